@@ -8,6 +8,7 @@ mod histories;
 mod home;
 mod instructions;
 mod statements;
+mod unmatched;
 mod whole;
 
 use serde_json::Value;

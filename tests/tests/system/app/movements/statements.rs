@@ -18,7 +18,7 @@ const LIST: &str = "/app/money/statements";
 const ACCOUNT: &str = "DE89370400440532013000";
 
 /// An entry of camt.053: amount in US dollars, side, the bank's reference, the payer's text.
-fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
+pub(super) fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
     format!(
         "<Ntry><Amt Ccy=\"USD\">{amount}</Amt><CdtDbtInd>{side}</CdtDbtInd><Sts>BOOK</Sts>\
          <BookgDt><Dt>2026-03-18</Dt></BookgDt><ValDt><Dt>2026-03-18</Dt></ValDt><AcctSvcrRef>{reference}</AcctSvcrRef>\
@@ -28,7 +28,7 @@ fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
 }
 
 /// A camt.053 file with these entries.
-fn camt(id: &str, entries: &[String]) -> Vec<u8> {
+pub(super) fn camt(id: &str, entries: &[String]) -> Vec<u8> {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.053.001.08\">\
          <BkToCstmrStmt><GrpHdr><MsgId>{id}</MsgId></GrpHdr><Stmt><Id>{id}</Id><Acct><Id><IBAN>{ACCOUNT}</IBAN></Id></Acct>\n\
@@ -38,7 +38,7 @@ fn camt(id: &str, entries: &[String]) -> Vec<u8> {
     .into_bytes()
 }
 
-async fn upload(by: &Browser, name: &str, file: &[u8]) -> Page {
+pub(super) async fn upload(by: &Browser, name: &str, file: &[u8]) -> Page {
     let page = by.get(LIST).await;
     let own = hidden(&page, LIST);
     let fields: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -46,7 +46,7 @@ async fn upload(by: &Browser, name: &str, file: &[u8]) -> Page {
 }
 
 /// Uploads a statement that is read, and gives the path of its page.
-async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
+pub(super) async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
     let done = upload(by, name, file).await;
     assert_eq!(done.status, 303, "{}", done.body);
     let path = done.location().trim_end_matches("#notice").to_owned();
@@ -55,7 +55,7 @@ async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
 }
 
 /// The box of an entry and a payment, as the page has it: its name and its value.
-fn pair(page: &Page, number: u32, payment: MovementId) -> (String, String) {
+pub(super) fn pair(page: &Page, number: u32, payment: MovementId) -> (String, String) {
     let name = format!("pair.{number}.{payment}");
     let (_, rest) =
         page.body.split_once(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("{name}: {}", page.body));
@@ -63,7 +63,7 @@ fn pair(page: &Page, number: u32, payment: MovementId) -> (String, String) {
 }
 
 /// Files the chosen entries of a page.
-async fn file(by: &Browser, page: &Page, path: &str, chosen: &[(String, String)]) -> Page {
+pub(super) async fn file(by: &Browser, page: &Page, path: &str, chosen: &[(String, String)]) -> Page {
     let typed: Vec<(&str, &str)> = chosen.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     send(by, page, path, &typed).await
 }
@@ -83,7 +83,7 @@ async fn state_of(org: &Org, id: MovementId) -> String {
 }
 
 /// The path of the page on which the one undecided entry of a statement is accepted.
-fn review(page: &Page) -> String {
+pub(super) fn review(page: &Page) -> String {
     let (before, _) = page.body.split_once("/accept\"").unwrap_or_else(|| panic!("nothing to review: {}", page.body));
     before.rsplit('"').next().expect("a path").to_owned()
 }
@@ -345,6 +345,15 @@ async fn what_is_no_arrival_is_never_filed() {
         assert_eq!(refused.status, 422, "{number}: {}", refused.body);
         assert_says(&refused, &["so it proves no arrival"]);
     }
+    // A form that names a payment that was not offered, because the organization itself pays it.
+    let statement = |page: &Page| page.body.split("action=\"").find_map(|rest| {
+        rest.split('"').next().filter(|path| path.starts_with(LIST) && path.len() > LIST.len() + 1).map(str::to_owned)
+    });
+    let april = statement(&shown).expect("the form of the statement");
+    let id = uuid::Uuid::now_v7().to_string();
+    let refused = file_forged(maren, &shown, &april, &[(format!("pair.1.{own}"), id)]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["“Our own payment” is paid by your organization"]);
     // Pairs that are no pairs.
     for name in ["pair.", "pair.1", "pair.x.y", "pair.1.1"] {
         let refused = file_forged(maren, &page, &at, &[(name.to_owned(), "on".to_owned())]).await;
@@ -406,7 +415,7 @@ async fn a_file_is_read_completely_or_refused_with_the_reason() {
 }
 
 /// Sends the form of columns as the page has it, with some of its fields changed.
-async fn choose(by: &Browser, columns: &str, changes: &[(&str, &str)]) -> Page {
+pub(super) async fn choose(by: &Browser, columns: &str, changes: &[(&str, &str)]) -> Page {
     let page = by.get(columns).await;
     let mut fields = vec![("form_token".to_owned(), page.hidden("form_token"))];
     for select in page.body.split("<select ").skip(1) {
