@@ -318,8 +318,11 @@ fn others(shown: &Shown<'_>) -> Vec<Other> {
         inputs: Inputs::Reason(""),
         ..shown.act(act, label, text)
     };
-    let text = "Record this when the money came back to the payer. This ends the payment, and can’t be undone.";
-    offer(state.can_be_returned(), "Record return…", reason("return", "Record return", text));
+    let text = format!(
+        "Record this when the money came back to the payer. This ends the payment, and can’t be undone.{}",
+        shown.ends_agreement()
+    );
+    offer(state.can_be_returned(), "Record return…", reason("return", "Record return", &text));
     let text = "The payment will not take place. This can’t be undone.";
     offer(movement.can_be_cancelled(), "Cancel movement…", reason("cancel", "Cancel movement", text));
     found
@@ -348,7 +351,7 @@ fn flag_text(shown: &Shown<'_>) -> String {
             "{text} Its arrival no longer counts as confirmed: a condition that waited for it opens again while its step is current."
         );
     }
-    text.to_owned()
+    format!("{text}{}", shown.ends_agreement())
 }
 
 /// A reason to flag, as a choice.

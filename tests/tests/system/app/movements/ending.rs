@@ -4,6 +4,7 @@
 use futures_util::future::join;
 use tests::app::{Browser, Page};
 use tests::attending::hidden;
+use tests::drafts::{Coming, make_due};
 
 use super::{CLAIM, Deal, assert_says, send, text};
 
@@ -53,6 +54,26 @@ async fn an_agreement_is_not_cancelled_while_money_is_in_flight() {
     assert_eq!(confirm(kim, &page, &proposal).await.status, 303);
     are(&deal.decided(&proposal).await, "confirmed", "cancelled");
     assert_eq!(deal.state().await, "returned");
+}
+
+#[tokio::test]
+async fn a_form_says_that_the_agreement_expires_with_the_last_money_on_its_way() {
+    const EXPIRES: &str = "only this payment keeps it open: it expires at once.";
+    let said = async |deal: &Deal| {
+        let (page, form) = (
+            deal.maren.get(&deal.path()).await,
+            deal.maren.get(&format!("{}/instructions", deal.path())).await,
+        );
+        assert!(page.says(">Flag exception</button>") && page.says(">Record return</button>"), "{}", text(&page));
+        [text(&page).matches(EXPIRES).count(), text(&form).matches(EXPIRES).count()]
+    };
+    let deal = Deal::claimed().await;
+    assert_eq!(said(&deal).await, [0, 0], "the agreement does not expire");
+    make_due(&deal.org, &deal.agreement.id().to_string(), Coming::Expiry).await;
+    assert_eq!(said(&deal).await, [3, 1], "flag, return and new instructions say so");
+    assert_eq!(deal.read_agreement().await["lifecycle"], "active");
+    deal.done(&deal.maren, "exception", &[("reason", "not_received")]).await;
+    assert_eq!(deal.read_agreement().await["lifecycle"], "expired");
 }
 
 /// That the proposal of a cancellation is refused, and changes nothing.
