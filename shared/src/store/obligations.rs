@@ -21,7 +21,7 @@ use crate::domain::member::ByMember;
 use crate::domain::obligation::{EndedObligation, Obligation, ObligationState, Word};
 use crate::domain::participant::obligations::ActedOnObligation;
 use crate::domain::time::Timestamp;
-use crate::wire::page::{Filter, Page, list_query};
+use crate::wire::page::{Filter, Page, PageRequest, list_query};
 use crate::wire::text::Folded;
 
 list_query! {
@@ -115,6 +115,15 @@ impl OrgStore {
             .equal(&AGREEMENT, query.agreement_id)
             .equal(&STATE, query.state.get());
         self.list(Order::OldestFirst, &rows, query.page()).await
+    }
+
+    /// A page of the obligations whose names contain a folded needle.
+    pub(crate) async fn obligations_named(
+        &self,
+        needle: &str,
+        page: PageRequest,
+    ) -> Result<Page<Obligation>, StoreError> {
+        self.list(Order::OldestFirst, &RowFilter::containing(Some(needle)), page).await
     }
 
     /// The same, those that are due first first: what is overdue, what is due next, and then all for which nothing is due. It
