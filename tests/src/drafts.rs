@@ -253,6 +253,23 @@ pub async fn make_due(org: &Org, id: &str, coming: Coming) {
     }
 }
 
+/// Changes the participants and documents of an agreement in whatever state it is, past the service, which never does that once
+/// it is published.
+///
+/// # Panics
+/// When the table does not take it.
+pub async fn put_parts(org: &Org, id: AgreementId, change: impl FnOnce(&mut Agreement)) {
+    let mut agreement = Drafted::of(org, &id.to_string()).await.agreement;
+    change(&mut agreement);
+    let parts = [
+        ("participants", serde_dynamo::to_attribute_value(&agreement.participants)),
+        ("documents", serde_dynamo::to_attribute_value(&agreement.documents)),
+    ];
+    for (name, value) in parts {
+        set_at(org, keys::agreement(org.id, id), name, value.expect("an attribute")).await;
+    }
+}
+
 /// Makes something due at another moment.
 async fn move_due(org: &Org, what: Due, id: uuid::Uuid, [before, after]: [Timestamp; 2]) {
     let (table, due) = (org.stack().table(), |at| keys::due(at, what, org.id, id).into_item());

@@ -91,6 +91,8 @@ pub(crate) struct GateRow {
     pub state: String,
     /// The time that belongs to the state: when it was cleared, since when it waits, or when its waiting period ends.
     pub at: Option<DisplayTime>,
+    /// What an open condition waits for besides, and since when: a member to read answers, where others are still to answer.
+    pub besides: Option<(String, DisplayTime)>,
     pub questions: Vec<Question>,
     /// What a member can do about it.
     pub acts: Vec<Link>,
@@ -327,11 +329,16 @@ impl<'a> Source<'a> {
     }
 
     fn gate(&self, view: &GateView, gate: &Gate) -> GateRow {
+        let is_open = view.state == GateStatus::Open && !self.has_ended;
+        let waits = if is_open { sentences::waits(gate, self.agreement, self.contacts) } else { Vec::new() };
+        let mut waits = waits.into_iter();
+        let (who, since) = waits.next().unwrap_or_default();
+        let besides = waits.next().and_then(|(who, since)| Some((format!("{who}, since"), since?.into())));
         let (class, state, at) = match (view.state, gate.due_at()) {
             (GateStatus::Locked | GateStatus::Open, _) if self.has_ended => ("locked", "Not done".to_owned(), None),
             (GateStatus::Locked, _) => ("locked", "Not open yet".to_owned(), None),
             (GateStatus::Open, Some(due)) => ("open", "Ends".to_owned(), Some(due)),
-            (GateStatus::Open, None) => ("open", format!("Waiting for: {}, since", view.waiting_on), gate.opened_at()),
+            (GateStatus::Open, None) => ("open", format!("Waiting for: {who}, since"), since),
             (GateStatus::Cleared, _) => ("cleared", "Done".to_owned(), view.cleared_at),
             (GateStatus::Declined, _) if self.has_ended => ("declined", "Declined".to_owned(), None),
             (GateStatus::Declined, _) => ("declined", format!("{}, since", view.waiting_on), gate.declined_at()),
@@ -348,6 +355,7 @@ impl<'a> Source<'a> {
             class,
             state,
             at: at.map(DisplayTime::from),
+            besides,
             questions: match &gate.rule {
                 GateRule::InformationRequest { fields, .. } => fields.iter().map(question).collect(),
                 _ => Vec::new(),

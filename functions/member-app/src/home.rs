@@ -43,6 +43,8 @@ use crate::tokens;
 const URGENT_MS: i64 = 12 * 3600 * 1000;
 /// The blockers of a draft that have room on its line.
 const BLOCKERS_MAX: usize = 2;
+/// The participants of an agreement that have room on its line.
+const LOOKS_MAX: usize = 4;
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -79,8 +81,10 @@ struct Item {
     more_blockers: usize,
     /// A time, and what happens or happened then.
     when: Option<(&'static str, DisplayTime)>,
-    /// Whether those for whom it waits have looked at their pages, and when the last of them did.
-    looked: Option<(String, Option<DisplayTime>)>,
+    /// When participants last looked at their pages. None for who never has.
+    looks: Vec<(String, Option<DisplayTime>)>,
+    /// How many more participants there are. The page of the agreement has all.
+    more_looks: usize,
     badge: Option<(String, &'static str)>,
 }
 
@@ -316,19 +320,6 @@ fn stuck(now: Timestamp, since: Timestamp) -> Option<(String, &'static str)> {
     (waited_s >= limits::STUCK_AFTER_S).then(|| (format!("Stuck for {} days", waited_s / (24 * 3600)), "amber"))
 }
 
-/// Whether those for whom an agreement waits have looked at their pages, and when the last of them did.
-fn looked(looks: &[Option<Timestamp>]) -> Option<(String, Option<DisplayTime>)> {
-    let last = looks.iter().flatten().max().copied().map(DisplayTime::from);
-    let text = match (looks.iter().flatten().count(), looks.len()) {
-        (_, 0) => return None,
-        (0, 1) => "has not opened the link yet".to_owned(),
-        (0, _) => "no one has opened their link yet".to_owned(),
-        (looked, all) if looked == all => "last looked".to_owned(),
-        (looked, all) => format!("{looked} of {all} opened their link, last"),
-    };
-    Some((text, last))
-}
-
 impl Item {
     fn of_agreement(agreement: &Agreement, detail: String) -> Self {
         Self {
@@ -338,7 +329,8 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: None,
-            looked: None,
+            looks: Vec::new(),
+            more_looks: 0,
             badge: None,
         }
     }
@@ -362,7 +354,8 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: Some(("", proposal.created_at.into())),
-            looked: None,
+            looks: Vec::new(),
+            more_looks: 0,
             badge: Some(time_left(now, proposal.expires_at)),
         }
     }
@@ -377,7 +370,8 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: Some(("recorded", paper.recorded_at.into())),
-            looked: None,
+            looks: Vec::new(),
+            more_looks: 0,
             badge: Some(("To confirm".to_owned(), "blue")),
         }
     }
@@ -408,7 +402,8 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: Some(("since", payment.since.into())),
-            looked: None,
+            looks: Vec::new(),
+            more_looks: 0,
             badge: Some((badge.to_owned(), class)),
         }
     }
@@ -439,7 +434,8 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: None,
-            looked: None,
+            looks: Vec::new(),
+            more_looks: 0,
             badge: None,
         }
     }
@@ -464,8 +460,17 @@ impl Item {
             None if wait.has_answers => (("since", wait.since), Some(("Answers to read".to_owned(), "amber"))),
             None => (("since", wait.since), stuck(now, wait.since)),
         };
-        let (when, looked) = (Some((when.0, when.1.into())), looked(&queued.looks));
-        Self { when, looked, badge, ..Self::of_agreement(&queued.agreement, wait.on) }
+        let when = Some((when.0, when.1.into()));
+        Self { when, badge, ..Self::of_agreement(&queued.agreement, wait.on) }.looked_at(queued, contacts)
+    }
+
+    /// The line with when the participants of its agreement last looked.
+    fn looked_at(self, queued: &QueuedAgreement, contacts: &[Contact]) -> Self {
+        let name = |id: ContactId| contacts.iter().find(|contact| contact.id == id);
+        let name = |id| name(id).map_or("A participant".to_owned(), |contact| contact.display_name.as_str().to_owned());
+        let shown = queued.looks.iter().take(LOOKS_MAX);
+        let looks = shown.map(|(id, seen_at)| (name(*id), seen_at.map(DisplayTime::from))).collect();
+        Self { looks, more_looks: queued.looks.len().saturating_sub(LOOKS_MAX), ..self }
     }
 
     fn of_attention(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
@@ -488,6 +493,7 @@ impl Item {
             badge: agreement.expires_at.map(|at| time_left(now, at)),
             ..item
         }
+        .looked_at(queued, contacts)
     }
 
     fn of_endpoint(state: &EndpointState) -> Self {
@@ -505,7 +511,8 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: None,
-            looked: None,
+            looks: Vec::new(),
+            more_looks: 0,
             badge: Some(("Failing".to_owned(), "red")),
         }
     }
@@ -518,7 +525,8 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: Some(("expires", token.expires_at.into())),
-            looked: None,
+            looks: Vec::new(),
+            more_looks: 0,
             badge: Some(time_left(now, token.expires_at)),
         }
     }
@@ -567,18 +575,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_for_a_week_is_stuck_and_says_who_has_looked() {
+    fn what_waits_for_a_week_is_stuck() {
         let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
         let since = |days: i64| now.plus_seconds(-days * 24 * 3600);
         assert_eq!(stuck(now, since(6)), None);
         assert_eq!(stuck(now, since(9)), Some(("Stuck for 9 days".to_owned(), "amber")));
-        let said = |looks: &[Option<Timestamp>]| looked(looks).map(|(text, at)| (text, at.map(|at| at.datetime)));
-        let (one, other) = (Some(since(2)), Some(since(1)));
-        assert_eq!(said(&[]), None);
-        assert_eq!(said(&[None]), Some(("has not opened the link yet".to_owned(), None)));
-        assert_eq!(said(&[None, None]), Some(("no one has opened their link yet".to_owned(), None)));
-        let last = Some(since(1).to_string());
-        assert_eq!(said(&[one, other]), Some(("last looked".to_owned(), last.clone())));
-        assert_eq!(said(&[other, None]), Some(("1 of 2 opened their link, last".to_owned(), last)));
     }
 }

@@ -10,13 +10,14 @@ use futures_util::future::try_join_all;
 
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::gate::GateStatus;
-use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecycle};
+use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecycle, Participant};
 use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, ParticipantId, ProposalId};
 use crate::domain::member::{Counting, Member};
 use crate::domain::movement::Movement;
 use crate::domain::movement::state::MovementState;
+use crate::domain::participant::Access;
 use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
@@ -65,8 +66,9 @@ pub struct QueuedAgreement {
     /// What keeps it from publication, if it is a draft. The activation of its workspace, which publication does, is left
     /// out.
     pub blockers: Vec<Blocker>,
-    /// When those for whom it waits last looked at their pages, if it is active. None for who never has.
-    pub looks: Vec<Option<Timestamp>>,
+    /// When its participants last looked at their pages, if it is active: those for whom it waits first. None for who never
+    /// has.
+    pub looks: Vec<(ContactId, Option<Timestamp>)>,
 }
 
 /// A signature on paper that waits for a second member.
@@ -346,10 +348,7 @@ async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Res
             Lifecycle::Draft => blockers_of(&agreement, true, (&contacts, drafted.of(&agreement)), now),
             _ => Vec::new(),
         };
-        let seen_at = |id: ParticipantId| accesses.get(&agreement.id())?.get(&id)?.seen_at;
-        let open = agreement.waiting_gates().filter(|gate| gate.state.status() == GateStatus::Open);
-        let waited_for: BTreeSet<ParticipantId> = open.flat_map(|gate| agreement.unmet_by(gate)).collect();
-        let looks = waited_for.into_iter().map(seen_at).collect();
+        let looks = accesses.get(&agreement.id()).map(|accesses| looks(&agreement, accesses)).unwrap_or_default();
         found.insert(agreement.id(), QueuedAgreement { agreement, blockers, looks });
     }
     let with_papers = chosen.papers.0.iter().filter_map(|open| found.get(&open.id));
@@ -376,6 +375,16 @@ async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Res
         active_total: open.open.iter().filter(|open| open.is_active).count(),
         is_new: open.open.is_empty() && open.ended == 0 && pending.pending.is_empty() && pending.ended == 0,
     })
+}
+
+/// When the participants of an agreement last looked at their pages: those for whom it waits first.
+fn looks(agreement: &Agreement, accesses: &BTreeMap<ParticipantId, Access>) -> Vec<(ContactId, Option<Timestamp>)> {
+    let open = agreement.waiting_gates().filter(|gate| gate.state.status() == GateStatus::Open);
+    let waited_for: BTreeSet<ParticipantId> = open.flat_map(|gate| agreement.unmet_by(gate)).collect();
+    let mut people: Vec<&Participant> = agreement.participants.iter().collect();
+    people.sort_by_key(|participant| !waited_for.contains(&participant.id));
+    let seen_at = |participant: &Participant| accesses.get(&participant.id)?.seen_at;
+    people.into_iter().map(|participant| (participant.contact_id, seen_at(participant))).collect()
 }
 
 /// The agreements of a section that still go on. The clock may not have recorded yet that others have ended.

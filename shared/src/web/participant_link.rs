@@ -5,9 +5,13 @@
 //! looked.
 //!
 //! Decision: where the organization asks for a code, the button opens a session only with the one that a member reads out by
-//! phone. Who has a session already goes on with it: also one that began before the setting was turned on. A wrong code
-//! counts like a link that does not work, and slows down what comes from its network address; tries at one code are counted
-//! besides, wherever they come from.
+//! phone. Who has a session already goes on with it: also one that began before the setting was turned on. Wrong codes slow
+//! down further ones at the same link from the same network address; tries at one code are counted besides, wherever they
+//! come from.
+//!
+//! Decision: a link that works is never slowed down. Its code has 160 bits, so whoever has it did not guess it, and an office
+//! shares one address: what one person guesses there must not keep the others from signing. What does not work is counted by
+//! address, and waits.
 
 use std::sync::atomic::Ordering;
 
@@ -68,35 +72,36 @@ pub enum Followed {
     Open(Box<OpenLink>),
     /// It does not work, or no longer.
     Gone,
-    /// Too many links that do not work came from this network address. It waits, whatever the link.
+    /// It does not work, like too many others that came from its network address; or too many wrong codes came from there
+    /// for it.
     TooMany,
 }
 
-/// Follows a link, without opening a session. Links that do not work are counted by network address, and slow down what
-/// comes from there.
+/// Follows a link, without opening a session. Links that do not work are counted by network address, and slow down each
+/// other.
 pub async fn follow(request: &Request, link: Option<&ParticipantLink>) -> Result<Followed, Error> {
-    let counter = guesses_from(request);
-    if wait_ms(request.store(), &counter, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await? > 0 {
-        return Ok(Followed::TooMany);
-    }
     if let Some(link) = link
         && let Some(open) = find((request.app(), request.store()), link).await?
     {
         let goes_on = open.asks_for_code && own_session(request, open.participant).await?.is_some();
         return Ok(Followed::Open(Box::new(OpenLink { asks_for_code: open.asks_for_code && !goes_on, ..open })));
     }
-    Ok(if count_guess(request).await? { Followed::Gone } else { Followed::TooMany })
+    let wrong_links = keys::failed_logins("participant-link", &address_of(request));
+    Ok(if count_guess(request, &wrong_links).await? { Followed::Gone } else { Followed::TooMany })
 }
 
-/// The counter of links and codes that were wrong, of the network address of a request.
-fn guesses_from(request: &Request) -> keys::Key {
-    let address = request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key);
-    keys::failed_logins("participant-link", &address)
+fn address_of(request: &Request) -> String {
+    request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key)
+}
+
+/// The counter of the codes that were wrong for a link, of the network address of a request.
+fn wrong_codes(request: &Request, open: &OpenLink) -> keys::Key {
+    keys::failed_logins("participant-code", &format!("{} {}", address_of(request), open.participant))
 }
 
 /// Counts a wrong link or code. False, if there were too many.
-async fn count_guess(request: &Request) -> Result<bool, Error> {
-    count_attempt(request.store(), &guesses_from(request), limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await
+async fn count_guess(request: &Request, counter: &keys::Key) -> Result<bool, Error> {
+    count_attempt(request.store(), counter, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await
 }
 
 /// The session that a browser has for a participant already, if it goes on.
@@ -157,8 +162,8 @@ pub async fn open(
     link: Option<&ParticipantLink>,
     typed: &str,
 ) -> Result<Result<OpenedSession, NotOpened>, Error> {
-    let (secret, right) = (CookieSecret::new()?, OnceCell::new());
-    let attempt = || try_to_open(request, link, typed, (&secret, &right));
+    let (secret, tried) = (CookieSecret::new()?, OnceCell::new());
+    let attempt = || try_to_open(request, link, typed, (&secret, &tried));
     let (attending, is_new) = match retry_on_conflict(Budget::until(request.write_deadline()), attempt).await? {
         Ok(opened) => opened,
         Err(refused) => {
@@ -180,12 +185,23 @@ pub async fn open(
     Ok(Ok(OpenedSession { agreement, participant, cookies }))
 }
 
-/// One attempt at opening a session: the participant, and whether the session is new. `right` is the code that was right.
+/// What became of a code that was tried.
+#[derive(Debug, Clone, Copy)]
+enum Tried {
+    /// It is right, and has this id.
+    Right(Uuid),
+    /// It is wrong, or no longer works.
+    Wrong,
+    /// Too many were wrong.
+    TooMany,
+}
+
+/// One attempt at opening a session: the participant, and whether the session is new. `tried` is what became of the code.
 async fn try_to_open(
     request: &Request,
     link: Option<&ParticipantLink>,
     typed: &str,
-    (secret, right): (&CookieSecret, &OnceCell<Option<Uuid>>),
+    (secret, tried): (&CookieSecret, &OnceCell<Tried>),
 ) -> Result<Result<(Attending, bool), NotOpened>, Error> {
     let opened = match follow(request, link).await? {
         Followed::Open(opened) => opened,
@@ -203,8 +219,10 @@ async fn try_to_open(
     }
     let Some(typed) = LinkCode::parse(typed) else { return Ok(Err(NotOpened::NoCode(opened))) };
     // It is tried once, however often the session has to be written.
-    let Some(code) = *right.get_or_try_init(|| try_code(request, &opened, typed)).await? else {
-        return Ok(Err(NotOpened::WrongCode(opened)));
+    let code = match *tried.get_or_try_init(|| try_code(request, &opened, typed)).await? {
+        Tried::Right(code) => code,
+        Tried::Wrong => return Ok(Err(NotOpened::WrongCode(opened))),
+        Tried::TooMany => return Ok(Err(NotOpened::Link(Followed::TooMany))),
     };
     if still_works(request, &opened, code).await? {
         return Ok(Ok((begin(request, secret, &opened, Some(code)).await?, true)));
@@ -219,8 +237,12 @@ async fn try_to_open(
     })
 }
 
-/// Tries a code, and gives its id if it is right. The try is counted before the code is compared.
-async fn try_code(request: &Request, open: &OpenLink, typed: LinkCode) -> Result<Option<Uuid>, Error> {
+/// Tries a code. The try is counted before the code is compared.
+async fn try_code(request: &Request, open: &OpenLink, typed: LinkCode) -> Result<Tried, Error> {
+    let wrong = wrong_codes(request, open);
+    if wait_ms(request.store(), &wrong, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await? > 0 {
+        return Ok(Tried::TooMany);
+    }
     let (part, keyring) = (open.part(), request.app().webhooks()?.keys.keyring().await?);
     let store = OrgStore::new(request.store().clone(), part.organization_id);
     let code = store.link_code(part.agreement_id, part.participant_id).await?;
@@ -228,11 +250,10 @@ async fn try_code(request: &Request, open: &OpenLink, typed: LinkCode) -> Result
         && store.count_code_try(part, code.id).await?
         && code.is(&keyring, part, &typed)
     {
-        return Ok(Some(code.id));
+        return Ok(Tried::Right(code.id));
     }
-    // Whoever guesses for many participants is slowed down, too.
-    count_guess(request).await?;
-    Ok(None)
+    count_guess(request, &wrong).await?;
+    Ok(Tried::Wrong)
 }
 
 /// Whether a code that was right has not been used or replaced since.

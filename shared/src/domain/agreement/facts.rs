@@ -38,9 +38,10 @@ pub struct Facts {
     /// The uploads: the gate, and the participant who uploaded a file.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) uploaded: BTreeSet<(GateId, ParticipantId)>,
-    /// The answers that wait for a member: the gate, and the participant who sent them.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub(in crate::domain) answered: BTreeSet<(GateId, ParticipantId)>,
+    /// The answers that wait for a member: the gate, and the participant who sent them; and when they were sent. Of answers
+    /// that were sent before this was recorded, nobody knows.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "answers_that_wait")]
+    pub(in crate::domain) answered: BTreeMap<(GateId, ParticipantId), Option<Timestamp>>,
     /// The bytes of all answers that were ever sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::domain) answer_bytes: usize,
@@ -61,6 +62,30 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
+/// Answers that wait for a member as they are stored: a list, since the keys of a stored map are texts.
+mod answers_that_wait {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::domain::ids::{GateId, ParticipantId};
+    use crate::domain::time::Timestamp;
+
+    type Answers = BTreeMap<(GateId, ParticipantId), Option<Timestamp>>;
+
+    #[derive(Serialize, Deserialize)]
+    struct Waiting(GateId, ParticipantId, #[serde(default)] Option<Timestamp>);
+
+    pub(super) fn serialize<S: Serializer>(answers: &Answers, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(answers.iter().map(|((gate, by), sent_at)| Waiting(*gate, *by, *sent_at)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Answers, D::Error> {
+        let waiting = Vec::<Waiting>::deserialize(from)?;
+        Ok(waiting.into_iter().map(|Waiting(gate, by, sent_at)| ((gate, by), sent_at)).collect())
+    }
+}
+
 impl Facts {
     /// No facts.
     #[must_use]
@@ -70,7 +95,7 @@ impl Facts {
             signed: BTreeSet::new(),
             approved: BTreeSet::new(),
             uploaded: BTreeSet::new(),
-            answered: BTreeSet::new(),
+            answered: BTreeMap::new(),
             answer_bytes: 0,
             accepted: BTreeSet::new(),
             verified: BTreeSet::new(),
@@ -98,5 +123,23 @@ impl Facts {
         for state in self.movements.values_mut().filter(|state| state.ends_with_agreement()) {
             *state = MovementState::Cancelled;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_keep_when_they_were_sent_and_older_records_are_read() {
+        let (part, other) = ((GateId::new(), ParticipantId::new()), (GateId::new(), ParticipantId::new()));
+        let sent_at = Some(Timestamp::from_unix_ms(1_800_000_000_000).unwrap());
+        let facts = Facts { answered: [(part, sent_at), (other, None)].into(), ..Facts::none() };
+        let stored = serde_dynamo::aws_sdk_dynamodb_1::to_item(&facts).unwrap();
+        assert_eq!(serde_dynamo::aws_sdk_dynamodb_1::from_item::<Facts>(stored).unwrap(), facts);
+        // Before it was recorded when answers were sent, they were pairs.
+        let before = serde_json::json!({"recorded_at": null, "answered": [part, other]});
+        let read: Facts = serde_json::from_value(before).unwrap();
+        assert_eq!(read.answered, [(part, None), (other, None)].into());
     }
 }

@@ -98,7 +98,7 @@ pub fn send_answers(
         consent,
     };
     let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
-        facts.answered.insert((gate_id, by.id()));
+        facts.answered.insert((gate_id, by.id()), Some(moment.at()));
         facts.answer_bytes = bytes;
     });
     Ok(Sent { acted: acted(by, after, moment, (occasion, act), None), submission })

@@ -21,6 +21,6 @@ pub use names::condition;
 pub use obligations::{obligation_state, occurrence, promise, promise_parties, promise_terms, standing_state};
 pub use operations::{OperationWords, act, changes_a_record, operation, operations};
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
-pub use status::{CurrentWait, agreement_status, current_wait, waiting_on};
+pub use status::{CurrentWait, agreement_status, current_wait, waiting_on, waits};
 pub(crate) use terms::percent;
 pub use terms::{INVESTMENT, role, terms};

@@ -69,12 +69,30 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
     }
 }
 
+/// Whom an open gate of an active agreement waits for, each with since when. An information request may wait for participants
+/// and, since the first of the others sent answers, for a member.
+#[must_use]
+pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(String, Option<Timestamp>)> {
+    let waited_for: Vec<ParticipantId> = agreement.unmet_by(gate).into_iter().collect();
+    let to_read: Vec<ParticipantId> = agreement.answers_to_read(gate).into_iter().collect();
+    let sent_at = agreement.answers_wait_since(gate).or_else(|| gate.opened_at());
+    match (waited_for.is_empty(), to_read.is_empty()) {
+        (false, false) => {
+            let answer = format!("{} to answer", names(agreement, &waited_for, contacts));
+            let read = format!("a member to read the answers of {}", names(agreement, &to_read, contacts));
+            vec![(answer, gate.opened_at()), (read, sent_at)]
+        }
+        // Without answers to read, it waits since it opened.
+        _ => vec![(waiting_on(gate, agreement, &waited_for, contacts), sent_at)],
+    }
+}
+
 /// What the current step of an active agreement waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurrentWait {
     /// Whom or what, such as `Ada Okafor to approve`.
     pub on: String,
-    /// Since when.
+    /// Since when: since a participant declined or sent answers, where it waits for a member because of that.
     pub since: Timestamp,
     /// When it is over, if it waits for time alone.
     pub until: Option<Timestamp>,
@@ -98,7 +116,7 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
     let has_answers = |gate: &Gate| !agreement.answers_to_read(gate).is_empty();
     waiting.sort_by_key(|gate| (!is_declined(gate), !has_answers(gate), !is_own(gate), is_time(gate)));
     let (first, others) = waiting.split_first()?;
-    let since = first.declined_at().or_else(|| first.opened_at())?;
+    let since = first.declined_at().or_else(|| agreement.answers_wait_since(first)).or_else(|| first.opened_at())?;
     let on = match &first.rule {
         GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, contacts),
         GateRule::Countdown { .. } => "A date to come".to_owned(),
@@ -139,6 +157,26 @@ mod tests {
         gates[1].state = GateState::Declined { opened_at: noon(), participant_id, declined_at: after(1) };
         let found = wait(&live).unwrap();
         assert!(found.is_declined && found.on.starts_with("Declined by "), "{found:?}");
+        // Answers wait since they were sent, and other participants of the request since it was opened.
+        let both: BTreeSet<ParticipantId> = live.participants.iter().map(|participant| participant.id).collect();
+        let (one, gate) = (live.participants[0].id, live.stages[0].gates[1].id);
+        live.stages[0].gates[1] = Gate {
+            id: gate,
+            rule: GateRule::InformationRequest { participant_ids: both, fields: Vec::new() },
+            state: GateState::Open { opened_at: noon(), due_at: None },
+        };
+        live.facts.answered = [((gate, one), Some(after(3)))].into();
+        let found = wait(&live).unwrap();
+        assert!(found.has_answers && found.since == after(3), "{found:?}");
+        let told = waits(&live.stages[0].gates[1], &live, &deal.contacts);
+        assert_eq!(
+            told.iter().map(|(_, since)| *since).collect::<Vec<_>>(),
+            [Some(noon()), Some(after(3))],
+            "{told:?}"
+        );
+        assert!(told[0].0.ends_with(" to answer") && told[1].0.starts_with("a member to read the answers of "));
+        live.facts.answered = [((gate, one), None)].into();
+        assert_eq!(wait(&live).unwrap().since, noon(), "answers of before this was recorded");
         live.stages[0].gates.truncate(1);
         let found = wait(&live).unwrap();
         assert_eq!((found.on.as_str(), found.until), ("24-hour waiting period", Some(after(24))));

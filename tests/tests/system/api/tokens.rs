@@ -222,7 +222,12 @@ async fn a_foreign_record_does_not_exist() {
             covered.insert(format!("{} {name}", operation.id));
         }
     }
-    for place in ["get_contact contact_id", "add_workspace_contact contact_id", "create_proposal agreement_id"] {
+    for place in [
+        "get_contact contact_id",
+        "add_workspace_contact contact_id",
+        "create_proposal agreement_id",
+        "list_information agreement_id",
+    ] {
         assert!(covered.contains(place), "{place} is not among {covered:?}");
     }
     assert_eq!(ours.org.state().await, before);

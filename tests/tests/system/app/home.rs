@@ -3,12 +3,13 @@
 use futures_util::future::join_all;
 use ops::Scope;
 use serde_json::json;
-use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::{Countdown, GateRule};
+use shared::domain::agreement::{Agreement, NewParticipant, ParticipantRole, Roles};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::app::{Browser, Page};
+use tests::attending::{Attendee, link_of};
 use tests::pages::WAITS_MAX;
 use tests::{Org, drafts, log};
 
@@ -144,6 +145,52 @@ async fn what_waits_for_the_own_company_needs_attention() {
     let waiting = section(&home, "waiting");
     assert!(waiting.contains("Their lease") && !waiting.contains("Our lease"), "{waiting}");
     assert!(!home.says("All caught up"), "{}", home.body);
+}
+
+/// Each line of an agreement that goes on says of each participant when they last looked: those for whom it waits first.
+#[tokio::test]
+async fn home_says_when_each_participant_last_looked() {
+    let soon = Some(Timestamp::now().plus_seconds(DAY_S));
+    tokio::join!(says_when_each_last_looked("waiting", None), says_when_each_last_looked("closing", soon));
+}
+
+async fn says_when_each_last_looked(place: &str, expires_at: Option<Timestamp>) {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let (now, mut others) = (Timestamp::now(), Vec::new());
+    for name in ["Ben", "Cleo", "Dora"] {
+        others.push(org.person(name).await["id"].as_str().expect("an id").parse().expect("an id"));
+    }
+    let draft = org
+        .ready_draft("Lease", |draft| {
+            for contact_id in others {
+                let roles = Roles([ParticipantRole::Approver].into());
+                *draft = draft.add_participant(NewParticipant { contact_id, roles }, now).expect("one more").agreement;
+            }
+            let waited_for = [draft.participants[1].id, draft.participants[3].id].into();
+            draft.stages[0].gates[0].rule = GateRule::ParticipantApproval { participant_ids: waited_for };
+            // What closes soon says it, too.
+            draft.expires_at = expires_at;
+        })
+        .await;
+    publish(&org, &browser, &draft).await;
+    let looked = async || {
+        let home = browser.get("/app").await;
+        let listed = section(&home, place);
+        let line = listed.rsplit_once("<span class=\"quiet small block\">Northwind");
+        let (_, line) = line.expect("those who are waited for");
+        format!("Northwind{}", line.split("</span>").next().unwrap_or_default())
+    };
+    let no = "has not opened the link";
+    let never = format!("Northwind Robotics, Inc. {no} · Cleo {no} · Ada Okafor {no} · Ben {no} · 1 more");
+    assert_eq!(looked().await, never);
+    let link = link_of(&browser, draft.id(), draft.participants[3].id).await;
+    let cleo = Attendee { browser: Browser::new(org.base_url()), participant: draft.participants[3].id };
+    assert_eq!(cleo.follow(&link).await.status, 303);
+    assert_eq!(cleo.get("").await.status, 200);
+    let line = looked().await;
+    let (before, after) = never.split_once(&format!("Cleo {no}")).expect("Cleo");
+    assert!(line.starts_with(&format!("{before}Cleo last looked <time ")) && line.ends_with(after), "{line}");
 }
 
 #[tokio::test]

@@ -255,7 +255,7 @@ async fn a_code_opens_one_session_whatever_happens_at_once() {
 }
 
 #[tokio::test]
-async fn wrong_codes_slow_down_what_comes_from_their_network_address() {
+async fn wrong_codes_slow_down_their_own_link_from_their_network_address() {
     let desk = Desk::new().await;
     let ada = desk.live.ids()[0];
     let link = desk.live.link(ada).await;
@@ -275,6 +275,11 @@ async fn wrong_codes_slow_down_what_comes_from_their_network_address() {
     assert!(again.status == 422 || again.status == 429, "{}", again.status);
     assert_eq!(guesser.browser.post(&link, &[("form_token", &token), ("code", &code)]).await.status, 429);
     assert!(is_open(&open(&desk.browser(ada), &link, &code).await), "others are not slowed down");
+    // Nor is who has another link and its code, at the same address.
+    let northwind = desk.live.ids()[1];
+    let (link, code) = (desk.live.link(northwind).await, desk.live.code(northwind).await);
+    let browser = Browser::at(desk.live.org.base_url(), IpAddr::from([127, 77, 4, 9]));
+    assert!(is_open(&open(&Attendee { browser, participant: northwind }, &link, &code).await));
 }
 
 /// A session that began although the store seemed to refuse it is answered as open, with its cookie, and used its code once.

@@ -1,6 +1,8 @@
 //! A whole deal, from its publication to its evidence: driven over forms, as its people do it; and where nothing of what was
 //! secret in it may be found (goal S3).
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use shared::domain::agreement::gate::{FieldType, GateRule, InformationField};
 use shared::domain::agreement::{Agreement, Label};
@@ -8,7 +10,9 @@ use shared::domain::ids::{FieldId, GateId, ParticipantId};
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page};
 use tests::attending::{Attendee, Live, hidden};
+use tests::fixture::{Ids, path};
 use tests::pdf::pdf;
+use tests::spec::{self, Operation};
 use tests::{Org, rows};
 
 use super::evidence::unzipped;
@@ -84,6 +88,35 @@ async fn judge(live: &Live, page: &str, (act, reason): (&str, &str)) {
     assert_eq!(judged.status, 303, "{}", judged.body);
 }
 
+/// What every operation of the registry that reads answers about the deal, to either token, headers included.
+async fn responses(live: &Live) -> String {
+    let (org, agreement) = (&live.org, &live.agreement);
+    let proposals = org.get("/api/v1/proposals").send().await.ok(200);
+    let ids: Ids = [
+        ("agreement_id", agreement.id().to_string()),
+        ("contact_id", agreement.participants[0].contact_id.to_string()),
+        ("workspace_id", agreement.workspace_id.to_string()),
+        ("proposal_id", proposals["data"][0]["id"].as_str().expect("a proposal").to_owned()),
+    ]
+    .map(|(name, id)| (name.to_owned(), id))
+    .into();
+    let reads = spec::all().into_iter().filter(|operation| !operation.is_write());
+    // The deal has no payment and no obligation.
+    let about_it =
+        |operation: &Operation| operation.parameters("path").iter().all(|field| ids.contains_key(&field.name));
+    let reads: Vec<Operation> = reads.filter(about_it).collect();
+    assert!(reads.iter().any(|operation| operation.id == "list_information") && reads.len() >= 12, "{}", reads.len());
+    let mut told = String::new();
+    for operation in &reads {
+        for client in [&**org, &org.read_only()] {
+            let answer = client.get(path(operation, &ids)).send().await;
+            assert_eq!(answer.status, 200, "{}: {answer}", operation.id);
+            let _ = writeln!(told, "{:?} {}", answer.headers, String::from_utf8_lossy(&answer.bytes));
+        }
+    }
+    told
+}
+
 /// A deal that is published, in an organization that asks participants for codes.
 async fn begin(org: Org, admin: &Browser) -> Live {
     let token = admin.get("/app").await.hidden("form_token");
@@ -157,14 +190,11 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
         let cookie = attendee.browser.cookie(&format!("part-{}", attendee.participant));
         cookie.expect("a session")
     });
-    let told: Vec<String> =
-        arrivals.iter().map(|arrival| String::from_utf8_lossy(&arrival.body).into_owned()).collect();
-    let mut responses = Vec::new();
-    for path in [information.as_str(), "/api/v1/agreements", "/api/v1/contacts", "/api/v1/proposals", "/api/v1/me"] {
-        responses.push(live.org.get(path).send().await.ok(200));
-    }
-    responses.push(live.read().await);
-    let responses = json!(responses).to_string();
+    let told = arrivals
+        .iter()
+        .map(|arrival| format!("{} {:?} {}", arrival.path, arrival.headers, String::from_utf8_lossy(&arrival.body)));
+    let told: Vec<String> = told.collect();
+    let responses = responses(&live).await;
     assert!(responses.contains(&text), "the scan would see a secret if it were there");
     let mut pages = Vec::new();
     for path in ["/app", &live.path(), &answers, "/app/agreements", "/app/audit", "/app/organization"] {
@@ -182,8 +212,12 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     let files: Vec<_> = evidence.values().map(|bytes| String::from_utf8_lossy(bytes)).collect();
 
     let codes = [ada_secrets[1].as_str(), northwind_secrets[1].as_str()];
-    let secrets = [&ada_secrets[0], &northwind_secrets[0], &sessions[0], &sessions[1], &live.org.token.value];
-    for secret in secrets.into_iter().map(String::as_str).chain(codes).chain([IBAN]) {
+    let signing = subscriber.secret.expose();
+    let signing = signing.strip_prefix("whsec_").expect("a prefix").trim_end_matches('=').to_owned();
+    let tokens = [&live.org.token.value, &live.org.read_only_token.value];
+    let secrets = [&ada_secrets[0], &northwind_secrets[0], &sessions[0], &sessions[1], &signing];
+    let secrets = secrets.into_iter().chain(tokens).map(String::as_str);
+    for secret in secrets.chain(codes).chain([IBAN]) {
         for (place, text) in [("the table", &table), ("the log", &log), ("a response", &responses)] {
             assert!(!text.contains(secret), "a secret in {place}");
         }

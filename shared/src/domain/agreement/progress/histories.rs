@@ -113,12 +113,12 @@ impl World {
             Recorded::Answered(which) => {
                 let by = self.live.participants[0].id;
                 let asked = gates.get(*which).filter(|gate| self.live.questions(**gate).is_some());
-                self.facts.answered.extend(asked.map(|gate| (*gate, by)));
+                self.facts.answered.extend(asked.map(|gate| ((*gate, by), Some(now))));
             }
             Recorded::Judged(which, accepts) => {
                 let by = self.live.participants[0].id;
                 let answered = gates.get(*which).map(|gate| (*gate, by));
-                if let Some(part) = answered.filter(|part| self.facts.answered.remove(part))
+                if let Some(part) = answered.filter(|part| self.facts.answered.remove(part).is_some())
                     && *accepts
                 {
                     self.facts.accepted.insert(part);

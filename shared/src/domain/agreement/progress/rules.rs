@@ -37,7 +37,7 @@ impl Agreement {
             GateRule::FileUpload { .. } => facts.uploaded.contains(&(gate.id, participant)),
             GateRule::InformationRequest { .. } => {
                 let part = (gate.id, participant);
-                facts.answered.contains(&part) || facts.accepted.contains(&part)
+                facts.answered.contains_key(&part) || facts.accepted.contains(&part)
             }
             GateRule::IdentityVerified { .. } => facts.verified.contains(&participant),
             GateRule::Countdown { .. } | GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. } => {
@@ -51,7 +51,15 @@ impl Agreement {
     #[must_use]
     pub fn answers_to_read(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
         let named = gate.rule.named(self);
-        named.into_iter().filter(|participant| self.facts.answered.contains(&(gate.id, *participant))).collect()
+        named.into_iter().filter(|participant| self.facts.answered.contains_key(&(gate.id, *participant))).collect()
+    }
+
+    /// Since when a gate waits for a member to read answers: when the first of those that wait was sent. None if it waits for
+    /// none, and for answers of which that was not recorded yet.
+    #[must_use]
+    pub fn answers_wait_since(&self, gate: &Gate) -> Option<Timestamp> {
+        let named = gate.rule.named(self);
+        named.into_iter().filter_map(|participant| *self.facts.answered.get(&(gate.id, participant))?).min()
     }
 
     /// Whether a member has accepted the answers of a participant to a gate.
@@ -160,7 +168,7 @@ mod tests {
                 approved: done(of),
                 uploaded: done(of),
                 // Answers alone meet no gate.
-                answered: done(&both),
+                answered: both.map(|id| ((gate, id), Some(noon()))).into(),
                 answer_bytes: 9,
                 accepted: done(of),
                 verified: of.iter().copied().collect(),
