@@ -342,8 +342,7 @@ impl AgreementView {
     /// An agreement in full, as a use case gives it.
     #[must_use]
     pub fn of(found: &AgreementInFull, base_url: &BaseUrl) -> Self {
-        let mut view =
-            Self::in_full(&found.agreement, &found.contacts, &found.blockers, found.is_proposed, base_url);
+        let mut view = Self::in_full(&found.agreement, &found.contacts, &found.blockers, found.is_proposed, base_url);
         let gates = view.stages.iter_mut().flatten().flat_map(|stage| &mut stage.gates);
         for gate in gates.filter(|gate| gate.gate_type == GateType::MovementReconciled) {
             let who = gate.movement_id.and_then(|id| found.payments_wait_for.get(&id));
