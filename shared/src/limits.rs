@@ -225,6 +225,8 @@ pub const HOME_PROPOSALS_MAX: usize = 10;
 pub const HOME_PAYMENTS_MAX: usize = 10;
 /// Agreements in each of the other sections of Home's work queue. Home reads them in full, and the contacts that take part.
 pub const HOME_AGREEMENTS_MAX: usize = 5;
+/// The same of the agreements that need attention, where a member asked for all of them.
+pub const HOME_ATTENTION_MAX: usize = 50;
 /// Obligations that are overdue on Home, and as many with claims to confirm.
 pub const HOME_OBLIGATIONS_MAX: usize = 5;
 /// Tokens that end soon, and endpoints that fail, on Home. If all fail, they usually have one cause.

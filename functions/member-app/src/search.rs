@@ -123,9 +123,12 @@ fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) 
         },
         Group {
             all_text: "Search Money",
-            ..group(["obligations", "Obligations", "Next due", "State"], &found.obligations, list("/app/money"), |found| {
-                obligation(found, now)
-            })
+            ..group(
+                ["obligations", "Obligations", "Next due", "State"],
+                &found.obligations,
+                list("/app/money"),
+                |found| obligation(found, now),
+            )
         },
         group(
             ["statements", "Statements", "Entries", "Format"],

@@ -153,7 +153,8 @@ impl LoadedAgreement {
         }
         let mut states: Vec<_> = agreement.movements().iter().collect();
         states.sort_by_key(|(id, state)| (!state.is_in_flight(), state.urgency(), **id));
-        let shown: Vec<MovementId> = states.into_iter().map(|(id, _)| *id).take(limits::REVIEWED_PAYMENTS_MAX).collect();
+        let shown: Vec<MovementId> =
+            states.into_iter().map(|(id, _)| *id).take(limits::REVIEWED_PAYMENTS_MAX).collect();
         let mut found: Vec<Movement> =
             scope.store().movements(shown.iter().copied()).await?.into_iter().map(Versioned::into_inner).collect();
         found.sort_by_key(|payment| shown.iter().position(|id| *id == payment.id()));

@@ -137,7 +137,7 @@ fn unverified_by(instructions: &InstructionsStatus) -> Option<(MemberId, bool)> 
     Some((by, !instructions.changes.is_empty()))
 }
 
-/// A movement that a member should look at, or that has yet to be paid, as its row has it.
+/// A movement that is not done, as its row has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WaitingMovement {
     /// The movement.
@@ -148,19 +148,23 @@ pub(crate) struct WaitingMovement {
     pub state: MovementState,
     /// Who entered instructions that no one has verified, and whether they were changed.
     pub unverified: Option<(MemberId, bool)>,
-    /// Since when, in milliseconds since 1970.
-    pub since_ms: i64,
+    /// The day by which it is due.
+    pub due_on: Option<Day>,
+    /// Since when a member should look at it, in milliseconds since 1970; none where its row does not know.
+    pub since_ms: Option<i64>,
 }
 
 fn waiting_movement(row: &Item) -> Option<WaitingMovement> {
+    let state = MovementState::parse(text(row, STATE.name)?).filter(|state| !state.is_done())?;
     Some(WaitingMovement {
         id: text(row, keys::SORT)?.parse().ok()?,
         agreement_id: text(row, AGREEMENT.name)?.parse().ok()?,
-        state: MovementState::parse(text(row, STATE.name)?)?,
+        state,
+        due_on: text(row, DUE.name).and_then(Day::parse),
         unverified: text(row, UNVERIFIED.name)
             .and_then(|by| by.parse().ok())
             .map(|by| (by, number::<i64>(row, CHANGED).is_some())),
-        since_ms: number(row, SINCE)?,
+        since_ms: number(row, SINCE),
     })
 }
 
@@ -205,10 +209,10 @@ impl OrgStore {
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
-    /// The movements with evidence to review, with exceptions, or with instructions to verify, from one pass over the rows.
+    /// The movements that are not done, from one pass over the rows.
     pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
         let mut found = Vec::new();
-        let attributes = [keys::SORT, AGREEMENT.name, STATE.name, UNVERIFIED.name, CHANGED, SINCE];
+        let attributes = [keys::SORT, AGREEMENT.name, STATE.name, DUE.name, UNVERIFIED.name, CHANGED, SINCE];
         let partition = keys::rows(self.org, Rows::Movements);
         let visit = |row: Item| found.extend(waiting_movement(&row));
         self.store.scan_partition(&partition, Order::OldestFirst, &attributes, visit).await?;

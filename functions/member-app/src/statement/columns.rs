@@ -106,8 +106,10 @@ fn page(
     suggestion: &Suggestion,
     (fields, notice): (Fields, Option<Notice>),
 ) -> Result<PageResponse, Error> {
-    let column =
-        |(at, name): (usize, &String)| Choice { value: (at + 1).to_string(), text: masked(name, NAME_CHARS_SHOWN, &[]) };
+    let column = |(at, name): (usize, &String)| Choice {
+        value: (at + 1).to_string(),
+        text: masked(name, NAME_CHARS_SHOWN, &[]),
+    };
     let none = Choice::new("", "Not in this file");
     let rows = if suggestion.headers.len() > MANY { ROWS_SHOWN_OF_MANY } else { ROWS_SHOWN };
     let values = |at: usize| {
@@ -115,7 +117,8 @@ fn page(
             suggestion.sample_rows.iter().take(rows).filter_map(|row| row.get(at)).filter(|cell| !cell.is_empty());
         cells.map(|cell| masked(cell, CELL_CHARS_SHOWN, &[])).collect::<Vec<_>>().join(" · ")
     };
-    let preview = suggestion.headers.iter().enumerate().map(|(at, name)| (masked(name, CELL_CHARS_SHOWN, &[]), values(at)));
+    let preview =
+        suggestion.headers.iter().enumerate().map(|(at, name)| (masked(name, CELL_CHARS_SHOWN, &[]), values(at)));
     let page = ColumnsPage {
         layout: Layout::new(request),
         notice,

@@ -195,7 +195,8 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         let matched: BTreeSet<Id> = self.matches(entry).into_iter().map(|found| found.id).collect();
         let on = entry.value_on.or(entry.booked_on);
         let name = entry.counterparty.as_deref().map(Name::new);
-        let is_other = |other: &&Movement<Id>| other.open.currency == entry.currency && !matched.contains(&other.open.id);
+        let is_other =
+            |other: &&Movement<Id>| other.open.currency == entry.currency && !matched.contains(&other.open.id);
         let mut others: Vec<(i32, Match<Id>)> = self
             .movements
             .iter()

@@ -5,7 +5,7 @@
 //! so that no step waits for itself. A movement that no condition names waits for the first step with the action, and
 //! without one for none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::gate::{GateRule, GateState};
 use super::{Agreement, Lifecycle, Stage, StageAction, StageState};
@@ -44,6 +44,24 @@ impl Agreement {
 }
 
 impl Agreement {
+    /// The movements that members can authorize now.
+    pub fn movements_to_authorize(&self) -> impl Iterator<Item = MovementId> {
+        let is_active = self.lifecycle() == Lifecycle::Active;
+        let waits = move |(_, state): &(&MovementId, &MovementState)| is_active && **state == MovementState::Draft;
+        self.movements().iter().filter(waits).map(|(id, _)| *id).filter(|id| self.lets_authorize(*id))
+    }
+
+    /// Whether an open condition waits for a member to authorize a movement.
+    #[must_use]
+    pub fn waits_for_authorization(&self) -> bool {
+        let can_be: BTreeSet<MovementId> = self.movements_to_authorize().collect();
+        let mut gates = self.stages.iter().flat_map(|stage| &stage.gates);
+        gates.any(|gate| {
+            matches!(gate.state, GateState::Open { .. })
+                && matches!(gate.rule, GateRule::MovementAuthorized { movement_id: Some(id) } if can_be.contains(&id))
+        })
+    }
+
     /// Whom an open condition of a movement's arrival waits for, of the movements that wait for a participant: the payer to
     /// pay, or the payee to show the arrival. The others wait for members, or for nobody.
     #[must_use]

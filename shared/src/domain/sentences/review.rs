@@ -262,7 +262,10 @@ mod tests {
         for (states, expected) in [
             (&[][..], String::new()),
             (&[Reconciled, Returned, SenderReported], String::new()),
-            (&[InstructionsReady], "1 open payment is cancelled; the payer no longer sees its instructions.".to_owned()),
+            (
+                &[InstructionsReady],
+                "1 open payment is cancelled; the payer no longer sees its instructions.".to_owned(),
+            ),
             (&[Draft, Authorized, Reconciled], format!("{open}.")),
             (
                 &[Draft, InstructionsReady, Exception],

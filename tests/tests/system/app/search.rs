@@ -257,7 +257,11 @@ async fn payments_obligations_and_statements_are_found_by_their_names() {
         ("inv-117", "payments", vec!["$250,000.00 USD".to_owned(), "Not set up yet".to_owned()]),
         ("promise 2", "obligations", vec!["href=\"/app/obligations/".to_owned(), "Overdue".to_owned()]),
         ("quarter ONE", "statements", vec![">Quarter one.csv</a>".to_owned(), "CSV".to_owned()]),
-        ("installment", "payments", vec!["count\">6</span>".to_owned(), "/app/money?search=installment\">Search Money".to_owned()]),
+        (
+            "installment",
+            "payments",
+            vec!["count\">6</span>".to_owned(), "/app/money?search=installment\">Search Money".to_owned()],
+        ),
     ] {
         let page = search(&browser, text).await;
         assert_groups(&page, &[kind]);

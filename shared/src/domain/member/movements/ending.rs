@@ -1,8 +1,6 @@
 //! What the end of an agreement depends on of its payments.
 
-use MovementState::{
-    Authorized, Cancelled, Draft, InstructionsReady, Processing, ReceiptPending, SenderReported,
-};
+use MovementState::{Authorized, Cancelled, Draft, InstructionsReady, Processing, ReceiptPending, SenderReported};
 
 use super::fixtures::*;
 use super::*;
@@ -16,14 +14,12 @@ use crate::wire::fields::FieldCode;
 
 #[test]
 fn an_agreement_is_cancelled_in_every_state_of_its_payment_but_while_money_is_in_flight() {
-    let workspace = Workspace::create(NewWorkspace { name: WorkspaceName::parse("Harbor").unwrap() }, WorkspaceNumber(1), noon());
+    let workspace =
+        Workspace::create(NewWorkspace { name: WorkspaceName::parse("Harbor").unwrap() }, WorkspaceNumber(1), noon());
     for state in MovementState::ALL {
         let world = World::in_state(state);
-        let new = NewProposal {
-            action: ProposalAction::CancelAgreement,
-            agreement_id: world.agreement.id(),
-            note: None,
-        };
+        let new =
+            NewProposal { action: ProposalAction::CancelAgreement, agreement_id: world.agreement.id(), note: None };
         let (actor, until) = (world.maren.actor(), after(72));
         let made = proposal::propose(new, &world.agreement, &[], &[], actor, world.moment(), until).unwrap();
         let proposal = made.into_proposal();

@@ -506,7 +506,8 @@ async fn account_numbers_of_statements_are_in_their_files_alone() {
     let page = maren.get(&read[0]).await;
     let accept = review(&page);
     let mut pages = vec![deal.path(), format!("{accept}/accept"), deal.of_agreement(), "/app".to_owned()];
-    pages.extend(["/app/money", "/app/money/statements", "/app/money/export", "/app/search?q=march"].map(str::to_owned));
+    pages
+        .extend(["/app/money", "/app/money/statements", "/app/money/export", "/app/search?q=march"].map(str::to_owned));
     for path in pages {
         assert_eq!(maren.get(&path).await.status, 200, "{path}");
     }

@@ -60,10 +60,8 @@ async fn an_agreement_is_not_cancelled_while_money_is_in_flight() {
 async fn a_form_says_that_the_agreement_expires_with_the_last_money_on_its_way() {
     const EXPIRES: &str = "only this payment keeps it open: it expires at once.";
     let said = async |deal: &Deal| {
-        let (page, form) = (
-            deal.maren.get(&deal.path()).await,
-            deal.maren.get(&format!("{}/instructions", deal.path())).await,
-        );
+        let (page, form) =
+            (deal.maren.get(&deal.path()).await, deal.maren.get(&format!("{}/instructions", deal.path())).await);
         assert!(page.says(">Flag exception</button>") && page.says(">Record return</button>"), "{}", text(&page));
         [text(&page).matches(EXPIRES).count(), text(&form).matches(EXPIRES).count()]
     };
@@ -132,7 +130,11 @@ async fn the_page_that_confirms_a_cancellation_says_what_becomes_of_each_payment
     let page = kim.get(&proposal).await;
     assert_says(&page, &["<li>1 open payment is cancelled; the payer no longer sees its instructions.</li>"]);
     let link = format!("<a href=\"{}\">Closing payment</a>", deal.path());
-    assert!(row(&page).contains(&link) && row(&page).contains("Instructions available to the sender"), "{}", row(&page));
+    assert!(
+        row(&page).contains(&link) && row(&page).contains("Instructions available to the sender"),
+        "{}",
+        row(&page)
+    );
     assert!(!row(&page).contains("Incomplete"), "{}", row(&page));
 
     deal.done(maren, "claim", &CLAIM).await;

@@ -8,8 +8,7 @@ async fn what_arrived_short_without_a_reference_is_filed_for_the_payment_that_a_
     let deal = Deal::claimed().await;
     let maren = &deal.maren;
     let in_euros = entry("7.00", "CRDT", "B-3", "Gift").replace("USD", "EUR");
-    let interest: Vec<String> =
-        (4..24).map(|at| entry("1.00", "CRDT", &format!("B-{at}"), "Interest")).collect();
+    let interest: Vec<String> = (4..24).map(|at| entry("1.00", "CRDT", &format!("B-{at}"), "Interest")).collect();
     let mut entries =
         vec![entry("249985.00", "CRDT", "B-1", "closing, less fees"), entry("5.00", "DBIT", "B-2", "Fee"), in_euros];
     entries.extend(interest);
