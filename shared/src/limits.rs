@@ -113,6 +113,8 @@ pub const VERIFICATIONS_PER_PARTICIPANT_MAX: usize = 10;
 pub const AGREEMENT_MOVEMENTS_MAX: usize = 1000;
 /// Payments that an agreement's page shows at once. Each takes some 1.2 KB of its 60.
 pub const AGREEMENT_PAYMENTS_SHOWN: usize = 12;
+/// The payments of an active agreement that the page of its cancellation reads: one read of the store has room for them.
+pub const REVIEWED_PAYMENTS_MAX: usize = 100;
 /// Payments that an agreement's page reads because its conditions name them: as many as one read gives.
 pub const AGREEMENT_PAYMENTS_NAMED_MAX: usize = 88;
 /// References of one claim.
@@ -227,6 +229,8 @@ pub const HOME_PROPOSALS_MAX: usize = 10;
 pub const HOME_PAYMENTS_MAX: usize = 10;
 /// Agreements in each of the other sections of Home's work queue. Home reads them in full, and the contacts that take part.
 pub const HOME_AGREEMENTS_MAX: usize = 5;
+/// The same of the agreements that need attention, where a member asked for all of them.
+pub const HOME_ATTENTION_MAX: usize = 50;
 /// Obligations that are overdue on Home, and as many with claims to confirm.
 pub const HOME_OBLIGATIONS_MAX: usize = 5;
 /// Tokens that end soon, and endpoints that fail, on Home. If all fail, they usually have one cause.

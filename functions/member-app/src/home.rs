@@ -1,5 +1,7 @@
 //! The home page: a work queue, the most urgent first, and the latest changes.
 
+mod payment;
+
 use std::collections::BTreeSet;
 
 use askama::Template;
@@ -7,11 +9,9 @@ use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::audit::{AuditRow, ObjectKind};
 use shared::domain::contact::Contact;
 use shared::domain::ids::ContactId;
-use shared::domain::money::Money;
 use shared::domain::organization::Organization;
 use shared::domain::proposal::{Decision, Proposal, ProposalState};
 use shared::domain::sentences;
-use shared::domain::sentences::movements::exception;
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
 use shared::error::Error;
@@ -19,9 +19,7 @@ use shared::limits;
 use shared::service::audit::{self, Names};
 use shared::service::due_obligations::QueuedObligation;
 use shared::service::endpoints::EndpointState;
-use shared::service::home::{
-    self, Home, PaperToConfirm, PaymentToSee, PaymentWait, QueuedAgreement, Shortlist, WorkQueue,
-};
+use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
 use shared::web::Request;
 use uuid::Uuid;
 
@@ -34,13 +32,14 @@ use crate::draft::begin;
 use crate::draft::blockers::{BlockerRow, blocker_rows};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
 use crate::layout::{Layout, Notice};
-use crate::movement::{movement_url, purpose_of};
 use crate::obligations::{self, obligation_url};
 use crate::response::PageResponse;
 use crate::tokens;
 
 /// The time before the end of what waits in which its badge is red, in milliseconds.
 const URGENT_MS: i64 = 12 * 3600 * 1000;
+/// The page with all agreements that need attention.
+const ALL_ATTENTION: &str = "/app?attention=all#attention";
 /// The blockers of a draft that have room on its line.
 const BLOCKERS_MAX: usize = 2;
 /// The participants of an agreement that have room on its line.
@@ -140,8 +139,10 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let signed_in = request.signed_in()?;
-        let own = &signed_in.organization().own_contact_ids;
-        let found = home::get(signed_in.scope(), signed_in.member(), own).await?;
+        let organization = signed_in.organization();
+        let own = &organization.own_contact_ids;
+        let all_attention = request.query("attention").as_deref() == Some("all");
+        let found = home::get(signed_in.scope(), signed_in.member(), organization, all_attention).await?;
         let is_admin = signed_in.member().is_admin();
         let page = HomePage {
             layout: Layout::new(request),
@@ -285,7 +286,16 @@ fn attention(found: &Home, queue: &Queue<'_>) -> Section {
     let endpoints = found.endpoints.shown.iter().map(Item::of_endpoint);
     let tokens = found.tokens.shown.iter().map(|token| Item::of_token(token, queue.now));
     let lists = [
-        more(waiting, format!("{} more agreements", waiting.more()), "/app/agreements?lifecycle=active"),
+        // Once all are asked for, the list has those that even that leaves out.
+        more(
+            waiting,
+            format!("{} more agreements", waiting.more()),
+            if waiting.shown.len() > limits::HOME_AGREEMENTS_MAX {
+                "/app/agreements?lifecycle=active"
+            } else {
+                ALL_ATTENTION
+            },
+        ),
         more(&found.endpoints, format!("{} more failing endpoints", found.endpoints.more()), "/app/developers"),
         more(&found.tokens, format!("{} more tokens", found.tokens.more()), tokens::PATH),
     ];
@@ -376,38 +386,6 @@ impl Item {
         }
     }
 
-    /// A payment that a member should look at: exceptions and changed instructions in red, since money may be lost.
-    fn of_payment(payment: &PaymentToSee) -> Self {
-        let movement = &payment.movement;
-        let (badge, class) = match payment.wait {
-            PaymentWait::InstructionsChanged => ("Instructions changed", "red"),
-            PaymentWait::Exception => ("Exception", "red"),
-            PaymentWait::Evidence => ("Evidence to review", "blue"),
-            PaymentWait::Verification => ("Instructions to verify", "amber"),
-        };
-        let why = match (payment.wait, movement.exception_reason(), movement.instructions()) {
-            (PaymentWait::Exception, Some(reason), _) => Some(exception(reason).to_owned()),
-            (PaymentWait::InstructionsChanged, _, Some(instructions)) => {
-                instructions.changes.last().map(|change| format!("changed by {}", actor_label(&change.by)))
-            }
-            _ => None,
-        };
-        let amount = movement.terms().money.map(Money::for_people);
-        let agreement = Some(payment.agreement.as_str().to_owned());
-        let detail: Vec<String> = [amount, agreement, why].into_iter().flatten().collect();
-        Self {
-            url: movement_url(movement.id()),
-            title: purpose_of(movement),
-            detail: detail.join(" · "),
-            blockers: Vec::new(),
-            more_blockers: 0,
-            when: Some(("since", payment.since.into())),
-            looks: Vec::new(),
-            more_looks: 0,
-            badge: Some((badge.to_owned(), class)),
-        }
-    }
-
     /// An obligation of which something is overdue.
     fn of_overdue(queued: &QueuedObligation) -> Self {
         let due = queued.obligation.next_due_at();
@@ -476,7 +454,15 @@ impl Item {
     fn of_attention(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
         let item = Self::of_active(queued, queue);
         let badge = item.badge.or_else(|| Some(("Your turn".to_owned(), "amber")));
-        Self { badge, ..item }
+        // What closes soon says so here: it stands in no other section.
+        let closes = queued.agreement.expires_at.filter(|at| {
+            (queue.now.unix_ms()..=queue.now.plus_seconds(limits::CLOSES_SOON_S).unix_ms()).contains(&at.unix_ms())
+        });
+        let detail = match closes {
+            Some(at) => format!("{} · expires {}", item.detail, at.for_people()),
+            None => item.detail,
+        };
+        Self { badge, detail, ..item }
     }
 
     fn of_closing(queued: &QueuedAgreement, &Queue { contacts, own, now }: &Queue<'_>) -> Self {

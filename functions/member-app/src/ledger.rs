@@ -9,7 +9,7 @@ use shared::domain::money;
 use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
-use shared::service::ledger::{self, Ledger, LedgerQuery, LedgerRow};
+use shared::service::ledger::{self, Ledger, LedgerQuery, LedgerRow, NamedContact, Owing};
 use shared::web::Request;
 use shared::wire::input;
 
@@ -90,8 +90,7 @@ struct RowView {
     /// The agreement of a payment or an obligation.
     agreement: Option<Link>,
     direction: Option<&'static str>,
-    counterparties: Vec<Link>,
-    more_counterparties: usize,
+    who: Option<Who>,
     due: Option<String>,
     is_overdue: bool,
     amount: Option<String>,
@@ -101,13 +100,45 @@ struct RowView {
     status: Option<String>,
 }
 
-impl RowView {
-    /// How many counterparties a row names.
+/// The people of a row.
+enum Who {
+    /// The counterparties of an agreement, which binds all.
+    All(Names),
+    /// Who owes it, and to whom.
+    Owing(Names, Names),
+}
+
+impl Who {
+    fn of(row: &LedgerRow) -> Option<Self> {
+        match &row.owing {
+            Some(Owing { by, to }) if by.is_empty() && to.is_empty() => None,
+            Some(Owing { by, to }) => Some(Self::Owing(Names::of(by), Names::of(to))),
+            None if row.counterparties.is_empty() => None,
+            None => Some(Self::All(Names::of(&row.counterparties))),
+        }
+    }
+}
+
+/// The first of some contacts, and how many more there are.
+struct Names {
+    named: Vec<Link>,
+    more: usize,
+}
+
+impl Names {
+    /// How many contacts of a side a row names.
     const NAMED_MAX: usize = 2;
 
+    fn of(contacts: &[NamedContact]) -> Self {
+        let named = contacts.iter().take(Self::NAMED_MAX);
+        let link = |(id, name): &NamedContact| Link { url: contact_url(*id), text: name.as_str().to_owned() };
+        Self { named: named.map(link).collect(), more: contacts.len().saturating_sub(Self::NAMED_MAX) }
+    }
+}
+
+impl RowView {
     fn new(row: &LedgerRow, zone: &TimeZone) -> Self {
         let is_agreement = row.thing.row_type() == LedgerRowType::Agreement;
-        let named = row.counterparties.iter().take(Self::NAMED_MAX);
         let currency = row.payment.map_or("", |payment| payment.money.currency().code());
         let figures = row.payment.map(shared::domain::ledger::LedgerPayment::figures).unwrap_or_default();
         let shown = |minor: i128| (minor > 0).then(|| money::in_app(minor, currency));
@@ -120,10 +151,7 @@ impl RowView {
             agreement: (!is_agreement)
                 .then(|| Link { url: agreement_url(row.agreement_id), text: row.agreement.as_str().to_owned() }),
             direction: row.direction.map(sentences::ledger_direction),
-            counterparties: named
-                .map(|(id, name)| Link { url: contact_url(*id), text: name.as_str().to_owned() })
-                .collect(),
-            more_counterparties: row.counterparties.len().saturating_sub(Self::NAMED_MAX),
+            who: Who::of(row),
             due: row.due_at.map(|at| zone.day_of(at).for_people()),
             is_overdue: row.is_overdue,
             amount: row.payment.map(|payment| payment.money.for_people()),

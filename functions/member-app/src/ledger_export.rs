@@ -3,14 +3,12 @@
 //!
 //! Decision: the figures of a row are its part of the totals on the page, so that the columns of a file add up to them.
 
-use std::fmt::Write;
-
 use futures_util::stream;
 use shared::domain::ledger::{LedgerFigures, LedgerPayment, LedgerState};
 use shared::domain::{money, sentences};
 use shared::error::Error;
 use shared::limits;
-use shared::service::ledger::{self, LedgerExport, LedgerRow};
+use shared::service::ledger::{self, LedgerExport, LedgerRow, NamedContact};
 use shared::web::Request;
 
 use crate::Handler;
@@ -19,11 +17,13 @@ use crate::ledger::{PATH, filters, read_query, with};
 use crate::response::PageResponse;
 
 /// The first record of a file.
-const HEAD: [&str; 22] = [
+const HEAD: [&str; 24] = [
     "row_type",
     "title",
     "agreement",
     "counterparties",
+    "owed_by",
+    "owed_to",
     "direction",
     "product",
     "due_at",
@@ -114,21 +114,24 @@ impl File {
     }
 }
 
+fn names(contacts: &[NamedContact]) -> String {
+    contacts.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(" · ")
+}
+
 fn push(csv: &mut Csv, row: &LedgerRow, base: &str) {
     let currency = row.payment.map_or("", |payment| payment.money.currency().code());
     let LedgerFigures { owed, claimed, proven } = row.payment.map(LedgerPayment::figures).unwrap_or_default();
     let figure = |minor: i128| if row.payment.is_some() { money::in_file(minor, currency) } else { String::new() };
-    let (mut names, mut ids) = (String::new(), String::new());
-    for (at, (id, name)) in row.counterparties.iter().enumerate() {
-        let _ = write!(names, "{}{}", if at > 0 { " · " } else { "" }, name.as_str());
-        let _ = write!(ids, "{}{id}", if at > 0 { " " } else { "" });
-    }
+    let ids = row.counterparties.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(" ");
+    let (owed_by, owed_to): (&[_], &[_]) = row.owing.as_ref().map_or((&[], &[]), |owing| (&owing.by, &owing.to));
     let is = |condition: bool| if condition { "true" } else { "false" };
     csv.push([
         sentences::ledger_row_type(row.thing.row_type()),
         &row.title,
         row.agreement.as_str(),
-        &names,
+        &names(&row.counterparties),
+        &names(owed_by),
+        &names(owed_to),
         row.direction.map_or("", sentences::ledger_direction),
         sentences::ledger_product(row.product),
         &row.due_at.map_or_else(String::new, |at| at.to_string()),

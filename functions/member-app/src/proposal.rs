@@ -19,11 +19,15 @@ use crate::agreement_summary::AgreementSummary;
 use crate::deal::{Deadline, Deal};
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::draft::blockers::{BlockerRow, blocker_rows};
-use crate::draft::payments::PaymentList;
+use crate::draft::payments::{PaymentList, name};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge};
 use crate::layout::{Layout, Link, Notice, encode_query_value};
+use crate::movement::movement_url;
 use crate::response::{PageResponse, to_sign_in};
 use crate::sign_in::SESSION_ENDED;
+
+/// The payments on their way that the page names.
+const IN_FLIGHT_SHOWN: usize = 5;
 
 #[derive(Template)]
 #[template(path = "proposal.html")]
@@ -45,12 +49,14 @@ struct ProposalPage {
     changes: Vec<String>,
     blockers: Vec<BlockerRow>,
     agreement_summary: AgreementSummary,
-    /// The payments of the draft that it would publish.
+    /// The payments of the draft that it would publish, or of the agreement that it would cancel.
     payments: PaymentList,
     /// Whether the proposal can be decided.
     is_pending: bool,
     /// Whether it can never be confirmed any more.
     is_too_late: bool,
+    /// Whether money on its way keeps it from being confirmed.
+    is_held_up: bool,
     /// Whether the page shows the agreement as it was proposed instead of its current state.
     shows_snapshot: bool,
     decision: Option<DecisionView>,
@@ -322,7 +328,17 @@ fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
         let text = too_late(review.current.lifecycle()).to_owned();
         return vec![BlockerRow { url: agreement_url(review.current.id()), text }];
     }
-    blocker_rows(&review.current, (&review.contacts, &review.payments), &review.blockers)
+    let in_flight = review.in_flight().take(IN_FLIGHT_SHOWN).map(|payment| BlockerRow {
+        url: movement_url(payment.id()),
+        text: format!("Wait until “{}” has arrived or come back", name(payment)),
+    });
+    let more = review.in_flight().nth(IN_FLIGHT_SHOWN).map(|_| BlockerRow {
+        url: format!("{}#payments", agreement_url(review.current.id())),
+        text: "Wait for the other payments that are on their way".to_owned(),
+    });
+    let in_flight = in_flight.chain(more);
+    let blockers = blocker_rows(&review.current, (&review.contacts, &review.payments), &review.blockers);
+    in_flight.chain(blockers).collect()
 }
 
 /// What a decision did, and what is next.
@@ -382,6 +398,10 @@ fn deal(review: &ProposalReview, summary: &AgreementSummary) -> Deal {
     let badge = proposal_badge(review.state());
     let deal = Deal::new((over, title), badge, &review.workspace, agreement, summary);
     let mut deal = deal.with_payments(&review.payments);
+    if !review.payments.is_empty() {
+        // Of many payments not all were read.
+        deal.more_payments += review.current.movements().len().saturating_sub(review.payments.len());
+    }
     if review.is_pending {
         let left = sentences::time_left(review.at, proposal.expires_at);
         let decide = Deadline { name: "Decide by", at: proposal.expires_at.into(), left: Some(left) };
@@ -417,6 +437,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         payments: PaymentList::new(&review.payments, &review.current, &review.contacts),
         is_pending: review.is_pending,
         is_too_late: review.is_too_late,
+        is_held_up: review.in_flight().next().is_some(),
         shows_snapshot: review.as_proposed.is_some(),
         decision: decision_view(proposal),
         fingerprint: review.fingerprint.to_string(),

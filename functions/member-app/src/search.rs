@@ -3,8 +3,12 @@
 use askama::Template;
 use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;
+use shared::domain::money::Money;
+use shared::domain::movement::Movement;
+use shared::domain::obligation::Obligation;
 use shared::domain::organization::MemberRecord;
 use shared::domain::proposal::Proposal;
+use shared::domain::statement::Statement;
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
 use shared::domain::workspace::Workspace;
@@ -21,10 +25,15 @@ use crate::agreement::agreement_url;
 use crate::contacts::contact_url;
 use crate::developers::endpoint_url;
 use crate::home::ProposalRow;
-use crate::labels::{Badge, contact_kind_label, endpoint_badge, lifecycle_badge, subscription_label, workspace_badge};
+use crate::labels::{
+    Badge, contact_kind_label, endpoint_badge, lifecycle_badge, movement_badge, subscription_label, workspace_badge,
+};
 use crate::layout::{Layout, encode_query_value};
+use crate::movement::{movement_url, purpose_of};
+use crate::obligations::{obligation_badge, obligation_url};
 use crate::organization::{self, role_label};
 use crate::response::PageResponse;
+use crate::statement::statement_url;
 use crate::tokens::{self, scope_label, token_badge};
 use crate::workspaces::workspace_url;
 
@@ -49,6 +58,8 @@ struct Group {
     rows: Vec<Row>,
     /// Where all of them are, if the group has a part.
     all: Option<String>,
+    /// What the link to it says; empty where it leads to all of them.
+    all_text: &'static str,
 }
 
 struct Row {
@@ -105,6 +116,26 @@ fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) 
         group(["proposals", "Proposals", "By", "State"], &found.proposals, list("/app/proposals"), |found| {
             proposal(found, now)
         }),
+        Group {
+            // The ledger finds payments by what is in its own rows.
+            all_text: "Search Money",
+            ..group(["payments", "Payments", "Amount", "State"], &found.payments, list("/app/money"), payment)
+        },
+        Group {
+            all_text: "Search Money",
+            ..group(
+                ["obligations", "Obligations", "Next due", "State"],
+                &found.obligations,
+                list("/app/money"),
+                |found| obligation(found, now),
+            )
+        },
+        group(
+            ["statements", "Statements", "Entries", "Format"],
+            &found.statements,
+            crate::statement::PATH.to_owned(),
+            statement,
+        ),
         group(["members", "Members", "Email", "Role"], &found.members, organization::search_url(search), |found| {
             member(found, search)
         }),
@@ -135,6 +166,7 @@ fn group<T>(
         badge,
         rows: page.data.iter().map(row).collect(),
         all: page.pagination.has_more.then_some(list),
+        all_text: "",
     }
 }
 
@@ -184,6 +216,41 @@ fn contact(found: &Contact) -> Row {
 fn proposal(found: &Proposal, now: Timestamp) -> Row {
     let ProposalRow { url, title, badge, actor, .. } = ProposalRow::new(found, now);
     Row { url, name: title, about: actor, badge, id: found.id().uuid() }
+}
+
+fn payment(found: &Movement) -> Row {
+    Row {
+        url: movement_url(found.id()),
+        name: purpose_of(found),
+        about: found.terms().money.map_or_else(|| "No amount".to_owned(), Money::for_people),
+        badge: movement_badge(found.state()),
+        id: found.id().uuid(),
+    }
+}
+
+fn obligation(found: &Obligation, now: Timestamp) -> Row {
+    let due = found.next_due_at().map(|due| found.zone().day_of(due).for_people());
+    Row {
+        url: obligation_url(found.id()),
+        name: found.name().as_str().to_owned(),
+        about: due.unwrap_or_else(|| "Nothing".to_owned()),
+        badge: obligation_badge(found, now),
+        id: found.id().uuid(),
+    }
+}
+
+fn statement(found: &Statement) -> Row {
+    let (entries, format) = match &found.facts {
+        Some(facts) => (facts.entries.to_string(), facts.format.as_str()),
+        None => ("Not read yet".to_owned(), "CSV"),
+    };
+    Row {
+        url: statement_url(found.id),
+        name: found.file.name.as_str().to_owned(),
+        about: entries,
+        badge: Badge { text: format, class: "quiet" },
+        id: found.id.uuid(),
+    }
 }
 
 fn member(found: &MemberRecord, search: &str) -> Row {

@@ -115,7 +115,8 @@ fn agreement_file<'a>(
     (organization, service): (&'a Organization, &BaseUrl),
 ) -> AgreementFile<'a> {
     let (agreement, contacts) = (record.agreement.clone(), record.contacts.clone());
-    let in_full = AgreementInFull { agreement, contacts, blockers: Vec::new(), is_proposed: false };
+    let (blockers, payments_wait_for) = (Vec::new(), BTreeMap::new());
+    let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed: false, payments_wait_for };
     let emails = record.agreement.participants.iter().map(|participant| {
         let contact = record.contacts.iter().find(|contact| contact.id == participant.contact_id);
         let email = contact.and_then(|contact| contact.email.as_ref()).map(ContactEmail::as_str);

@@ -9,6 +9,7 @@ use crate::domain::agreement::blockers::{Blocker, DraftPayment};
 use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::gate::GateState;
 use crate::domain::agreement::participants::NotAdded;
+use crate::domain::agreement::payments::PaymentSide;
 use crate::domain::agreement::verification::Verification;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
@@ -52,6 +53,8 @@ pub struct AgreementInFull {
     pub blockers: Vec<Blocker>,
     /// Whether it is a draft whose publication is proposed already.
     pub is_proposed: bool,
+    /// Whom the movements wait for that its open conditions name, if that is a participant.
+    pub payments_wait_for: BTreeMap<MovementId, ParticipantId>,
 }
 
 /// An agreement in full.
@@ -61,8 +64,23 @@ pub struct AgreementInFull {
 pub async fn get(scope: &Scope, id: AgreementId) -> Result<AgreementInFull, Error> {
     let agreement = found(scope, id).await?;
     if agreement.lifecycle() != Lifecycle::Draft {
-        let (agreement, contacts) = AgreementWithContacts::load(scope, agreement).await?.into_parts();
-        return Ok(AgreementInFull { agreement, contacts, blockers: Vec::new(), is_proposed: false });
+        let waiting = agreement.payments_waiting();
+        let movements = async { Ok(scope.store().movements(waiting.keys().copied()).await?) };
+        let (loaded, movements) = tokio::try_join!(AgreementWithContacts::load(scope, agreement), movements)?;
+        let (agreement, contacts) = loaded.into_parts();
+        let payments_wait_for = movements
+            .iter()
+            .filter_map(|movement| {
+                let terms = movement.terms();
+                let who = match waiting.get(&movement.id())? {
+                    PaymentSide::Payer => terms.sender,
+                    PaymentSide::Payee => terms.receiver,
+                };
+                Some((movement.id(), who?))
+            })
+            .collect();
+        let (blockers, is_proposed) = (Vec::new(), false);
+        return Ok(AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for });
     }
     let loaded = LoadedAgreement::load(scope, agreement).await?;
     let is_proposed = !scope.store().proposed_for_publication([id], scope.now()).await?.is_empty();
@@ -226,7 +244,8 @@ fn in_full(loaded: LoadedAgreement, is_proposed: bool, now: Timestamp) -> (Agree
     let blockers = loaded.blockers(now);
     let (with_contacts, workspace) = loaded.into_parts();
     let (agreement, contacts) = with_contacts.into_parts();
-    (AgreementInFull { agreement, contacts, blockers, is_proposed }, workspace)
+    let payments_wait_for = BTreeMap::new();
+    (AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for }, workspace)
 }
 
 /// A page of agreements, with the ids of those that are ready to be proposed for publication.
@@ -321,7 +340,8 @@ pub async fn create(by: &impl Writer, new: NewAgreement) -> Result<Plan<Agreemen
     let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&[], &[]), scope.now());
     let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let changes = stored::create(scope.call(), &draft)?;
-    let created = AgreementInFull { agreement, contacts: Vec::new(), blockers, is_proposed: false };
+    let (contacts, payments_wait_for) = (Vec::new(), BTreeMap::new());
+    let created = AgreementInFull { agreement, contacts, blockers, is_proposed: false, payments_wait_for };
     let id = created.agreement.id().uuid();
     Ok(Plan::new(scope, created).change([changes]).showing([id]))
 }

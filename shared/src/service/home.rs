@@ -14,12 +14,15 @@ use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecy
 use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, ParticipantId, ProposalId};
+use crate::domain::ledger::{LedgerState, is_agreed};
 use crate::domain::member::{Counting, Member};
 use crate::domain::movement::Movement;
 use crate::domain::movement::state::MovementState;
+use crate::domain::organization::Organization;
 use crate::domain::participant::Access;
 use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
+use crate::domain::time_zone::TimeZone;
 use crate::domain::token::Token;
 use crate::error::Error;
 use crate::limits;
@@ -88,7 +91,7 @@ pub struct PaperToConfirm {
     pub recorded_at: Timestamp,
 }
 
-/// Why a member should look at a payment, the most urgent first.
+/// What a payment waits for, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PaymentWait {
     /// Its instructions were changed, and no one has verified them since.
@@ -99,6 +102,22 @@ pub enum PaymentWait {
     Evidence,
     /// Its instructions are to be verified by the member.
     Verification,
+    /// It is to be authorized.
+    Authorization,
+    /// Its instructions are to be entered.
+    Instructions,
+    /// Its instructions are to be released to the payer.
+    Release,
+    /// Others: nothing, unless it is overdue.
+    Others,
+}
+
+impl PaymentWait {
+    /// How soon a member should look at it, the soonest first: what is overdue comes before what can wait.
+    fn urgency(self, is_overdue: bool) -> (u8, Self) {
+        let can_wait = self > Self::Evidence;
+        (u8::from(can_wait) + u8::from(can_wait && !is_overdue), self)
+    }
 }
 
 /// A payment that a member should look at.
@@ -108,10 +127,12 @@ pub struct PaymentToSee {
     pub movement: Movement,
     /// The name of its agreement.
     pub agreement: AgreementName,
-    /// Why.
+    /// What it waits for.
     pub wait: PaymentWait,
-    /// Since when.
-    pub since: Timestamp,
+    /// Whether it is overdue.
+    pub is_overdue: bool,
+    /// Since when it waits for that, if that is known.
+    pub since: Option<Timestamp>,
 }
 
 /// What an organization has to do, and what it waits for. Each agreement is in one section: where it closes soon, there.
@@ -129,11 +150,11 @@ pub struct WorkQueue {
     pub drafts: Shortlist<QueuedAgreement>,
     /// The active agreements that wait for others, those that wait longest first.
     pub waiting: Shortlist<QueuedAgreement>,
-    /// The active agreements that wait for one of the organization's own contacts or for a member to read answers, or in which
-    /// a participant has declined,
-    /// those that wait longest first.
+    /// The active agreements that wait for one of the organization's own contacts, or for a member to read answers or to
+    /// authorize a payment, or in which a participant has declined: those first, then those with answers, and of each those
+    /// that wait longest first.
     pub attention: Shortlist<QueuedAgreement>,
-    /// The drafts and active agreements that expire soon, the next one first.
+    /// The drafts and the active agreements that wait for others, of which each expires soon: the next one first.
     pub closing: Shortlist<QueuedAgreement>,
     /// The contacts that take part in these agreements.
     pub contacts: Vec<Contact>,
@@ -162,13 +183,23 @@ pub struct Home {
     pub names: Names,
 }
 
-/// What Home shows a member of an organization, which has these own contacts.
-pub async fn get(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Result<Home, Error> {
+/// What Home shows a member of an organization. Agreements that need attention are shown in full if they ask for all.
+pub async fn get(
+    scope: &Scope,
+    member: &Member,
+    organization: &Organization,
+    all_attention: bool,
+) -> Result<Home, Error> {
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
     let obligations = due_obligations::due(scope, member);
-    let (queue, obligations, mut tokens, mut endpoints, (changes, names)) =
-        tokio::try_join!(queue(scope, member, own), obligations, tokens, endpoints, audit::latest_changes(scope))?;
+    let (queue, obligations, mut tokens, mut endpoints, (changes, names)) = tokio::try_join!(
+        queue(scope, member, organization, all_attention),
+        obligations,
+        tokens,
+        endpoints,
+        audit::latest_changes(scope)
+    )?;
     tokens.retain(|token| token.ends_soon(scope.now()));
     tokens.sort_by_key(|token| token.expires_at);
     endpoints.retain(EndpointState::is_failing);
@@ -198,7 +229,7 @@ impl<'a> Chosen<'a> {
         open: &'a OpenAgreements,
         pending: &PendingProposals,
         (recorder, own): (Option<MemberId>, &BTreeSet<ContactId>),
-        now: Timestamp,
+        (now, all_attention): (Timestamp, bool),
     ) -> Self {
         let closes_soon = now.unix_ms()..=now.plus_seconds(limits::CLOSES_SOON_S).unix_ms();
         let mut proposals = pending.pending.clone();
@@ -208,7 +239,12 @@ impl<'a> Chosen<'a> {
         let proposed: HashSet<AgreementId> =
             proposals.iter().filter(is_publication).map(|proposal| proposal.agreement).collect();
 
-        let is_closing = |open: &&OpenAgreement| open.expires_ms.is_some_and(|at| closes_soon.contains(&at));
+        let needs_us = |open: &&OpenAgreement| {
+            let waits = open.is_declined || open.has_answers || open.waits_for_authorization;
+            open.is_active && (waits || !open.waited_for.is_disjoint(own))
+        };
+        let is_closing =
+            |open: &&OpenAgreement| !needs_us(open) && open.expires_ms.is_some_and(|at| closes_soon.contains(&at));
         let mut closing: Vec<&OpenAgreement> = open.open.iter().filter(is_closing).collect();
         closing.sort_by_key(|open| open.expires_ms);
         let closing = Shortlist::of(closing, limits::HOME_AGREEMENTS_MAX);
@@ -216,16 +252,16 @@ impl<'a> Chosen<'a> {
         let (mut active, mut drafts): (Vec<_>, Vec<_>) =
             open.open.iter().filter(|open| !is_elsewhere(open)).partition(|open| open.is_active);
         active.sort_by_key(|active| active.since_ms);
-        let needs_us =
-            |active: &&OpenAgreement| active.is_declined || active.has_answers || !active.waited_for.is_disjoint(own);
-        let (attention, waiting): (Vec<_>, Vec<_>) = active.into_iter().partition(needs_us);
+        let (mut attention, waiting): (Vec<_>, Vec<_>) = active.into_iter().partition(needs_us);
+        attention.sort_by_key(|active| (!active.is_declined, !active.has_answers, active.since_ms));
+        let attention_max = if all_attention { limits::HOME_ATTENTION_MAX } else { limits::HOME_AGREEMENTS_MAX };
         drafts.retain(|draft| !proposed.contains(&draft.id));
         drafts.sort_by_key(|draft| std::cmp::Reverse(draft.since_ms));
         Self {
             proposals: Shortlist::of(ids, limits::HOME_PROPOSALS_MAX),
             drafts: Shortlist::of(drafts, limits::HOME_AGREEMENTS_MAX),
             waiting: Shortlist::of(waiting, limits::HOME_AGREEMENTS_MAX),
-            attention: Shortlist::of(attention, limits::HOME_AGREEMENTS_MAX),
+            attention: Shortlist::of(attention, attention_max),
             closing,
             papers: with_papers(open, recorder),
         }
@@ -240,40 +276,99 @@ impl<'a> Chosen<'a> {
     }
 }
 
+/// A row of a payment that a member should look at: what it waits for, and whether it is overdue.
+type RowToSee = (WaitingMovement, PaymentWait, bool);
+
+/// How many payments are read for each that Home shows: of some only the record says that they wait for no member.
+const READ_FOR_EACH: usize = 2;
+
 /// The rows of the payments that a member should look at, the most urgent first. `but_of` entered instructions that another
 /// member has to verify; none if they may do it themselves.
-fn payments_to_see(waiting: &[WaitingMovement], but_of: Option<MemberId>) -> Shortlist<(WaitingMovement, PaymentWait)> {
+///
+/// Decision: whether a payment is overdue is decided as the ledger does ([`LedgerState::is_overdue`]), whoever has to act.
+fn payments_to_see(
+    waiting: &[WaitingMovement],
+    open: &OpenAgreements,
+    but_of: Option<MemberId>,
+    (zone, now): (&TimeZone, Timestamp),
+) -> Shortlist<RowToSee> {
+    let agreements: HashMap<AgreementId, &OpenAgreement> = open.open.iter().map(|open| (open.id, open)).collect();
     let wait = |row: &WaitingMovement| match (row.state, row.unverified) {
-        (_, Some((_, true))) => Some(PaymentWait::InstructionsChanged),
-        (MovementState::Exception, _) => Some(PaymentWait::Exception),
-        (MovementState::Processing, _) => Some(PaymentWait::Evidence),
-        (_, Some((by, false))) if Some(by) != but_of => Some(PaymentWait::Verification),
-        _ => None,
+        (_, Some((_, true))) => PaymentWait::InstructionsChanged,
+        (MovementState::Exception, _) => PaymentWait::Exception,
+        (MovementState::Processing, _) => PaymentWait::Evidence,
+        (_, Some((by, false))) if Some(by) != but_of => PaymentWait::Verification,
+        (MovementState::Draft, _) => match agreements.get(&row.agreement_id) {
+            Some(open) if open.to_authorize.contains(&row.id) => PaymentWait::Authorization,
+            _ => PaymentWait::Others,
+        },
+        // The record says whether there are any to be released.
+        (MovementState::Authorized, None) => PaymentWait::Instructions,
+        _ => PaymentWait::Others,
     };
-    let mut found: Vec<_> = waiting.iter().filter_map(|row| Some((*row, wait(row)?))).collect();
-    found.sort_by_key(|(row, wait)| (*wait, row.since_ms));
-    Shortlist::of(found, limits::HOME_PAYMENTS_MAX)
+    // Days end at the same moments for all of them.
+    let mut ends = BTreeMap::new();
+    let mut found: Vec<RowToSee> = waiting
+        .iter()
+        .filter_map(|row| {
+            let due_at = row.due_on.map(|day| *ends.entry(day).or_insert_with(|| zone.end_of(day)));
+            // Of what is not open, its record says whether it is completed or has ended otherwise.
+            let is_agreed = agreements.get(&row.agreement_id).is_none_or(|open| open.is_active);
+            let is_overdue = LedgerState::from(row.state).is_overdue(is_agreed, due_at, now);
+            let wait = wait(row);
+            (wait != PaymentWait::Others || is_overdue).then_some((*row, wait, is_overdue))
+        })
+        .collect();
+    found.sort_by_key(|(row, wait, is_overdue)| {
+        (wait.urgency(*is_overdue), row.since_ms.unwrap_or(i64::MAX), row.due_on, row.id)
+    });
+    Shortlist::of(found, limits::HOME_PAYMENTS_MAX * READ_FOR_EACH)
 }
 
-/// The payments of rows. Of an agreement that has ended, the movement's own record may not say so yet.
+/// The payments of rows, as far as Home shows them. Of an agreement that has ended, the movement's own record may not say so
+/// yet.
 fn seen_payments(
     scope: &Scope,
-    rows: &Shortlist<(WaitingMovement, PaymentWait)>,
+    rows: &Shortlist<RowToSee>,
     movements: Vec<Versioned<Movement>>,
     agreements: &[Versioned<Agreement>],
 ) -> Shortlist<PaymentToSee> {
     let mut movements: HashMap<MovementId, Movement> =
         movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
-    let see = |(row, wait): &(WaitingMovement, PaymentWait)| {
+    let see = |(row, wait, is_overdue): &RowToSee| {
         let movement = movements.remove(&row.id)?;
         let agreement = agreements.iter().find(|agreement| agreement.id() == row.agreement_id)?;
         let current = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
-        let since = Timestamp::from_unix_ms(row.since_ms).ok()?;
-        let goes_on = movement.ended_with(&current, scope.moment()).is_none();
-        goes_on.then(|| PaymentToSee { movement, agreement: agreement.name.clone(), wait: *wait, since })
+        if movement.ended_with(&current, scope.moment()).is_some() {
+            return None;
+        }
+        let wait = match wait {
+            PaymentWait::Authorization if !current.lets_authorize(movement.id()) => PaymentWait::Others,
+            PaymentWait::Authorization | PaymentWait::Instructions if current.lifecycle() != Lifecycle::Active => {
+                PaymentWait::Others
+            }
+            PaymentWait::Instructions if movement.instructions().is_none() => PaymentWait::Instructions,
+            PaymentWait::Instructions if current.lets_release(movement.id()) => PaymentWait::Release,
+            PaymentWait::Instructions => PaymentWait::Others,
+            known => *known,
+        };
+        let is_overdue = *is_overdue && is_agreed(current.lifecycle());
+        let since = row.since_ms.and_then(|since| Timestamp::from_unix_ms(since).ok());
+        let agreement = agreement.name.clone();
+        (wait != PaymentWait::Others || is_overdue).then_some(PaymentToSee {
+            movement,
+            agreement,
+            wait,
+            is_overdue,
+            since,
+        })
     };
-    let shown: Vec<_> = rows.shown.iter().filter_map(see).collect();
-    Shortlist { total: rows.total.saturating_sub(rows.shown.len() - shown.len()), shown }
+    let read = rows.shown.len();
+    let mut shown: Vec<_> = rows.shown.iter().filter_map(see).collect();
+    let total = rows.total.saturating_sub(read - shown.len());
+    shown.sort_by_key(|payment| payment.wait.urgency(payment.is_overdue));
+    shown.truncate(limits::HOME_PAYMENTS_MAX);
+    Shortlist { total, shown }
 }
 
 /// The first agreements with signatures on paper that a member may confirm, all but those of this recorder; and how many such
@@ -305,7 +400,12 @@ fn papers_of(agreement: &Agreement, but_of: Option<MemberId>) -> impl Iterator<I
     )
 }
 
-async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Error> {
+async fn queue(
+    scope: &Scope,
+    member: &Member,
+    organization: &Organization,
+    all_attention: bool,
+) -> Result<WorkQueue, Error> {
     let (store, now) = (scope.store(), scope.now());
     let (open, pending, waiting, members) = tokio::try_join!(
         store.open_agreements(),
@@ -315,21 +415,21 @@ async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Res
     )?;
     // What they recorded or entered waits for another member; the only member confirms and verifies their own.
     let recorder = (counting(members.len()) == Counting::Confirmed).then_some(member.id());
-    let payments = payments_to_see(&waiting, recorder);
-    let chosen = Chosen::of(&open, &pending, (recorder, own), now);
+    let payments = payments_to_see(&waiting, &open, recorder, (&organization.time_zone, now));
+    let chosen = Chosen::of(&open, &pending, (recorder, &organization.own_contact_ids), (now, all_attention));
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
         let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();
         Ok::<_, StoreError>((open.id, accesses))
     }));
     let listed: BTreeSet<AgreementId> = chosen.agreements().map(|open| open.id).collect();
-    let of_payments: BTreeSet<AgreementId> = payments.shown.iter().map(|(row, _)| row.agreement_id).collect();
+    let of_payments: BTreeSet<AgreementId> = payments.shown.iter().map(|(row, ..)| row.agreement_id).collect();
     let (proposals, agreements, contacts, accesses, movements) = tokio::try_join!(
         store.proposals(chosen.proposals.shown.iter().copied()),
         store.agreements(listed.union(&of_payments).copied()),
         store.contacts(people.iter().copied()),
         accesses,
-        store.movements(payments.shown.iter().map(|(row, _)| row.id)),
+        store.movements(payments.shown.iter().map(|(row, ..)| row.id)),
     )?;
     let to_see = seen_payments(scope, &payments, movements, &agreements);
     let agreements: Vec<_> = agreements.into_iter().filter(|agreement| listed.contains(&agreement.id())).collect();

@@ -51,7 +51,9 @@ pub struct LedgerRow {
     /// What it is called.
     pub title: String,
     /// Who takes part, but for the organization's own contacts.
-    pub counterparties: Vec<(ContactId, DisplayName)>,
+    pub counterparties: Vec<NamedContact>,
+    /// Who owes it to whom, the organization's own contacts included. None of an agreement, which binds all.
+    pub owing: Option<Owing>,
     /// Who owes it. None of an agreement, which binds all.
     pub direction: Option<LedgerDirection>,
     /// What is to be paid, of a payment with an amount.
@@ -64,6 +66,18 @@ pub struct LedgerRow {
     pub due_at: Option<Timestamp>,
     /// Whether that has passed, and it is still owed.
     pub is_overdue: bool,
+}
+
+/// A contact with its name.
+pub type NamedContact = (ContactId, DisplayName);
+
+/// Who owes something to whom. A side of a draft may be empty still.
+#[derive(Debug)]
+pub struct Owing {
+    /// Who owes it.
+    pub by: Vec<NamedContact>,
+    /// To whom it is owed.
+    pub to: Vec<NamedContact>,
 }
 
 /// What a row is about.
@@ -389,6 +403,13 @@ async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry
             title,
             counterparties: parties.counterparties(own).filter_map(with_name).collect(),
             direction: parties.direction(own),
+            owing: match &parties {
+                LedgerParties::Mutual(_) => None,
+                LedgerParties::OneWay { by, to } => {
+                    let side = |ids: &[ContactId]| ids.iter().copied().filter_map(with_name).collect();
+                    Some(Owing { by: side(by), to: side(to) })
+                }
+            },
             payment,
             state,
             status_sentence,

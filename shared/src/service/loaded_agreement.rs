@@ -20,10 +20,12 @@ use crate::domain::ids::{AgreementId, ContactId, MovementId, ObligationId};
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
 use crate::domain::obligation::{self, Obligation};
+use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
+use crate::limits;
 use crate::service::scope::Scope;
 use crate::service::workspaces;
 use crate::store::change::Changes;
@@ -140,6 +142,23 @@ impl LoadedAgreement {
     #[must_use]
     pub fn payments(&self) -> &[Movement] {
         self.payments.movements_of(self.agreement())
+    }
+
+    /// The payments that the page of an action shows: of a draft all, and of an active agreement that is to be cancelled those
+    /// that a member should look at first, as many as one read gives.
+    pub(super) async fn payments_for(&self, scope: &Scope, action: ProposalAction) -> Result<Vec<Movement>, Error> {
+        let agreement = self.agreement();
+        if action != ProposalAction::CancelAgreement || agreement.lifecycle() == Lifecycle::Draft {
+            return Ok(self.payments().to_vec());
+        }
+        let mut states: Vec<_> = agreement.movements().iter().collect();
+        states.sort_by_key(|(id, state)| (!state.is_in_flight(), state.urgency(), **id));
+        let shown: Vec<MovementId> =
+            states.into_iter().map(|(id, _)| *id).take(limits::REVIEWED_PAYMENTS_MAX).collect();
+        let mut found: Vec<Movement> =
+            scope.store().movements(shown.iter().copied()).await?.into_iter().map(Versioned::into_inner).collect();
+        found.sort_by_key(|payment| shown.iter().position(|id| *id == payment.id()));
+        Ok(found)
     }
 
     /// The blockers of its publication at a moment. None if it is not a draft.

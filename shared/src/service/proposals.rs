@@ -156,7 +156,8 @@ pub struct ProposalReview {
     pub as_proposed: Option<Agreement>,
     /// The contacts of its participants, and of those who were participants when it was proposed.
     pub contacts: Vec<Contact>,
-    /// The payments of the draft that the review shows; none if it shows no draft as it is now.
+    /// The payments of the draft that the review shows, or those that a cancellation concerns, the most urgent first; none if
+    /// it shows an agreement as it was proposed.
     pub payments: Vec<Movement>,
     /// The workspace of the agreement.
     pub workspace: Workspace,
@@ -179,6 +180,12 @@ impl ProposalReview {
     #[must_use]
     pub fn agreement(&self) -> &Agreement {
         self.as_proposed.as_ref().unwrap_or(&self.current)
+    }
+
+    /// The payments whose money is on its way, which keep a pending cancellation from being confirmed.
+    pub fn in_flight(&self) -> impl Iterator<Item = &Movement> {
+        let counts = self.is_pending && !self.is_too_late && self.proposal.action == ProposalAction::CancelAgreement;
+        self.payments.iter().filter(move |payment| counts && payment.state().is_in_flight())
     }
 
     /// The state of the proposal.
@@ -207,12 +214,21 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
         tokio::try_join!(LoadedProposal::load(scope, proposal), snapshot)?;
     let took_part = participants_of(snapshot.iter().map(|snapshot| &snapshot.agreement));
     let takes_part = participants_of([&**loaded.agreement()]);
-    let gone = scope.store().contacts(took_part.difference(&takes_part).copied()).await?;
+    let is_pending = proposal.state_at(moment.at()) == ProposalState::Pending;
+    let shown = async {
+        // What was declined or has expired is shown as it was proposed; of what was confirmed, the agreement's page has the rest.
+        if is_pending || proposal.action == ProposalAction::PublishAgreement {
+            return loaded.payments_for(scope, proposal.action).await;
+        }
+        Ok(Vec::new())
+    };
+    let gone = async { Ok(scope.store().contacts(took_part.difference(&takes_part).copied()).await?) };
+    let (payments, gone) = tokio::try_join!(shown, gone)?;
     let contacts: Vec<Contact> =
         loaded.contacts().iter().cloned().chain(gone.into_iter().map(Versioned::into_inner)).collect();
 
     let at = moment.at();
-    let (action, is_pending) = (proposal.action, proposal.state_at(at) == ProposalState::Pending);
+    let action = proposal.action;
     let current = loaded.as_of(scope, at).into_owned();
     let is_too_late = is_pending && proposal::check_state(action, &current).is_err();
     let (changes, as_proposed) = match snapshot {
@@ -235,7 +251,7 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
         }
     }
     let fingerprint = ReviewFingerprint::of(&loaded);
-    let payments = if as_proposed.is_none() { loaded.payments().to_vec() } else { Vec::new() };
+    let payments = if as_proposed.is_none() { payments } else { Vec::new() };
     let (proposal, workspace) = (proposal.into_inner(), loaded.into_parts().1);
     Ok(ProposalReview {
         proposal,
@@ -331,7 +347,7 @@ pub struct ActReview {
     pub agreement: Agreement,
     /// The contacts of its participants.
     pub contacts: Vec<Contact>,
-    /// Its payments, if it is a draft.
+    /// Its payments, if it is a draft; those that a cancellation concerns, the most urgent first.
     pub payments: Vec<Movement>,
     /// The workspace of the agreement.
     pub workspace: Workspace,
@@ -369,7 +385,7 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
         }
     }
     let fingerprint = ReviewFingerprint::of(&loaded);
-    let payments = loaded.payments().to_vec();
+    let payments = loaded.payments_for(scope, action).await?;
     let (with_contacts, workspace) = loaded.into_parts();
     let contacts = with_contacts.into_parts().1;
     let agreement = current;

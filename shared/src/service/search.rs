@@ -8,8 +8,11 @@ use crate::domain::agreement::Agreement;
 use crate::domain::audit::ObjectKind;
 use crate::domain::contact::Contact;
 use crate::domain::member::Member;
+use crate::domain::movement::Movement;
+use crate::domain::obligation::Obligation;
 use crate::domain::organization::MemberRecord;
 use crate::domain::proposal::Proposal;
+use crate::domain::statement::Statement;
 use crate::domain::token::Token;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
@@ -17,6 +20,7 @@ use crate::limits;
 use crate::service::agreements::AgreementQuery;
 use crate::service::contacts::ContactQuery;
 use crate::service::endpoints::{self, EndpointState};
+use crate::service::movements::MovementQuery;
 use crate::service::proposals::{Order, ProposalFilter, ProposalQuery};
 use crate::service::scope::Scope;
 use crate::service::workspaces::WorkspaceQuery;
@@ -47,6 +51,12 @@ pub struct Found {
     pub contacts: Page<Contact>,
     /// By the name of the agreement, the newest first.
     pub proposals: Page<Proposal>,
+    /// By purpose, reference or the name of the agreement.
+    pub payments: Page<Movement>,
+    /// By name.
+    pub obligations: Page<Obligation>,
+    /// By the name of the file, the newest first.
+    pub statements: Page<Statement>,
     /// By name or email address.
     pub members: Page<MemberRecord>,
     /// By name, for admins.
@@ -70,6 +80,7 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
     let contacts = ContactQuery { search: query.q.clone(), ..ContactQuery::of_page(page) };
     let named = ProposalFilter { action: None, search: query.q.clone().with_chars_max() };
     let proposals = ProposalQuery::of_page(page);
+    let payments = MovementQuery { search: query.q.clone(), ..MovementQuery::of_page(page) };
     let lists = async {
         Ok(tokio::try_join!(
             store.list_agreements(&agreements),
@@ -79,10 +90,18 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
             store.list_proposals(Order::NewestFirst, &proposals, &named, scope.now()),
         )?)
     };
+    let money = async {
+        Ok(tokio::try_join!(
+            store.list_movements(&payments),
+            store.obligations_named(needle, page),
+            store.statements_named(needle, page),
+        )?)
+    };
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
-    let ((agreements, with_documents, workspaces, contacts, proposals), members, tokens, endpoints) =
-        tokio::try_join!(lists, members::list(scope), tokens, endpoints)?;
+    let (lists, (payments, obligations, statements), members, tokens, endpoints) =
+        tokio::try_join!(lists, money, members::list(scope), tokens, endpoints)?;
+    let (agreements, with_documents, workspaces, contacts, proposals) = lists;
     let has = |texts: &[&str]| Folded::join(texts.iter().copied()).as_str().contains(needle);
     Ok(Some(Found {
         agreements,
@@ -90,6 +109,9 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
         workspaces,
         contacts,
         proposals,
+        payments,
+        obligations,
+        statements,
         members: Page::slice(members.into_iter().filter(|member| members::is_found(member, &query.q)), page),
         tokens: Page::slice(tokens.into_iter().filter(|token| has(&[&token.name])), page),
         endpoints: Page::slice(endpoints.into_iter().filter(|state| has(&[state.endpoint.url().as_str()])), page),

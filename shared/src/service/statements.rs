@@ -199,6 +199,19 @@ fn may_arrive(movement: &Movement) -> bool {
     movement.terms().direction != Direction::Outgoing
 }
 
+/// Those of some movements whose arrival no statement of the receiving side shows, because the organization itself pays.
+///
+/// # Errors
+/// When they can't be read.
+pub async fn not_arriving(
+    scope: &Scope,
+    movements: impl IntoIterator<Item = MovementId>,
+) -> Result<Vec<Movement>, Error> {
+    let movements: BTreeSet<MovementId> = movements.into_iter().collect();
+    let found = scope.store().movements(movements).await?;
+    Ok(found.into_iter().map(Versioned::into_inner).filter(|movement| !may_arrive(movement)).collect())
+}
+
 /// The evidence of filed entries, with its movements.
 async fn filed_evidence(store: &OrgStore, filed: &[FiledEntry]) -> Result<Vec<FiledEvidence>, Error> {
     let movements: BTreeSet<MovementId> = filed.iter().map(|entry| entry.movement_id).collect();

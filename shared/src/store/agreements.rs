@@ -14,7 +14,7 @@ use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, AgreementKind, Lifecycle};
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{AgreementId, ContactId, MemberId, OrgId, ParticipantId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::obligation;
 use crate::domain::participant::ByParticipant;
@@ -54,6 +54,10 @@ const WAITED_FOR: &str = "q";
 const DECLINED: &str = "d";
 /// The attribute of a row that holds how many answers wait for a member, if any do.
 const ANSWERS: &str = "n";
+/// The attribute of a row that is there, with any number, if an open condition waits for a member to authorize a payment.
+const AUTHORIZES: &str = "az";
+/// The attribute of a row that holds the first payments that members can authorize, as many as Home shows.
+const TO_AUTHORIZE: &str = "ta";
 /// The attribute of a row that holds who recorded the signatures on paper that wait for a second member, if there are any.
 const PAPERS: &str = "g";
 /// The attribute of a row that holds when the agreement expires, in milliseconds since 1970.
@@ -87,6 +91,12 @@ impl Record for Agreement {
             row.with_ids(PARTICIPANTS, self.participants.iter().map(|participant| participant.id.uuid()))
         } else {
             row
+        };
+        let row = row.with_number(AUTHORIZES, self.waits_for_authorization().then_some(1));
+        let mut to_authorize = self.movements_to_authorize().take(limits::HOME_PAYMENTS_MAX).peekable();
+        let row = match to_authorize.peek() {
+            Some(_) => row.with_ids(TO_AUTHORIZE, to_authorize.map(MovementId::uuid)),
+            None => row,
         };
         let mut papers = self.papers_to_confirm().map(|(_, paper)| paper.recorded_by.uuid()).peekable();
         if papers.peek().is_some() { row.with_ids(PAPERS, papers) } else { row }
@@ -235,6 +245,10 @@ pub(crate) struct OpenAgreement {
     pub is_declined: bool,
     /// Whether answers of participants wait for a member to read them.
     pub has_answers: bool,
+    /// Whether an open condition waits for a member to authorize a payment.
+    pub waits_for_authorization: bool,
+    /// The first payments that members can authorize.
+    pub to_authorize: Vec<MovementId>,
     /// Who recorded the signatures on paper of an active agreement that wait for a second member, each once for each.
     pub papers: Vec<MemberId>,
     /// Since when a draft is as it is, or an active agreement's step is open, in milliseconds since 1970.
@@ -256,7 +270,19 @@ impl OrgStore {
     /// The drafts and the active agreements, from one pass over the rows.
     pub(crate) async fn open_agreements(&self) -> Result<OpenAgreements, StoreError> {
         let mut found = OpenAgreements::default();
-        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, WAITED_FOR, DECLINED, ANSWERS, PAPERS, SINCE, EXPIRES];
+        let attributes = [
+            keys::SORT,
+            LIFECYCLE.name,
+            CONTACTS,
+            WAITED_FOR,
+            DECLINED,
+            ANSWERS,
+            AUTHORIZES,
+            TO_AUTHORIZE,
+            PAPERS,
+            SINCE,
+            EXPIRES,
+        ];
         let partition = keys::rows(self.org, Rows::Agreements);
         self.store
             .scan_partition(&partition, Order::OldestFirst, &attributes, |row| match open_agreement(&row) {
@@ -290,6 +316,8 @@ fn open_agreement(row: &Item) -> Option<OpenAgreement> {
         waited_for: ids(row, WAITED_FOR).unwrap_or_default().into_iter().map(Into::into).collect(),
         is_declined: number::<i64>(row, DECLINED).is_some(),
         has_answers: number::<i64>(row, ANSWERS).is_some(),
+        waits_for_authorization: number::<i64>(row, AUTHORIZES).is_some(),
+        to_authorize: ids(row, TO_AUTHORIZE).unwrap_or_default().into_iter().map(Into::into).collect(),
         papers: ids(row, PAPERS).unwrap_or_default().into_iter().map(Into::into).collect(),
         since_ms: number(row, SINCE).unwrap_or_default(),
         expires_ms: number(row, EXPIRES),

@@ -24,6 +24,7 @@ use crate::domain::agreement::Agreement;
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::call_context::CallContext;
+use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId};
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
@@ -76,7 +77,7 @@ impl Record for Movement {
     }
 }
 
-/// A movement that a member should look at, or that has yet to be paid, as its row has it.
+/// A movement that is not done, as its row has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WaitingMovement {
     /// The movement.
@@ -87,13 +88,15 @@ pub(crate) struct WaitingMovement {
     pub state: MovementState,
     /// Who entered instructions that no one has verified, and whether they were changed.
     pub unverified: Option<(MemberId, bool)>,
-    /// Since when, in milliseconds since 1970.
-    pub since_ms: i64,
+    /// The day by which it is due.
+    pub due_on: Option<Day>,
+    /// Since when a member should look at it, in milliseconds since 1970; none where its row does not know.
+    pub since_ms: Option<i64>,
 }
 
 fn waiting_movement(row: &Item) -> Option<WaitingMovement> {
-    let MovementRow { id, agreement_id, state, unverified, since_ms, .. } = MovementRow::read(row)?;
-    Some(WaitingMovement { id, agreement_id, state, unverified, since_ms: since_ms? })
+    let MovementRow { id, agreement_id, state, due_on, unverified, since_ms, .. } = MovementRow::read(row)?;
+    (!state.is_done()).then_some(WaitingMovement { id, agreement_id, state, unverified, due_on, since_ms })
 }
 
 /// The movement for which a document counts.
@@ -144,7 +147,7 @@ impl OrgStore {
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
-    /// The movements with evidence to review, with exceptions, or with instructions to verify, from one pass over the rows.
+    /// The movements that are not done, from one pass over the rows.
     pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
         let mut found = Vec::new();
         let partition = keys::rows(self.org, Rows::Movements);

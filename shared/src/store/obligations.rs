@@ -21,7 +21,7 @@ use crate::domain::ids::{AgreementId, MemberId, ObligationId, OrgId, WorkspaceId
 use crate::domain::member::ByMember;
 use crate::domain::obligation::{EndedObligation, Obligation, ObligationState};
 use crate::domain::participant::obligations::ActedOnObligation;
-use crate::wire::page::{Filter, Page, list_query};
+use crate::wire::page::{Filter, Page, PageRequest, list_query};
 
 list_query! {
     /// Which obligations are listed.
@@ -82,6 +82,15 @@ impl OrgStore {
         let rows = RowFilter::default();
         let rows = if is_filtered { rows.matching(&ObligationRow::ATTRIBUTES, is_wanted) } else { rows };
         self.list(Order::OldestFirst, &rows, query.page()).await
+    }
+
+    /// A page of the obligations whose names contain a folded needle.
+    pub(crate) async fn obligations_named(
+        &self,
+        needle: &str,
+        page: PageRequest,
+    ) -> Result<Page<Obligation>, StoreError> {
+        self.list(Order::OldestFirst, &RowFilter::containing(Some(needle)), page).await
     }
 
     /// The same, those that are due first first: what is overdue, what is due next, and then all for which nothing is due. It

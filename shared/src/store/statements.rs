@@ -64,6 +64,15 @@ impl OrgStore {
         self.list(Order::NewestFirst, &RowFilter::default(), page).await
     }
 
+    /// A page of the statements whose files' names contain a folded needle, the newest first.
+    pub(crate) async fn statements_named(
+        &self,
+        needle: &str,
+        page: PageRequest,
+    ) -> Result<Page<Statement>, StoreError> {
+        self.list(Order::NewestFirst, &RowFilter::containing(Some(needle)), page).await
+    }
+
     /// The statement with a file.
     pub(crate) async fn statement_of_file(&self, sha256: &str) -> Result<Option<StatementId>, StoreError> {
         let found = self.store.get(keys::statement_file(self.org, sha256)).await?;

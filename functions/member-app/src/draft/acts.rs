@@ -1,5 +1,7 @@
 //! What members do with a draft or an agreement as a whole: publish or discard it in one act, propose either, and copy it.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use http::StatusCode;
 use shared::api::views::agreements::AgreementView;
@@ -90,7 +92,8 @@ async fn publish_page(request: &Request, notice: Option<Notice>) -> Result<PageR
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
     let rows = blockers::blocker_rows(&agreement, (&contacts, &payments), &blockers);
-    let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed: pending.is_some() };
+    let (is_proposed, payments_wait_for) = (pending.is_some(), BTreeMap::new());
+    let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for };
     let view = AgreementView::of(&in_full, &request.app().base_url);
     let summary = AgreementSummary::new(&in_full.agreement, &view, &in_full.contacts);
     let title = ("Review before publication", format!("Publish “{}”?", in_full.agreement.name.as_str()));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use shared::domain::agreement::edit::Seen;
 use shared::domain::agreement::gate::{Gate, GateRule};
-use shared::domain::agreement::{Agreement, Participant, Stage};
+use shared::domain::agreement::{Agreement, Lifecycle, Participant, Stage};
 use shared::domain::contact::Contact;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, ContactId, MovementId, ParticipantId};
@@ -30,7 +30,9 @@ use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
+use crate::labels::{Badge, movement_badge};
 use crate::layout::{Layout, Link, Notice};
+use crate::movement::movement_url;
 use crate::pager::{Pager, clamped_page, requested_page};
 use crate::response::PageResponse;
 
@@ -112,6 +114,8 @@ pub(crate) struct PaymentRow {
     pub detail: String,
     /// Whether something keeps it from publication.
     pub is_incomplete: bool,
+    /// Its state; none in a draft.
+    pub state: Option<Badge>,
 }
 
 impl PaymentRow {
@@ -130,28 +134,48 @@ impl PaymentRow {
         let due = terms.due_on.map(|day| format!("Due {}", day.for_people()));
         let reference = terms.reference.as_ref().map(|reference| format!("Reference {}", reference.as_str()));
         let detail = [Some(sentences::movements::method(terms.method).to_owned()), due, reference];
+        let is_draft = agreement.lifecycle() == Lifecycle::Draft;
         Self {
-            url: payment_url(agreement.id(), payment.id()),
+            url: if is_draft { payment_url(agreement.id(), payment.id()) } else { movement_url(payment.id()) },
             name: name(payment).to_owned(),
             amount: terms.money.map(Money::for_people),
             parties,
             detail: detail.into_iter().flatten().collect::<Vec<_>>().join(" · "),
-            is_incomplete: !lacking(terms, agreement).is_empty(),
+            is_incomplete: is_draft && !lacking(terms, agreement).is_empty(),
+            // An agreement that has ended says so before its payment's record does.
+            state: (!is_draft)
+                .then(|| movement_badge(agreement.movement_state(payment.id()).unwrap_or_else(|| payment.state()))),
         }
     }
 }
 
-/// The payments of a draft where they are one section among others.
+/// The payments of an agreement where they are one section among others.
 pub(crate) struct PaymentList {
     pub rows: Vec<PaymentRow>,
-    /// How many more there are. The page of the payments has all.
+    /// How many more there are.
     pub more: usize,
+    /// The page that has all of them.
+    pub more_url: String,
 }
 
 impl PaymentList {
     pub fn new(payments: &[Movement], agreement: &Agreement, contacts: &[Contact]) -> Self {
         let rows = payments.iter().take(SHOWN_MAX).map(|payment| PaymentRow::new(payment, agreement, contacts));
-        Self { rows: rows.collect(), more: payments.len().saturating_sub(SHOWN_MAX) }
+        let rows: Vec<PaymentRow> = rows.collect();
+        // Not all of them need have been read.
+        let all = if payments.is_empty() { 0 } else { agreement.movements().len().max(payments.len()) };
+        let more_url = match agreement.lifecycle() {
+            Lifecycle::Draft => payments_url(agreement.id()),
+            _ => format!("{}#payments", agreement_url(agreement.id())),
+        };
+        Self { more: all.saturating_sub(rows.len()), rows, more_url }
+    }
+}
+
+impl PaymentList {
+    /// Whether each links to its page: those of a draft are shown as they are about to be published.
+    pub fn are_linked(&self) -> bool {
+        self.rows.iter().any(|row| row.state.is_some())
     }
 }
 

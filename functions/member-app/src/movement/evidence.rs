@@ -218,7 +218,8 @@ async fn acceptance(request: &Request, notice: Option<Notice>) -> Result<PageRes
     let review = movement_review::get(signed_in.scope(), id).await?;
     let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
     let typed = Typed::default();
-    let shown = Shown { review: &review, by: signed_in.member(), typed: &typed, form_token: signed_in.form_token() };
+    let (by, form_token) = (signed_in.member(), signed_in.form_token());
+    let shown = Shown { review: &review, by, typed: &typed, form_token, now: request.now() };
     let form = match obstacle(&review, found) {
         Some(obstacle) => Err(obstacle),
         None => Ok(ActForm {

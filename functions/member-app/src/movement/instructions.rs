@@ -16,7 +16,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use super::form::{ActForm, without_numbers};
 use super::next::{self, Next};
 use super::refusal::refusal;
-use super::{Shown, agreement_link, movement_url, name_of, purpose_of};
+use super::{Shown, agreement_link, ends_agreement, movement_url, name_of, purpose_of};
 use crate::Handler;
 use crate::done::redirect_with;
 use crate::fields::Fields;
@@ -42,7 +42,7 @@ pub(super) struct InstructionsCard {
     /// Where they are entered or changed, if that is possible and not the next step.
     pub enter: Option<String>,
     /// What changing them does.
-    pub caution: &'static str,
+    pub caution: String,
     /// The acts that are possible and not the next step.
     pub forms: Vec<ActForm>,
 }
@@ -105,17 +105,17 @@ impl InstructionsCard {
             }),
             changes: current.iter().flat_map(|current| current.changes.iter().rev()).map(Change::of).collect(),
             enter: can_enter.then_some(url),
-            caution: caution(movement),
+            caution: caution(movement, shown.ends_agreement()),
             forms,
         };
         (next, card)
     }
 }
 
-/// What entering instructions does to a payment that has some. Empty if it has none.
-fn caution(movement: &Movement) -> &'static str {
-    match (movement.instructions().is_some(), movement.state()) {
-        (false, _) => "",
+/// What entering instructions does to a payment that has some, and to its agreement. Empty if it has none.
+fn caution(movement: &Movement, ends_agreement: &str) -> String {
+    let text = match (movement.instructions().is_some(), movement.state()) {
+        (false, _) => return String::new(),
         (true, state) if state.is_in_flight() => {
             "Money may be on its way. Changing the instructions now ends their verification and makes the payment an exception."
         }
@@ -123,7 +123,8 @@ fn caution(movement: &Movement) -> &'static str {
             "Changing the instructions ends their verification and takes them back from the payer until they are verified and released again."
         }
         (true, _) => "Changing the instructions ends their verification.",
-    }
+    };
+    format!("{text}{ends_agreement}")
 }
 
 /// Instructions that were changed and that no one has verified since.
@@ -152,7 +153,7 @@ struct FormPage {
     payee: String,
     /// How the account number of the current instructions ends.
     current: Option<String>,
-    caution: &'static str,
+    caution: String,
     /// The revision that is shown; 0 for none.
     revision: u32,
     accounts: Vec<Account>,
@@ -215,7 +216,7 @@ async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Not
         payer: name_of(agreement, contacts, terms.sender),
         payee: name_of(agreement, contacts, terms.receiver),
         current: current.map(|current| next::ending(&current.ending)),
-        caution: caution(movement),
+        caution: caution(movement, ends_agreement(agreement, id, request.now())),
         revision: current.map_or(0, |current| current.revision),
         accounts: accounts.iter().map(|account| Account::new(&found, account)).collect(),
         kinds: InstructionsKind::ALL.map(|kind| (kind.as_str(), words::instructions_kind(kind))).to_vec(),

@@ -20,6 +20,7 @@ use shared::domain::ids::{EvidenceId, MovementId, ParticipantId};
 use shared::domain::member::Member;
 use shared::domain::movement::{Confirmation, Ending, Exception, Movement, Status};
 use shared::domain::sentences::movements as words;
+use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::service::movement_review::{self, MovementReview};
 use shared::web::Request;
@@ -52,6 +53,15 @@ const DOCUMENTS_SHOWN: usize = 4;
 /// The URL of a payment's page.
 pub(crate) fn movement_url(id: MovementId) -> String {
     format!("/app/money/movements/{id}")
+}
+
+/// What else an act does that takes a payment's money off its way, if nothing but that keeps the agreement from expiring.
+fn ends_agreement(agreement: &Agreement, id: MovementId, now: Timestamp) -> &'static str {
+    if agreement.is_kept_by(id, now) {
+        " The agreement’s expiry has passed, and only this payment keeps it open: it expires at once."
+    } else {
+        ""
+    }
 }
 
 /// The beginning of the URLs of evidence.
@@ -92,9 +102,15 @@ struct Shown<'a> {
     by: &'a Member,
     typed: &'a Typed,
     form_token: String,
+    now: Timestamp,
 }
 
 impl Shown<'_> {
+    /// What else an act does that takes the payment's money off its way: none if the agreement goes on.
+    fn ends_agreement(&self) -> &'static str {
+        ends_agreement(&self.review.agreement, self.review.movement.id(), self.now)
+    }
+
     /// The name of a participant.
     fn name_of(&self, id: Option<ParticipantId>) -> String {
         name_of(&self.review.agreement, &self.review.contacts, id)
@@ -162,7 +178,8 @@ impl Handler for Show {
 async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (MovementId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = movement_review::get(signed_in.scope(), id).await?;
-    let shown = Shown { review: &review, by: signed_in.member(), typed: &typed, form_token: signed_in.form_token() };
+    let (by, form_token) = (signed_in.member(), signed_in.form_token());
+    let shown = Shown { review: &review, by, typed: &typed, form_token, now: request.now() };
     let MovementReview { movement, agreement, .. } = &review;
     let (next, others) = next::acts(&shown);
     let (next, instructions) = InstructionsCard::new(&shown, next);

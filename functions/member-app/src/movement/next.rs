@@ -342,8 +342,11 @@ fn others(shown: &Shown<'_>) -> Vec<Other> {
         inputs: Inputs::Reason(""),
         ..shown.act(act, label, text)
     };
-    let text = "Record this when the money came back to the payer. This ends the payment, and can’t be undone.";
-    offer(state.can_be_returned(), "Record return…", reason("return", "Record return", text));
+    let text = format!(
+        "Record this when the money came back to the payer. This ends the payment, and can’t be undone.{}",
+        shown.ends_agreement()
+    );
+    offer(state.can_be_returned(), "Record return…", reason("return", "Record return", &text));
     let text = match figures(movement).filter(|_| movement.has_received()) {
         Some((received, due)) => format!(
             "{received} of {due} stays confirmed received. The rest will not be paid, and is owed no more. This can’t be undone."
@@ -377,7 +380,7 @@ fn flag_text(shown: &Shown<'_>) -> String {
             "{text} Its arrival no longer counts as confirmed: a condition that waited for it opens again while its step is current."
         );
     }
-    text.to_owned()
+    format!("{text}{}", shown.ends_agreement())
 }
 
 /// A reason to flag, as a choice.

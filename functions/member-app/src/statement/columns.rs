@@ -14,6 +14,7 @@ use statements::{
     Suggestion,
 };
 
+use super::masked::masked;
 use super::{in_words, read, statement_url, uploaded, url_after};
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with};
@@ -107,16 +108,19 @@ fn page(
     suggestion: &Suggestion,
     (fields, notice): (Fields, Option<Notice>),
 ) -> Result<PageResponse, Error> {
-    let column =
-        |(at, name): (usize, &String)| Choice { value: (at + 1).to_string(), text: cut(name, NAME_CHARS_SHOWN) };
+    let column = |(at, name): (usize, &String)| Choice {
+        value: (at + 1).to_string(),
+        text: masked(name, NAME_CHARS_SHOWN, &[]),
+    };
     let none = Choice::new("", "Not in this file");
     let rows = if suggestion.headers.len() > MANY { ROWS_SHOWN_OF_MANY } else { ROWS_SHOWN };
     let values = |at: usize| {
         let cells =
             suggestion.sample_rows.iter().take(rows).filter_map(|row| row.get(at)).filter(|cell| !cell.is_empty());
-        cells.map(|cell| cut(cell, CELL_CHARS_SHOWN)).collect::<Vec<_>>().join(" · ")
+        cells.map(|cell| masked(cell, CELL_CHARS_SHOWN, &[])).collect::<Vec<_>>().join(" · ")
     };
-    let preview = suggestion.headers.iter().enumerate().map(|(at, name)| (cut(name, CELL_CHARS_SHOWN), values(at)));
+    let preview =
+        suggestion.headers.iter().enumerate().map(|(at, name)| (masked(name, CELL_CHARS_SHOWN, &[]), values(at)));
     let page = ColumnsPage {
         layout: Layout::new(request),
         notice,
@@ -139,14 +143,6 @@ fn page(
         preview: preview.collect(),
     };
     Ok(PageResponse::render(&page)?.showing([statement.id.uuid()]))
-}
-
-/// A text of at most so many characters.
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
 }
 
 /// The fields as the reader suggests them.

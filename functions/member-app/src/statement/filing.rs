@@ -50,6 +50,15 @@ impl Handler for File {
             Ok(entries) => entries,
             Err(notice) => return Ok(show::page(request, Some(notice), &checked).await?.unprocessable()),
         };
+        let outgoing = stored::not_arriving(submitted.scope(), pairs.iter().map(|pair| pair.movement)).await?;
+        if let Some(outgoing) = outgoing.first() {
+            let line = format!(
+                "“{}” is paid by your organization, so it arrives on someone else’s statement.",
+                purpose_of(outgoing)
+            );
+            let notice = Notice::bad("Nothing was filed", line);
+            return Ok(show::page(request, Some(notice), &checked).await?.unprocessable());
+        }
         let outcome = file_all(&submitted, &pairs, entries).await?;
         let notice = outcome.notice(&submitted).await?;
         let shown: Vec<_> = pairs.iter().map(|pair| pair.movement.uuid()).collect();

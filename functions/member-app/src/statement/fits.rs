@@ -18,12 +18,31 @@ use super::read::{Numbered, entry_of, is_arrival, numbered};
 
 /// What the page of a statement shows of its entries.
 pub(super) struct Found {
-    /// The entries that fit payments, the strongest first.
+    /// The entries that fit payments, the strongest first; or the one that was asked for.
     pub fits: Page<Fit>,
+    /// The arrivals that fit no payment, in the order of the file.
+    pub others: Page<Other>,
     pub counts: Counts,
     /// What is no arrival, but has the reference of a payment.
     pub warnings: Vec<Warning>,
     pub more_warnings: usize,
+}
+
+/// Which entries are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// The page of those that fit payments.
+    pub fits: PageRequest,
+    /// The page of those that fit none.
+    pub others: PageRequest,
+    /// Only this one, with all payments that it can be filed for.
+    pub only: Option<u32>,
+}
+
+/// An arrival that fits no payment.
+pub(super) struct Other {
+    pub number: u32,
+    pub read: Entry,
 }
 
 /// An entry with the payments that it may belong to.
@@ -87,16 +106,18 @@ fn still_to_arrive(movement: &Movement) -> Option<i64> {
     counted.map(|receipt| receipt.money.amount_minor()).try_fold(due.amount_minor(), i64::checked_sub)
 }
 
-/// Compares all entries with all payments, and gives a page of those that fit, or only one with more of its payments.
+/// Compares all entries with all payments, and gives a page of those that fit, or only one with more of its payments: then
+/// also those that only have its currency, for money that came in short, or in one sum, without a reference.
 pub(super) fn find(
     read: &[Read],
     open: Vec<Open<MovementId>>,
     (statement, filed): (StatementId, &BTreeSet<u32>),
-    (page, only): (PageRequest, Option<u32>),
+    wanted: Wanted,
 ) -> Found {
     let (all, open) = (numbered(read), OpenMovements::new(open));
     let mut counts = Counts::default();
-    let (mut fits, mut warned) = (Vec::new(), Vec::new());
+    let (mut fits, mut others, mut warned) = (Vec::new(), Vec::new(), Vec::new());
+    let mut alone = None;
     for one in &all {
         if !is_arrival(one.entry) {
             match one.entry {
@@ -107,28 +128,36 @@ pub(super) fn find(
             warned.extend(warning(&open, *one));
         } else if filed.contains(&one.number) {
             counts.filed += 1;
-        } else if let Some(best) = open.matches(one.entry).first() {
-            counts.fit += 1;
-            fits.push((std::cmp::Reverse(best.strength), one.number, *one));
         } else {
-            counts.fit_nothing += 1;
+            if wanted.only == Some(one.number) {
+                alone = Some(*one);
+            }
+            match open.matches(one.entry).first() {
+                Some(best) => fits.push((std::cmp::Reverse(best.strength), one.number, *one)),
+                None => others.push(*one),
+            }
         }
     }
+    counts.fit = fits.len() as u64;
+    counts.fit_nothing = others.len() as u64;
     fits.sort_by_key(|(strength, number, _)| (*strength, *number));
-    fits.retain(|(_, number, _)| only.is_none_or(|only| only == *number));
-    let most = match only {
-        Some(_) => limits::STATEMENT_CANDIDATES_OF_ONE_SHOWN,
-        None => limits::STATEMENT_CANDIDATES_SHOWN,
+    let (shown, most): (Vec<Numbered<'_>>, usize) = match wanted.only {
+        Some(_) => (alone.into_iter().collect(), limits::STATEMENT_CANDIDATES_OF_ONE_SHOWN),
+        None => (fits.into_iter().map(|(_, _, one)| one).collect(), limits::STATEMENT_CANDIDATES_SHOWN),
     };
-    let fits = Page::slice(fits, page).map(|(_, _, one)| {
+    let fits = Page::slice(shown, wanted.fits).map(|one| {
         let mut matches = open.matches(one.entry);
+        if wanted.only.is_some() {
+            matches.extend(open.others_of_currency(one.entry));
+        }
         let more = matches.len().saturating_sub(most);
         matches.truncate(most);
         Fit { read: one.entry.clone(), entry: entry_of(statement, &all, one), matches, more }
     });
     let more_warnings = warned.len().saturating_sub(limits::STATEMENT_WARNINGS_SHOWN);
     warned.truncate(limits::STATEMENT_WARNINGS_SHOWN);
-    Found { fits, counts, warnings: warned, more_warnings }
+    let others = Page::slice(others, wanted.others).map(|one| Other { number: one.number, read: one.entry.clone() });
+    Found { fits, others, counts, warnings: warned, more_warnings }
 }
 
 /// What to say of an entry that is no arrival: a payment's reference is in it all the same.
@@ -152,6 +181,7 @@ pub(super) fn strength(strength: Strength) -> (&'static str, &'static str) {
         Strength::Likely => ("Likely match", "blue"),
         Strength::Possible => ("Possible match", "quiet"),
         Strength::Partial => ("Reference fits, amount differs", "amber"),
+        Strength::Currency => ("Possible, amount differs", "quiet"),
     }
 }
 
@@ -244,7 +274,7 @@ mod tests {
     fn found(lines: &[Lines<'_>], open: Vec<Open<MovementId>>, filed: &[u32], only: Option<u32>) -> Found {
         let filed = filed.iter().copied().collect();
         let page = PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, 0);
-        find(&statement(lines), open, (StatementId::new(), &filed), (page, only))
+        find(&statement(lines), open, (StatementId::new(), &filed), Wanted { fits: page, others: page, only })
     }
 
     #[test]
@@ -274,6 +304,38 @@ mod tests {
         assert_eq!(found.counts, Counts { filed: 1, fit: 1, ..Counts::default() });
         let [fit] = &found.fits.data[..] else { panic!("one entry") };
         assert_eq!((fit.entry.number, fit.matches.len(), fit.more), (2, 3, 2));
+    }
+
+    #[test]
+    fn what_fits_nothing_is_listed_and_alone_offers_what_is_open_in_its_currency() {
+        let lines = [
+            ("93.00", "CRDT", "", "thanks"),
+            ("100.00", "CRDT", "", "INV-117"),
+            ("93.00", "DBIT", "", "thanks"),
+            ("12.00", "CRDT", "", "Interest"),
+        ];
+        let euros = Open { currency: Currency::parse("EUR").expect("a currency"), ..payment(10_000) };
+        let [first, second] = [payment(10_000), Open { due_on: "2026-06-01".parse().ok(), ..payment(20_000) }];
+        let (near, far) = (first.id, second.id);
+        let open = vec![second, euros, first];
+        let all = found(&lines, open.clone(), &[4], None);
+        assert_eq!(all.counts, Counts { fit: 1, fit_nothing: 1, debits: 1, filed: 1, ..Counts::default() });
+        let others: Vec<u32> = all.others.data.iter().map(|other| other.number).collect();
+        assert_eq!((others, all.fits.data[0].entry.number), (vec![1], 2));
+        let alone = found(&lines, open.clone(), &[4], Some(1));
+        assert_eq!(alone.counts, all.counts);
+        let [fit] = &alone.fits.data[..] else { panic!("one entry") };
+        let offered: Vec<_> = fit.matches.iter().map(|found| (found.id, found.strength)).collect();
+        assert_eq!(offered, [(near, Strength::Currency), (far, Strength::Currency)], "those due nearest first");
+        assert_eq!(reasons(&fit.matches[0], "USD").1[0], "$7.00 USD less than is due");
+        // An entry that fits is offered for the others too, behind those that it fits; what is no arrival, or filed, for none.
+        let fitting = found(&lines, open.clone(), &[4], Some(2));
+        let ids: Vec<MovementId> = fitting.fits.data[0].matches.iter().map(|found| found.id).collect();
+        assert_eq!(ids[0], near);
+        assert!(ids.contains(&far));
+        for none in [3, 4, 5] {
+            assert!(found(&lines, open.clone(), &[4], Some(none)).fits.data.is_empty(), "{none}");
+        }
     }
 
     #[test]

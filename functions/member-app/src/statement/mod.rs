@@ -2,12 +2,14 @@
 //! entries as evidence. Nothing is accepted here.
 //!
 //! `read` has what is read from files, `columns` the page of a CSV file's columns, `fits` which entries may belong to which
-//! payments, `show` the page of a statement, `filing` its form, and `discard` what was uploaded by mistake.
+//! payments, `show` the page of a statement, `filing` its form, `masked` how pages show what banks and payers wrote, and
+//! `discard` what was uploaded by mistake.
 
 mod columns;
 mod discard;
 mod filing;
 mod fits;
+mod masked;
 mod read;
 mod show;
 
@@ -44,6 +46,9 @@ pub(crate) const PATH: &str = "/app/money/statements";
 
 /// The field of the form that has the file.
 const FIELD: &str = "statement";
+
+/// The characters of a refusal that are shown. None is so long.
+const REFUSAL_CHARS_MAX: usize = 4000;
 
 /// The URL of a statement's page.
 pub(crate) fn statement_url(id: StatementId) -> String {
@@ -251,7 +256,7 @@ async fn facts_of(submitted: &SubmittedForm<'_>, file: Bytes) -> Result<Result<O
 
 /// Why a file was refused, in the words and apostrophes of pages. It completes "The file …".
 fn in_words(refusal: &Refusal) -> String {
-    let mut said = refusal.to_string();
+    let mut said = masked::masked(&refusal.to_string(), REFUSAL_CHARS_MAX, &[]);
     for (plain, typographic) in [("can't", "can’t"), ("doesn't", "doesn’t"), ("don't", "don’t")] {
         said = said.replace(plain, typographic);
     }

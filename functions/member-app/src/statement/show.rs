@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use askama::Template;
+use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId, StatementId};
 use shared::domain::movement::Movement;
 use shared::domain::movement::evidence::{EvidenceKey, EvidenceState};
@@ -14,7 +15,8 @@ use shared::web::Request;
 use shared::wire::page::{Page, PageRequest};
 use statements::{Entry, Match, Side};
 
-use super::fits::{self, Counts, Fit, Found, Warning};
+use super::fits::{self, Counts, Fit, Found, Other, Wanted, Warning};
+use super::masked::masked;
 use super::{RowFacts, counted, grouped, read, statement_url};
 use crate::Handler;
 use crate::done::notice_of_act;
@@ -24,6 +26,8 @@ use crate::movement::{evidence_url, movement_url, purpose_of};
 use crate::pager::{Pager, is_past_the_end};
 use crate::response::PageResponse;
 
+/// The same of an entry that fits no payment.
+const LINE_CHARS_SHOWN: usize = 80;
 /// The characters of an entry's text that are shown.
 const TEXT_CHARS_SHOWN: usize = 160;
 /// The references of an entry that are shown.
@@ -51,6 +55,11 @@ struct StatementPage {
     is_one: bool,
     fits: Vec<Card>,
     fit_pager: Option<Pager>,
+    /// Whether a payment is offered for an entry.
+    has_choices: bool,
+    other_count: String,
+    others: Vec<OtherRow>,
+    other_pager: Option<Pager>,
     filed: Vec<FiledRow>,
     filed_pager: Option<Pager>,
     warnings: Vec<String>,
@@ -69,6 +78,17 @@ struct Card {
     standing: Option<Link>,
     choices: Vec<Choice>,
     more: usize,
+}
+
+/// An entry that fits no payment.
+struct OtherRow {
+    number: u32,
+    amount: String,
+    day: Option<String>,
+    /// Who paid, and what they wrote.
+    about: String,
+    /// Where a payment is chosen for it.
+    url: String,
 }
 
 /// A payment that an entry may belong to.
@@ -118,21 +138,24 @@ pub(super) async fn page(
     checked: &BTreeSet<String>,
 ) -> Result<PageResponse, Error> {
     let (id, signed_in): (StatementId, _) = (request.path_id("id")?, request.signed_in()?);
-    let [fit_page, filed_page] = ["offset", "filed"].map(|parameter| requested(request, parameter));
+    let [fits, others, filed_page] = ["offset", "others", "filed"].map(|parameter| requested(request, parameter));
+    let only = request.query("entry").and_then(|number| number.parse().ok());
     let review = stored::review(signed_in.scope(), id, filed_page).await?;
     let Some(facts) = review.statement.facts.as_ref().map(RowFacts::from) else {
         return Ok(PageResponse::see_other(format!("{}/columns", statement_url(id))));
     };
     let is_csv = review.statement.facts.as_ref().is_some_and(|facts| facts.columns.is_some());
-    let found = found(request, &review, fit_page).await?;
+    let found = found(request, &review, Wanted { fits, others, only }).await?;
     let url = |name: &'static str| move |offset: u64| format!("{}?{name}={offset}", statement_url(id));
-    if is_past_the_end(found.fits.pagination) {
+    if is_past_the_end(found.fits.pagination) || is_past_the_end(found.others.pagination) {
         return Ok(PageResponse::see_other(statement_url(id)));
     }
     let keys: Vec<EvidenceKey> = found.fits.data.iter().flat_map(|fit| fit.entry.keys()).collect();
     let holders = stored::holders(signed_in.scope(), &keys).await?;
     let shown = Shown { review: &review, holders: &holders, checked };
     let filed = Page::slice(review.filed.iter(), filed_page).pagination;
+    let cards: Vec<Card> = found.fits.data.iter().map(|fit| shown.card(fit)).collect();
+    let is_one = only.is_some();
     let page = StatementPage {
         layout: Layout::new(request),
         notice,
@@ -147,8 +170,12 @@ pub(super) async fn page(
         figures: figures(found.counts),
         has_filed: !review.filed.is_empty(),
         fit_count: grouped(found.counts.fit),
-        is_one: request.query("entry").is_some(),
-        fits: found.fits.data.iter().map(|fit| shown.card(fit)).collect(),
+        is_one,
+        has_choices: cards.iter().any(|card| !card.choices.is_empty()),
+        fits: cards,
+        other_count: grouped(found.counts.fit_nothing),
+        others: found.others.data.iter().filter(|_| !is_one).map(|other| other_row(other, id)).collect(),
+        other_pager: Pager::new("the entries that fit no payment", found.others.pagination, url("others")),
         fit_pager: Pager::new("the entries that fit", found.fits.pagination, url("offset")),
         filed: review.shown.iter().map(filed_row).collect(),
         filed_pager: Pager::new("the filed entries", filed, url("filed")),
@@ -168,16 +195,15 @@ fn requested(request: &Request, parameter: &str) -> PageRequest {
 }
 
 /// Reads the file again, and compares its entries with the payments that wait for proof.
-async fn found(request: &Request, review: &StatementReview, page: PageRequest) -> Result<Found, Error> {
+async fn found(request: &Request, review: &StatementReview, wanted: Wanted) -> Result<Found, Error> {
     let org = request.signed_in()?.scope().org();
     let file = request.app().files()?.get(org, &review.statement.file.content).await?;
     let open = review.awaited.iter().filter_map(fits::open).collect();
     let filed = review.filed.iter().map(|filed| filed.number).collect();
-    let only = request.query("entry").and_then(|number| number.parse().ok());
     let statement = review.statement.clone();
     read::apart(move || {
         let read = read::entries_again(&statement, &file)?;
-        Ok(fits::find(&read, open, (statement.id, &filed), (page, only)))
+        Ok(fits::find(&read, open, (statement.id, &filed), wanted))
     })
     .await?
 }
@@ -228,11 +254,13 @@ impl Shown<'_> {
         let holder = fit.entry.keys().iter().find_map(|key| self.holders.get(key)).map(|holder| holder.movement_id);
         let standing = holder.map(|id| self.link_to(id));
         let choices = fit.matches.iter().filter(|_| holder.is_none());
+        let offered = fit.matches.iter().filter_map(|found| self.awaited(found.id)).filter_map(fits::open);
+        let kept: Vec<String> = offered.flat_map(|open| open.references).collect();
         Card {
             number: fit.entry.number,
             position: fit.read.position.to_string(),
             amount: fits::amount(&fit.read),
-            facts: facts(&fit.read),
+            facts: facts(&fit.read, &kept),
             choices: choices.filter_map(|found| self.choice(fit, found)).collect(),
             more: if standing.is_some() { 0 } else { fit.more },
             standing,
@@ -288,30 +316,34 @@ fn named(movement: &Movement) -> String {
     format!("{}{amount}", purpose_of(movement))
 }
 
-/// What an entry says.
-fn facts(entry: &Entry) -> Vec<(&'static str, String)> {
-    let day = |date| read::day(date).map(shared::domain::day::Day::for_people);
+/// What an entry says. The references that are kept are those of payments that it may belong to.
+fn facts(entry: &Entry, kept: &[String]) -> Vec<(&'static str, String)> {
+    let day = |date| read::day(date).map(Day::for_people);
     let (value, booked) = (day(entry.value_on), day(entry.booked_on));
     let mut facts = Vec::new();
     facts.extend(value.clone().map(|day| ("Value date", day)));
     facts.extend(booked.filter(|day| Some(day) != value.as_ref()).map(|day| ("Booked", day)));
-    facts.extend(entry.counterparty.clone().map(|name| ("Payer", name)));
-    facts.extend(entry.text.as_deref().map(|text| ("Text", cut(text))));
+    let shown = |text: &str| masked(text, TEXT_CHARS_SHOWN, kept);
+    facts.extend(entry.counterparty.as_deref().map(|name| ("Payer", shown(name))));
+    facts.extend(entry.text.as_deref().map(|text| ("Text", shown(text))));
     let references: Vec<&str> =
         entry.references.iter().take(REFERENCES_SHOWN).map(|found| found.value.as_str()).collect();
     if !references.is_empty() {
         let more = entry.references.len().saturating_sub(REFERENCES_SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        facts.push(("References", cut(&format!("{}{more}", references.join(", ")))));
+        facts.push(("References", format!("{}{more}", shown(&references.join(", ")))));
     }
     facts
 }
 
-/// A text of at most so many characters as are shown.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(TEXT_CHARS_SHOWN) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+fn other_row(Other { number, read: entry }: &Other, statement: StatementId) -> OtherRow {
+    let wrote = [entry.counterparty.as_deref(), entry.text.as_deref()].into_iter().flatten();
+    OtherRow {
+        number: *number,
+        amount: fits::amount(entry),
+        day: read::day(entry.value_on.or(entry.booked_on)).map(Day::for_people),
+        about: masked(&wrote.collect::<Vec<_>>().join(" · "), LINE_CHARS_SHOWN, &[]),
+        url: format!("{}?entry={number}#fits", statement_url(statement)),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Decision: a full match has the same amount in the same currency; what makes it likely is a reference, a date or a name.
 //! Other amounts and currencies are offered only where a reference was found, as partial matches: a payment may be short, or
-//! one of several.
+//! one of several. For one entry, a member may also be offered all that have only its currency.
 //!
 //! Decision: debits, pending entries and reversals match nothing. They are no arrival of money, or none yet.
 
@@ -42,6 +42,8 @@ pub struct Open<Id> {
 /// How strong a match is, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strength {
+    /// Only the currency is the same.
+    Currency,
     /// A reference was found, but amount or currency differ.
     Partial,
     /// Amount and currency are the same, and nothing else is.
@@ -181,6 +183,33 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         let key = |found: &(i32, Match<Id>)| (Reverse(found.1.strength), Reverse(found.1.reasons.len()), found.0);
         matches.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| a.1.id.cmp(&b.1.id)));
         matches.into_iter().map(|(_, found)| found).collect()
+    }
+
+    /// The movements that an entry does not [match](Self::matches), but that wait for money in its currency, those due nearest
+    /// first: it may be short, or be one payment of several, without saying so. None for what is no arrival.
+    #[must_use]
+    pub fn others_of_currency(&self, entry: &Entry) -> Vec<Match<Id>> {
+        if entry.side != Side::Credit || entry.is_reversal || !entry.is_booked {
+            return Vec::new();
+        }
+        let matched: BTreeSet<Id> = self.matches(entry).into_iter().map(|found| found.id).collect();
+        let on = entry.value_on.or(entry.booked_on);
+        let name = entry.counterparty.as_deref().map(Name::new);
+        let is_other =
+            |other: &&Movement<Id>| other.open.currency == entry.currency && !matched.contains(&other.open.id);
+        let mut others: Vec<(i32, Match<Id>)> = self
+            .movements
+            .iter()
+            .filter(is_other)
+            .map(|other| {
+                let days = on.zip(other.open.due_on).map(|(on, due)| days_between(due, on));
+                let found = other.matched(entry, None, days, name.as_ref());
+                (days.map_or(i32::MAX, i32::abs), Match { strength: Strength::Currency, ..found })
+            })
+            .collect();
+        let key = |found: &(i32, Match<Id>)| (Reverse(found.1.reasons.len()), found.0);
+        others.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| a.1.id.cmp(&b.1.id)));
+        others.into_iter().map(|(_, found)| found).collect()
     }
 
     /// The movements of the entry's amount, those due nearest to a day.

@@ -186,7 +186,8 @@ pub struct GateView {
     /// Who or what it waits for, for a person. Changes freely; do not parse.
     #[schema(example = "Ada Okafor to sign")]
     pub waiting_on: String,
-    /// The participants that it waits for.
+    /// The participants that it waits for. Of `movement_reconciled`, that is the payer once the instructions are available,
+    /// and the payee once the sender says it was sent, until proof is under review.
     pub waiting_on_participant_ids: Vec<ParticipantId>,
     /// When it was met.
     #[schema(required = true)]
@@ -341,7 +342,16 @@ impl AgreementView {
     /// An agreement in full, as a use case gives it.
     #[must_use]
     pub fn of(found: &AgreementInFull, base_url: &BaseUrl) -> Self {
-        Self::in_full(&found.agreement, &found.contacts, &found.blockers, found.is_proposed, base_url)
+        let mut view = Self::in_full(&found.agreement, &found.contacts, &found.blockers, found.is_proposed, base_url);
+        let gates = view.stages.iter_mut().flatten().flat_map(|stage| &mut stage.gates);
+        for gate in gates.filter(|gate| gate.gate_type == GateType::MovementReconciled) {
+            let who = gate.movement_id.and_then(|id| found.payments_wait_for.get(&id));
+            // What is met waits for no one.
+            if matches!(gate.state, GateStatus::Locked | GateStatus::Open) {
+                gate.waiting_on_participant_ids.extend(who);
+            }
+        }
+        view
     }
 
     /// Shows an agreement in full, given the contacts of its participants, and of a draft its blockers and whether a

@@ -17,7 +17,7 @@ pub(crate) mod fixtures;
 pub mod gate;
 pub mod papers;
 pub mod participants;
-mod payments;
+pub mod payments;
 pub mod pdf;
 pub mod progress;
 pub mod promise;

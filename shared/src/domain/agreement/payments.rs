@@ -5,9 +5,12 @@
 //! so that no step waits for itself. A movement that no condition names waits for the first step with the action, and
 //! without one for none.
 
-use super::gate::GateRule;
-use super::{Agreement, Stage, StageAction, StageState};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::gate::{GateRule, GateState};
+use super::{Agreement, Lifecycle, Stage, StageAction, StageState};
 use crate::domain::ids::MovementId;
+use crate::domain::movement::state::MovementState;
 
 impl Agreement {
     /// The first step with a condition that names a movement; none where no condition does.
@@ -38,6 +41,55 @@ impl Agreement {
         };
         waits_for.is_none_or(|stage| stage.state == StageState::Done)
     }
+}
+
+impl Agreement {
+    /// The movements that members can authorize now.
+    pub fn movements_to_authorize(&self) -> impl Iterator<Item = MovementId> {
+        let is_active = self.lifecycle() == Lifecycle::Active;
+        let waits = move |(_, state): &(&MovementId, &MovementState)| is_active && **state == MovementState::Draft;
+        self.movements().iter().filter(waits).map(|(id, _)| *id).filter(|id| self.lets_authorize(*id))
+    }
+
+    /// Whether an open condition waits for a member to authorize a movement.
+    #[must_use]
+    pub fn waits_for_authorization(&self) -> bool {
+        let can_be: BTreeSet<MovementId> = self.movements_to_authorize().collect();
+        let mut gates = self.stages.iter().flat_map(|stage| &stage.gates);
+        gates.any(|gate| {
+            matches!(gate.state, GateState::Open { .. })
+                && matches!(gate.rule, GateRule::MovementAuthorized { movement_id: Some(id) } if can_be.contains(&id))
+        })
+    }
+
+    /// Whom an open condition of a movement's arrival waits for, of the movements that wait for a participant: the payer to
+    /// pay, or the payee to show the arrival. The others wait for members, or for nobody.
+    #[must_use]
+    pub fn payments_waiting(&self) -> BTreeMap<MovementId, PaymentSide> {
+        if self.lifecycle() != Lifecycle::Active {
+            return BTreeMap::new();
+        }
+        let gates = self.stages.iter().flat_map(|stage| &stage.gates);
+        let open = gates.filter(|gate| matches!(gate.state, GateState::Locked | GateState::Open { .. }));
+        let waiting = open.filter_map(|gate| {
+            let GateRule::MovementReconciled { movement_id: Some(id) } = gate.rule else { return None };
+            match self.movement_state(id)? {
+                MovementState::InstructionsReady => Some((id, PaymentSide::Payer)),
+                MovementState::SenderReported | MovementState::ReceiptPending => Some((id, PaymentSide::Payee)),
+                _ => None,
+            }
+        });
+        waiting.collect()
+    }
+}
+
+/// One of the two sides of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaymentSide {
+    /// Who pays.
+    Payer,
+    /// Who is paid.
+    Payee,
 }
 
 /// Whether a rule names a movement.

@@ -6,6 +6,7 @@ use crate::domain::agreement::gate::{Countdown, GateRule, GateState};
 use crate::domain::agreement::{Agreement, Lifecycle, Stage, StageAction, StageState};
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
+use crate::domain::movement::state::MovementState;
 use crate::domain::obligation::projected_at;
 use crate::domain::proposal::{Proposal, ProposalAction, Subject};
 use crate::domain::time::Timestamp;
@@ -94,6 +95,7 @@ pub fn effects(
             if !agreement.promises.is_empty() && projected_at(agreement).is_some() {
                 effects.push("Its obligations that are not confirmed are cancelled.".to_owned());
             }
+            effects.extend(payments(facts));
             effects
         }
         ProposalAction::PublishAgreement => {
@@ -127,6 +129,29 @@ pub fn effects(
             effects
         }
     }
+}
+
+/// What a cancellation does to the payments of an agreement; none if it has none that are not done.
+fn payments(facts: &Facts) -> Option<String> {
+    let count = |is: fn(MovementState) -> bool| facts.movements.values().filter(|state| is(**state)).count();
+    let open = match count(MovementState::ends_with_agreement) {
+        0 => None,
+        1 => Some("1 open payment is cancelled".to_owned()),
+        many => Some(format!("{many} open payments are cancelled")),
+    };
+    let told = match count(|state| state == MovementState::InstructionsReady) {
+        0 => String::new(),
+        1 if facts.movements.len() == 1 => "; the payer no longer sees its instructions".to_owned(),
+        1 => "; the payer of 1 no longer sees its instructions".to_owned(),
+        many => format!("; the payers of {many} no longer see their instructions"),
+    };
+    let exceptions = match count(|state| state == MovementState::Exception) {
+        0 => None,
+        1 => Some("1 exception stays open.".to_owned()),
+        many => Some(format!("{many} exceptions stay open.")),
+    };
+    let sentences: Vec<String> = open.map(|open| format!("{open}{told}.")).into_iter().chain(exceptions).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// When the promises of an agreement become obligations; none if it has none.
@@ -164,6 +189,7 @@ mod tests {
     use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::agreement::{AgreementKind, ParticipantRole};
     use crate::domain::contact::DisplayName;
+    use crate::domain::ids::MovementId;
     use crate::domain::obligation::fixtures::draft as promising;
     use crate::domain::workspace::{NewWorkspace, WorkspaceName, WorkspaceNumber};
 
@@ -223,6 +249,35 @@ mod tests {
         let cancelled = "Its obligations that are not confirmed are cancelled.".to_owned();
         let cancel = |agreement: &Agreement| says(ProposalAction::CancelAgreement, agreement).contains(&cancelled);
         assert!(cancel(&published(&one)) && !cancel(&published(&two)) && !cancel(&one), "only if there are any");
+    }
+
+    #[test]
+    fn a_cancellation_says_what_becomes_of_the_payments() {
+        use MovementState::{Authorized, Draft, Exception, InstructionsReady, Reconciled, Returned, SenderReported};
+        let of = |states: &[MovementState]| {
+            let movements = states.iter().map(|state| (MovementId::new(), *state)).collect();
+            payments(&Facts { movements, ..Facts::none() }).unwrap_or_default()
+        };
+        let open = "2 open payments are cancelled";
+        for (states, expected) in [
+            (&[][..], String::new()),
+            (&[Reconciled, Returned, SenderReported], String::new()),
+            (
+                &[InstructionsReady],
+                "1 open payment is cancelled; the payer no longer sees its instructions.".to_owned(),
+            ),
+            (&[Draft, Authorized, Reconciled], format!("{open}.")),
+            (
+                &[Draft, InstructionsReady, Exception],
+                format!("{open}; the payer of 1 no longer sees its instructions. 1 exception stays open."),
+            ),
+            (
+                &[InstructionsReady, InstructionsReady, Exception, Exception],
+                format!("{open}; the payers of 2 no longer see their instructions. 2 exceptions stay open."),
+            ),
+        ] {
+            assert_eq!(of(states), expected, "{states:?}");
+        }
     }
 
     #[test]

@@ -108,9 +108,11 @@ pub struct CurrentWait {
 pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
+    // A member authorizes payments.
+    let is_to_authorize = |gate: &Gate| matches!(gate.rule, GateRule::MovementAuthorized { movement_id: Some(id) } if agreement.lets_authorize(id));
     let is_own = |gate: &Gate| {
         let mut named = agreement.unmet_by(gate).into_iter().filter_map(|id| agreement.participant(id));
-        named.any(|participant| own.contains(&participant.contact_id))
+        named.any(|participant| own.contains(&participant.contact_id)) || is_to_authorize(gate)
     };
     let mut waiting: Vec<&Gate> = agreement.waiting_gates().collect();
     let has_answers = |gate: &Gate| !agreement.answers_to_read(gate).is_empty();

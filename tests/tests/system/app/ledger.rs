@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use shared::domain::money;
+use shared::domain::movement::terms::PaymentTerms;
 use tests::app::{Browser, Page, unescaped};
 use tests::ledger::Deal;
 use tests::{Org, drafts, obligations, payments};
@@ -145,6 +146,11 @@ async fn the_totals_are_those_of_the_payments_and_a_claim_is_no_proof() {
         assert_eq!(row[2].starts_with("Overdue"), title != "Planned", "nobody owes what is in a draft: {row:?}");
     }
     assert!(page.says("13, 2 overdue"));
+    for row in &rows {
+        let is_agreement = !row[0].contains(" in ");
+        let owes = row[1].ends_with("Ada Okafor to Northwind Robotics, Inc.");
+        assert_eq!(owes, !is_agreement, "who owes it to whom: {row:?}");
+    }
     let last: Vec<&str> = rows[10..].iter().map(|row| row[0].split(' ').nth(1).unwrap_or_default()).collect();
     assert_eq!(last, ["cancelled", "returned", "reconciled"], "what is done comes last, the newest first");
     for row in &rows {
@@ -219,6 +225,30 @@ async fn filters_of_the_page_are_those_of_the_api_and_the_totals_are_of_what_the
 }
 
 #[tokio::test]
+async fn a_row_says_who_owes_it_to_whom_also_when_one_of_them_is_us() {
+    let org = Org::new().await;
+    let browser = Browser::of(&org, &org.member("Maren").await).await;
+    let draft = org.ready_draft("Harbor purchase", |_| ()).await;
+    let terms = payments::terms(&draft, "Deposit", "D-1");
+    let [ada, northwind] = [0, 1].map(|n| draft.participants[n].contact_id.to_string());
+    org.payment(draft.id(), terms.clone()).await;
+    org.payment(draft.id(), PaymentTerms { sender: terms.receiver, receiver: None, ..terms }).await;
+    org.acts_as(&[&northwind]).await;
+    let page = browser.get(&format!("{PAGE}?search=deposit")).await;
+    let who: Vec<String> = cells(&page, "ledger").into_iter().map(|row| row[1].clone()).collect();
+    let [paid_to_us, paid_by_us] =
+        ["Owed to us Ada Okafor to Northwind Robotics, Inc.", "Owed by us Northwind Robotics, Inc. to no one yet"];
+    assert_eq!(who, [paid_to_us, paid_by_us]);
+    assert!(page.says(&format!("<a href=\"/app/contacts/{ada}\">Ada Okafor</a> to ")), "{}", page.body);
+    let file = browser.get(&format!("{PAGE}/export")).await;
+    let of = |row: &BTreeMap<String, String>| ["counterparties", "owed_by", "owed_to"].map(|name| row[name].clone());
+    let mut found: Vec<_> = rows(&file.body).iter().map(of).collect();
+    found.sort();
+    let northwind = "Northwind Robotics, Inc.";
+    assert_eq!(found, [["", northwind, ""], ["Ada Okafor", "", ""], ["Ada Okafor", "Ada Okafor", northwind]]);
+}
+
+#[tokio::test]
 async fn obligations_are_overdue_from_the_moment_on() {
     let org = Org::new().await;
     let browser = Browser::of(&org, &org.member("Maren").await).await;
@@ -234,7 +264,7 @@ async fn obligations_are_overdue_from_the_moment_on() {
         assert!(found.starts_with(expected), "{expected} in {order:?}");
     }
     assert_eq!(rows.iter().filter(|row| row[2].starts_with("Overdue")).count(), 2);
-    assert!(rows[0][1].starts_with("Between others") && rows[0][1].ends_with("Ben , Ada"), "{:?}", rows[0]);
+    assert!(rows[0][1].starts_with("Between others") && rows[0][1].ends_with("Ben to Ada"), "{:?}", rows[0]);
 }
 
 /// Texts that spreadsheets take for formulas, that end a cell or a row, and that are markup.

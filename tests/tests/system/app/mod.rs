@@ -10,6 +10,7 @@ mod draft;
 mod evidence;
 mod forms;
 mod home;
+mod home_attention;
 mod home_endpoints;
 mod hostile_texts;
 mod information;

@@ -4,7 +4,8 @@ use serde_json::json;
 use shared::domain::agreement::Label;
 use shared::limits;
 use tests::app::{Browser, Page, form};
-use tests::{Org, log};
+use tests::attending::hidden;
+use tests::{Org, log, obligations, pages, payments};
 
 async fn signed_in(org: &Org) -> Browser {
     Browser::of(org, &org.member("Maren Holt").await).await
@@ -20,8 +21,19 @@ fn group<'a>(page: &'a Page, id: &str) -> Option<&'a str> {
     rest.split_once("</section>").map(|(group, _)| group)
 }
 
-const KINDS: [&str; 8] =
-    ["agreements", "documents", "workspaces", "contacts", "proposals", "members", "tokens", "endpoints"];
+const KINDS: [&str; 11] = [
+    "agreements",
+    "documents",
+    "workspaces",
+    "contacts",
+    "proposals",
+    "payments",
+    "obligations",
+    "statements",
+    "members",
+    "tokens",
+    "endpoints",
+];
 
 #[track_caller]
 fn assert_groups(page: &Page, expected: &[&str]) {
@@ -218,4 +230,53 @@ async fn a_document_is_found_by_its_name_as_long_as_it_has_it() {
     assert_groups(&search(&browser, "exhibit").await, &[]);
     let other = signed_in(&Org::new().await).await;
     assert_groups(&search(&other, "agreement").await, &[]);
+}
+
+#[tokio::test]
+async fn payments_obligations_and_statements_are_found_by_their_names() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let draft = org.ready_draft("Harbor purchase", |_| {}).await;
+    let payment = org.payment(draft.id(), payments::terms(&draft, "Closing payment", "INV-117")).await;
+    for n in 0..6 {
+        org.payment(draft.id(), payments::terms(&draft, &format!("Installment {n}"), "R-1")).await;
+    }
+    let (ada, ben) = (org.contact("Ada").await, org.contact("Ben").await);
+    let terms = vec![obligations::on(&[30]), obligations::on(&[-9])];
+    let workspace = org.workspace("Pier").await;
+    obligations::in_force(&org, &workspace, [&ada, &ben], (terms, obligations::days_ago(30))).await;
+    let csv = b"Date,Amount,Currency,Text\n2026-03-18,1.00,USD,x\n";
+    let page = browser.get("/app/money/statements").await;
+    let own = hidden(&page, "/app/money/statements");
+    let fields: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let done = browser.upload("/app/money/statements", &fields, ("statement", "Quarter one.csv", csv)).await;
+    assert_eq!(done.status, 303, "{}", done.body);
+
+    for (text, kind, shown) in [
+        ("closing PAY", "payments", vec![format!("href=\"/app/money/movements/{payment}\">Closing payment</a>")]),
+        ("inv-117", "payments", vec!["$250,000.00 USD".to_owned(), "Not set up yet".to_owned()]),
+        ("promise 2", "obligations", vec!["href=\"/app/obligations/".to_owned(), "Overdue".to_owned()]),
+        ("quarter ONE", "statements", vec![">Quarter one.csv</a>".to_owned(), "CSV".to_owned()]),
+        (
+            "installment",
+            "payments",
+            vec!["count\">6</span>".to_owned(), "/app/money?search=installment\">Search Money".to_owned()],
+        ),
+    ] {
+        let page = search(&browser, text).await;
+        assert_groups(&page, &[kind]);
+        let found = group(&page, kind).expect("a group");
+        for expected in shown {
+            assert!(found.contains(&expected), "{text}: {expected}: {found}");
+        }
+    }
+    // A payment is found by its agreement too, and nothing of another organization is.
+    assert_groups(&search(&browser, "harbor purchase").await, &["agreements", "payments"]);
+    let other = Org::new().await;
+    let stranger = signed_in(&other).await;
+    for text in ["closing", "promise", "quarter"] {
+        assert_groups(&search(&stranger, text).await, &[]);
+    }
+    let (_, visited) = pages::visit(&org, &browser, "/app/search?q=a", "the start").await;
+    assert!(visited.waits <= pages::WAITS_MAX && visited.bytes <= pages::BYTES_MAX, "{visited:?}");
 }

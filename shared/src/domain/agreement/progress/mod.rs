@@ -27,7 +27,7 @@ use super::facts::Facts;
 use super::gate::{Gate, GateRule, GateState, GateStatus};
 use super::{Agreement, Document, DocumentState, Life, StageAction, StageState};
 use crate::domain::event::{AgreementData, EventKind};
-use crate::domain::ids::{GateId, ParticipantId};
+use crate::domain::ids::{GateId, MovementId, ParticipantId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
@@ -216,6 +216,14 @@ impl Agreement {
         }
     }
 
+    /// Whether nothing but money of one movement on its way keeps it from expiring: once that is settled, it expires at once.
+    #[must_use]
+    pub fn is_kept_by(&self, movement: MovementId, now: Timestamp) -> bool {
+        let is_over = self.expiry().is_some_and(|at| at <= now);
+        let mut in_flight = self.facts.movements.iter().filter(|(_, state)| state.is_in_flight());
+        is_over && in_flight.next().is_some_and(|(id, _)| *id == movement) && in_flight.next().is_none()
+    }
+
     fn next_countdown(&self) -> Option<Timestamp> {
         let current = self.stages.iter().filter(|stage| self.is_active() && stage.state == StageState::Current);
         current.flat_map(|stage| &stage.gates).filter_map(Gate::clears_at).min()
@@ -323,7 +331,6 @@ mod tests {
     use super::super::gate::GateState;
     use super::super::{AgreementKind, Lifecycle};
     use super::*;
-    use crate::domain::ids::MovementId;
     use crate::domain::movement::state::MovementState;
 
     /// An agreement with these stages, published at noon.

@@ -27,6 +27,8 @@
 //! }
 //! ```
 
+#[cfg(test)]
+mod ending;
 mod evidence;
 #[cfg(test)]
 mod fixtures;

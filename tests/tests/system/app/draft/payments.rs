@@ -177,6 +177,10 @@ async fn what_is_wrong_with_a_payment_is_said_at_its_field_and_nothing_typed_is_
     // Three decimals where the currency has them.
     desk.pay(&page, &[("purpose", "Dinar"), ("amount", "1.234"), ("currency", "KWD")]).await;
     assert_eq!(desk.movements(&page).await[0]["amount_minor"], 1234);
+    // Without any, an amount is whole units all the same.
+    desk.pay(&page, &[("purpose", "Whole dinars"), ("amount", "5"), ("currency", "KWD")]).await;
+    let whole = &desk.movements(&page).await[1];
+    assert_eq!((&whole["amount_minor"], &whole["amount_display"]), (&5000.into(), &"KWD 5.000".into()));
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ use tests::pdf::pdf;
 use tests::subscriber::Subscriber;
 use tests::{Needs, Org, rows, spec};
 
+use super::statements::{camt, choose, entry, file, pair, review, upload};
 use super::{CLAIM, Deal, assert_says, submit};
 
 /// What is marked. No other test has any of it.
@@ -449,4 +450,80 @@ async fn accounts_and_instructions_are_on_the_senders_page_alone() {
     for (path, content) in files {
         marked.assert_absent(&path, &String::from_utf8_lossy(&content), true);
     }
+}
+
+/// Statements in three formats, with account numbers wherever banks and payers write them: names, texts, references, columns.
+fn marked_statements(marked: &Marked) -> [(&'static str, String); 3] {
+    let Marked { iban, account, routing, free, .. } = marked;
+    let groups: Vec<&str> = iban.as_bytes().chunks(4).map(|part| std::str::from_utf8(part).expect("digits")).collect();
+    let grouped = groups.join(" ");
+    let fits = entry("250000.00", "CRDT", "REF-1", &format!("INV-117 from {grouped}, account {account}"));
+    let other = entry("12.00", "CRDT", iban, &format!("bank {routing} number {free} or {grouped}"));
+    let back = entry("250000.00", "DBIT", account, &format!("INV-117 back to {free}"));
+    let entries = [fits.replace("OKAFOR ADA", &format!("OKAFOR ADA {free}")), other, back];
+    let camt = String::from_utf8(camt("S-1", &entries)).expect("text");
+    let mt = format!(
+        ":20:S\r\n:25:{account}\r\n:28C:1\r\n:60F:C260317USD0,00\r\n:61:2603180318C7,00NTRFNONREF//{free}\r\n\
+         :86:Rent from {grouped} and {account}\r\n:61:2603180318C250000,00NTRFINV-117//REF-2\r\n:86:of {routing} {free}\r\n\
+         :62F:C260318USD250007,00\r\n-\r\n"
+    );
+    let csv = format!(
+        "Date,Amount,Payer,Text,Account,Currency\n2026-03-18,9.00,Ada {free},rent {account},{account},USD\n\
+         2026-03-18,250000.00,Ada {grouped},INV-117 of {account} at {routing},{iban},USD\n"
+    );
+    [("march.xml", camt), ("march.sta", mt), ("march.csv", csv)]
+}
+
+#[tokio::test]
+async fn account_numbers_of_statements_are_in_their_files_alone() {
+    let marked = Marked::new();
+    let deal = Deal::claimed().await;
+    let maren = Browser::of(&deal.org, &deal.people[0]).await.keeping();
+    let mut read = Vec::new();
+    for (name, file) in marked_statements(&marked) {
+        assert!(!marked.found_in(&file, false).is_empty(), "{name}");
+        let done = upload(&maren, name, file.as_bytes()).await;
+        assert_eq!(done.status, 303, "{name}: {}", done.body);
+        let mut at = done.location().trim_end_matches("#notice").to_owned();
+        if let Some(statement) = at.strip_suffix("/columns").map(str::to_owned) {
+            let page = maren.get(&at).await;
+            assert!(page.says(&format!("…{}", &marked.account[8..])), "the ending stays: {}", page.body);
+            let refused = choose(&maren, &at, &[("amount", "3"), ("decimal_mark", "period")]).await;
+            assert_eq!(refused.status, 422, "{}", refused.body);
+            let done = choose(&maren, &at, &[("decimal_mark", "period")]).await;
+            assert_eq!(done.status, 303, "{}", done.body);
+            at = statement;
+        }
+        let page = maren.get(&at).await;
+        assert_says(&page, &["INV-117", &format!("…{}", &marked.free[8..]), "Entries that fit no payment"]);
+        for number in 1..=3 {
+            assert_eq!(maren.get(&format!("{at}?entry={number}")).await.status, 200);
+        }
+        read.push(at);
+    }
+    let page = maren.get(&read[0]).await;
+    assert_eq!(file(&maren, &page, &read[0], &[pair(&page, 1, deal.id)]).await.status, 303);
+    let page = maren.get(&read[0]).await;
+    let accept = review(&page);
+    let mut pages = vec![deal.path(), format!("{accept}/accept"), deal.of_agreement(), "/app".to_owned()];
+    pages
+        .extend(["/app/money", "/app/money/statements", "/app/money/export", "/app/search?q=march"].map(str::to_owned));
+    for path in pages {
+        assert_eq!(maren.get(&path).await.status, 200, "{path}");
+    }
+    let seen = maren.seen();
+    assert!(seen.len() > 25, "{}", seen.len());
+    for Seen { request, text, .. } in seen {
+        marked.assert_absent(&request, &text, false);
+    }
+    for path in ["movements", "ledger", "agreements"] {
+        let answer = deal.org.get(format!("/api/v1/{path}")).send().await.ok(200);
+        marked.assert_absent(path, &answer.to_string(), false);
+    }
+    for row in deal.org.state().await.into_iter().chain(deal.org.audit().await).chain(deal.org.events().await) {
+        marked.assert_absent("a row", &json!(row).to_string(), false);
+    }
+    let log = std::fs::read_to_string(deal.org.stack().log_file()).expect("the log");
+    assert!(log.contains("upload_statement"), "the log has the calls");
+    marked.assert_absent("the log", &log, false);
 }

@@ -1,14 +1,20 @@
 //! Home: evidence to review, exceptions, instructions that were changed or have to be verified, the most urgent first; and the
 //! payments on the page of their agreement.
 
+use shared::domain::agreement::gate::GateRule;
+use shared::domain::agreement::{Agreement, StageAction};
+use shared::domain::ids::MovementId;
 use shared::domain::movement::state::ExceptionReason;
 use shared::domain::movement::terms::PaymentTerms;
+use shared::domain::proposal::ProposalAction;
 use shared::service::movements::MovementAct;
-use tests::app::{Browser, Page};
+use tests::app::{Browser, Page, Person};
+use tests::drafts::Drafted;
 use tests::pages::{BYTES_MAX, WAITS_MAX, visit};
 use tests::payments::terms;
+use tests::{Org, obligations};
 
-use super::{CLAIM, Deal, IBAN, assert_says, path, publish, publish_with, text};
+use super::{CLAIM, Deal, IBAN, assert_says, path, publish_with, text};
 
 /// The lines of Home's payments, each with its badge.
 fn lines(page: &Page) -> Vec<String> {
@@ -26,12 +32,32 @@ async fn home(browser: &Browser) -> Vec<String> {
     lines(&browser.get("/app").await)
 }
 
+/// A deal whose payment is due in some days, or was due some days ago.
+async fn due_in(days: i32) -> Deal {
+    let org = Org::new().await;
+    let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
+    let (maren, kim) = (Browser::of(&org, &people[0]).await, Browser::of(&org, &people[1]).await);
+    let (agreement, id) = publish_due(&org, &people[0], ("Harbor purchase", "Closing payment"), days).await;
+    Deal { org, people, maren, kim, agreement, id }
+}
+
+async fn publish_due(org: &Org, by: &Person, (name, purpose): (&str, &str), days: i32) -> (Agreement, MovementId) {
+    let due_on = Some(obligations::day(days));
+    publish_with(org, by, name, |draft| PaymentTerms { due_on, ..terms(draft, purpose, "INV-117") }).await
+}
+
 #[tokio::test]
 async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
-    let deal = Deal::new().await;
+    let deal = due_in(10).await;
     let (org, [maren, kim]) = (&deal.org, [&deal.people[0], &deal.people[1]]);
-    assert_eq!(home(&deal.maren).await, [""; 0]);
+    for browser in [&deal.maren, &deal.kim] {
+        assert_eq!(home(browser).await, ["To authorize"]);
+    }
+    let page = deal.maren.get("/app").await;
+    assert!(!page.says("All caught up") && !page.says("Waiting on others"), "{}", text(&page));
+    assert_says(&page, &["One payment needs attention.", "The payment to be authorized", "Your turn"]);
     deal.done(&deal.maren, "authorize", &[]).await;
+    assert_eq!(home(&deal.kim).await, ["Instructions to enter"]);
     deal.enter(&deal.maren, &super::ABA).await;
     assert_eq!(home(&deal.maren).await, [""; 0], "another member verifies them");
     assert_eq!(home(&deal.kim).await, ["Instructions to verify"]);
@@ -51,7 +77,7 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
     // Others wait for other things.
     let mut ids = Vec::new();
     for (name, purpose) in [("Second deal", "Deposit"), ("Third deal", "Balance"), ("Fourth deal", "Fee")] {
-        let (agreement, id) = publish(org, maren, name, purpose).await;
+        let (agreement, id) = publish_due(org, maren, (name, purpose), 10).await;
         org.open_movement([maren, kim], id).await;
         ids.push((agreement, id));
     }
@@ -69,7 +95,68 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
     // What is verified, resolved and decided is gone.
     deal.done(&deal.kim, "instructions/verify", &[("method", "call_back")]).await;
+    assert_eq!(home(&deal.maren).await, ["Exception", "Evidence to review", "Instructions to release"]);
+    deal.done(&deal.kim, "instructions/release", &[]).await;
     assert_eq!(home(&deal.maren).await, ["Exception", "Evidence to review"]);
+}
+
+#[tokio::test]
+async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
+    let deal = due_in(-3).await;
+    let due = format!("due by {}", obligations::day(-3).for_people());
+    let overdue = async |more: &str| {
+        let page = deal.kim.get("/app").await;
+        assert_eq!(lines(&page), ["Overdue"], "{more}: {}", text(&page));
+        assert_says(&page, &[&format!("$250,000.00 USD · Harbor purchase · {due}{more}")]);
+    };
+    overdue(" · To authorize").await;
+    deal.done(&deal.maren, "authorize", &[]).await;
+    overdue(" · Instructions to enter").await;
+    deal.enter(&deal.maren, &super::ABA).await;
+    overdue(" · Instructions to verify").await;
+    deal.done(&deal.kim, "instructions/verify", &[("method", "call_back")]).await;
+    overdue(" · Instructions to release").await;
+    deal.done(&deal.kim, "instructions/release", &[]).await;
+    for (act, typed) in [("claim", &CLAIM[..]), ("ask-for-proof", &[])] {
+        overdue("").await;
+        deal.done(&deal.maren, act, typed).await;
+    }
+    overdue("").await;
+    // What is of a draft, or due today, is not overdue; an exception says that it is one, and when it was due.
+    let draft = deal.org.ready_draft("Drafted", |_| {}).await;
+    let due_on = Some(obligations::day(-3));
+    deal.org.payment(draft.id(), PaymentTerms { due_on, ..terms(&draft, "Planned", "P-1") }).await;
+    publish_due(&deal.org, &deal.people[0], ("Second deal", "Due today"), 0).await;
+    let page = deal.kim.get("/app").await;
+    assert_eq!(lines(&page), ["Overdue", "To authorize"], "{}", text(&page));
+    deal.done(&deal.maren, "exception", &[("reason", "not_received")]).await;
+    let page = deal.kim.get("/app").await;
+    assert_eq!(lines(&page), ["Exception", "To authorize"], "{}", text(&page));
+    assert_says(&page, &[&format!("{due} · it did not arrive")]);
+}
+
+#[tokio::test]
+async fn a_payment_waits_on_home_for_no_member_before_its_step() {
+    let org = Org::new().await;
+    let maren = org.member("Maren Holt").await;
+    let browser = Browser::of(&org, &maren).await;
+    let draft = org
+        .ready_draft("Two steps", |draft| {
+            draft.documents.clear();
+            draft.stages.truncate(2);
+            draft.stages[0].actions = [StageAction::OpenMovement].into();
+            draft.stages[1].gates.clear();
+        })
+        .await;
+    let id = org.payment(draft.id(), PaymentTerms { due_on: None, ..terms(&draft, "Deposit", "D-1") }).await;
+    let mut after = Drafted::of(&org, &draft.id().to_string()).await.agreement;
+    let rule = GateRule::MovementAuthorized { movement_id: Some(id) };
+    (after, _) = after.add_gate(draft.stages[1].id, rule, after.updated_at).expect("a gate");
+    org.edit(&after).await;
+    org.decide_at_once(&maren, draft.id(), ProposalAction::PublishAgreement).await;
+    let page = browser.get("/app").await;
+    assert_eq!(lines(&page), [""; 0], "{}", text(&page));
+    assert!(page.says("<h2 id=\"waiting\">") && !page.says("<h2 id=\"attention\">"), "{}", text(&page));
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod bundle;
 mod canaries;
+mod ending;
 mod evidence;
 mod histories;
 mod home;
@@ -9,6 +10,7 @@ mod instructions;
 mod statement_acts;
 mod statements;
 mod uneven;
+mod unmatched;
 mod whole;
 
 use serde_json::Value;

@@ -345,6 +345,20 @@ async fn what_is_no_arrival_is_never_filed() {
         assert_eq!(refused.status, 422, "{number}: {}", refused.body);
         assert_says(&refused, &["so it proves no arrival"]);
     }
+    // A form that names a payment that was not offered, because the organization itself pays it.
+    let statement = |page: &Page| {
+        page.body.split("action=\"").find_map(|rest| {
+            rest.split('"')
+                .next()
+                .filter(|path| path.starts_with(LIST) && path.len() > LIST.len() + 1)
+                .map(str::to_owned)
+        })
+    };
+    let april = statement(&shown).expect("the form of the statement");
+    let id = uuid::Uuid::now_v7().to_string();
+    let refused = file_forged(maren, &shown, &april, &[(format!("pair.1.{own}"), id)]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["“Our own payment” is paid by your organization"]);
     // Pairs that are no pairs.
     for name in ["pair.", "pair.1", "pair.x.y", "pair.1.1"] {
         let refused = file_forged(maren, &page, &at, &[(name.to_owned(), "on".to_owned())]).await;
@@ -406,7 +420,7 @@ async fn a_file_is_read_completely_or_refused_with_the_reason() {
 }
 
 /// Sends the form of columns as the page has it, with some of its fields changed.
-async fn choose(by: &Browser, columns: &str, changes: &[(&str, &str)]) -> Page {
+pub(super) async fn choose(by: &Browser, columns: &str, changes: &[(&str, &str)]) -> Page {
     let page = by.get(columns).await;
     let mut fields = vec![("form_token".to_owned(), page.hidden("form_token"))];
     for select in page.body.split("<select ").skip(1) {

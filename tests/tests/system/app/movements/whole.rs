@@ -1,5 +1,6 @@
 //! A payment from its authorization to its reconciliation, which completes the agreement; and each act sent twice.
 
+use serde_json::json;
 use tests::app::Page;
 
 use super::{ABA, CLAIM, Deal, assert_says, claim_column, evidence, newest, send, text};
@@ -234,4 +235,33 @@ async fn refusals_say_why_and_keep_what_was_typed() {
     let late = send(&deal.kim, &page, &format!("{}/claim", deal.path()), &CLAIM).await;
     assert_eq!(late.status, 409, "{}", late.body);
     assert_says(&late, &["The payment’s state is “Sender says it was sent” by now"]);
+}
+
+#[tokio::test]
+async fn a_condition_names_the_participant_whom_the_payment_waits_for() {
+    let deal = Deal::new().await;
+    let [payer, payee] = [0, 1].map(|place| json!([deal.agreement.participants[place].id]));
+    let assert_waits_for = async |expected: &serde_json::Value| {
+        let read = deal.read_agreement().await;
+        let gates = read["stages"][0]["gates"].as_array().expect("gates").clone();
+        let of = |kind: &str| gates.iter().find(|gate| gate["type"] == kind).expect("a gate").clone();
+        assert_eq!(&of("movement_reconciled")["waiting_on_participant_ids"], expected, "{read}");
+        assert_eq!(of("movement_authorized")["waiting_on_participant_ids"], json!([]), "members authorize");
+    };
+    let none = json!([]);
+    assert_waits_for(&none).await;
+    deal.done(&deal.maren, "authorize", &[]).await;
+    deal.enter(&deal.maren, &ABA).await;
+    deal.done(&deal.kim, "instructions/verify", &[("method", "call_back")]).await;
+    assert_waits_for(&none).await;
+    deal.done(&deal.kim, "instructions/release", &[]).await;
+    assert_waits_for(&payer).await;
+    deal.done(&deal.maren, "claim", &CLAIM).await;
+    assert_waits_for(&payee).await;
+    deal.done(&deal.maren, "ask-for-proof", &[]).await;
+    assert_waits_for(&payee).await;
+    let proof = deal.file(&deal.maren, "receiving_bank_notification", "250,000.00", "TRN 7741").await;
+    assert_waits_for(&none).await;
+    deal.follow(&deal.kim, &deal.accept(&deal.kim, &proof).await).await;
+    assert_waits_for(&none).await;
 }

@@ -1,0 +1,58 @@
+//! The lines of payments.
+
+use shared::domain::money::Money;
+use shared::domain::sentences::movements::exception;
+use shared::service::home::{PaymentToSee, PaymentWait};
+
+use super::Item;
+use crate::labels::actor_label;
+use crate::movement::{movement_url, purpose_of};
+
+impl Item {
+    /// A payment that a member should look at: exceptions and changed instructions in red, since money may be lost.
+    pub(super) fn of_payment(payment: &PaymentToSee) -> Self {
+        let movement = &payment.movement;
+        let (badge, class) = match payment.wait {
+            PaymentWait::InstructionsChanged => ("Instructions changed", "red"),
+            PaymentWait::Exception => ("Exception", "red"),
+            PaymentWait::Evidence => ("Evidence to review", "blue"),
+            _ if payment.is_overdue => ("Overdue", "red"),
+            wait => (to_do(wait), "amber"),
+        };
+        let is_told = badge == to_do(payment.wait);
+        let why = match (payment.wait, movement.exception_reason(), movement.instructions()) {
+            (PaymentWait::Exception, Some(reason), _) => Some(exception(reason).to_owned()),
+            (PaymentWait::InstructionsChanged, _, Some(instructions)) => {
+                instructions.changes.last().map(|change| format!("changed by {}", actor_label(&change.by)))
+            }
+            (wait, ..) => Some(to_do(wait).to_owned()).filter(|text| !is_told && !text.is_empty()),
+        };
+        let due = movement.terms().due_on.filter(|_| payment.is_overdue);
+        let due = due.map(|due| format!("due by {}", due.for_people()));
+        let amount = movement.terms().money.map(Money::for_people);
+        let agreement = Some(payment.agreement.as_str().to_owned());
+        let detail: Vec<String> = [amount, agreement, due, why].into_iter().flatten().collect();
+        Self {
+            url: movement_url(movement.id()),
+            title: purpose_of(movement),
+            detail: detail.join(" · "),
+            blockers: Vec::new(),
+            more_blockers: 0,
+            when: payment.since.map(|since| ("since", since.into())),
+            looks: Vec::new(),
+            more_looks: 0,
+            badge: Some((badge.to_owned(), class)),
+        }
+    }
+}
+
+/// What a member has to do about a payment. Empty where others do, or what it is says it.
+fn to_do(wait: PaymentWait) -> &'static str {
+    match wait {
+        PaymentWait::Verification => "Instructions to verify",
+        PaymentWait::Authorization => "To authorize",
+        PaymentWait::Instructions => "Instructions to enter",
+        PaymentWait::Release => "Instructions to release",
+        PaymentWait::InstructionsChanged | PaymentWait::Exception | PaymentWait::Evidence | PaymentWait::Others => "",
+    }
+}
