@@ -90,10 +90,10 @@ impl Unsent {
 
     /// What a person typed or chose, with its label.
     fn typed(&self) -> impl Iterator<Item = (String, &str)> {
-        let signs = self.is_signature();
+        let of_page: &[&str] = if self.is_signature() { &NOT_TYPED_TO_SIGN } else { &[] };
         let is_typed = move |(name, value): &&(String, String)| {
             !NOT_TYPED.contains(&name.as_str())
-                && !(signs && NOT_TYPED_TO_SIGN.contains(&name.as_str()))
+                && !of_page.contains(&name.as_str())
                 && !value.trim().is_empty()
                 && Uuid::try_parse(value).is_err()
                 && !is_checked_answer(name, value)
