@@ -87,7 +87,7 @@ impl History {
             _ => {}
         }
         match act {
-            Act::Pay(step) => self.payment_form(*step, &text).await,
+            Act::Pay(step) => self.payment_form(*step, &text),
             Act::SignOnPaper(_)
             | Act::Accept(..)
             | Act::Return(..)
@@ -206,7 +206,7 @@ impl History {
         }
     }
 
-    async fn payment_form(&self, step: Step, text: &str) -> Form {
+    fn payment_form(&self, step: Step, text: &str) -> Form {
         let path = |rest: &str| format!("/app/money/movements/{}{rest}", self.payment);
         let evidence = |act: &str| match &self.evidence {
             Some(id) => path(&format!("/evidence/{id}/{act}")),
