@@ -4,7 +4,7 @@
 //! service says in one place; here is found where in a text it stands. A reference of a payment that is offered stays, since
 //! members compare it.
 
-use shared::domain::information::account_numbers::has_account_number;
+use shared::domain::sensitive::has_account_number;
 
 /// The characters of a number that are kept.
 const ENDING_CHARS: usize = 4;
