@@ -240,7 +240,7 @@ impl<'a> Chosen<'a> {
             proposals.iter().filter(is_publication).map(|proposal| proposal.agreement).collect();
 
         let needs_us = |open: &&OpenAgreement| {
-            let waits = open.is_declined || open.has_answers || open.waits_for_authorization;
+            let waits = open.is_declined || open.has_answers || open.authorizations > 0;
             open.is_active && (waits || !open.waited_for.is_disjoint(own))
         };
         let is_closing =
@@ -368,7 +368,7 @@ fn seen_payments(
     let total = rows.total.saturating_sub(read - shown.len());
     shown.sort_by_key(|payment| payment.wait.urgency(payment.is_overdue));
     shown.truncate(limits::HOME_PAYMENTS_MAX);
-    Shortlist { total, shown }
+    Shortlist { shown, total }
 }
 
 /// The first agreements with signatures on paper that a member may confirm, all but those of this recorder; and how many such

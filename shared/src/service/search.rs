@@ -90,13 +90,13 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
             store.list_proposals(Order::NewestFirst, &proposals, &named, scope.now()),
         )?)
     };
-    let money = async {
+    let money = Box::pin(async {
         Ok(tokio::try_join!(
             store.list_movements(&payments),
             store.obligations_named(needle, page),
             store.statements_named(needle, page),
         )?)
-    };
+    });
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
     let (lists, (payments, obligations, statements), members, tokens, endpoints) =

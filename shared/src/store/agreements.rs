@@ -54,7 +54,7 @@ const WAITED_FOR: &str = "q";
 const DECLINED: &str = "d";
 /// The attribute of a row that holds how many answers wait for a member, if any do.
 const ANSWERS: &str = "n";
-/// The attribute of a row that is there, with any number, if an open condition waits for a member to authorize a payment.
+/// The attribute of a row that holds how many open conditions wait for a member to authorize a payment, if any do.
 const AUTHORIZES: &str = "az";
 /// The attribute of a row that holds the first payments that members can authorize, as many as Home shows.
 const TO_AUTHORIZE: &str = "ta";
@@ -92,7 +92,8 @@ impl Record for Agreement {
         } else {
             row
         };
-        let row = row.with_number(AUTHORIZES, self.waits_for_authorization().then_some(1));
+        let row =
+            row.with_number(AUTHORIZES, i64::try_from(self.authorizations_waiting()).ok().filter(|count| *count > 0));
         let mut to_authorize = self.movements_to_authorize().take(limits::HOME_PAYMENTS_MAX).peekable();
         let row = match to_authorize.peek() {
             Some(_) => row.with_ids(TO_AUTHORIZE, to_authorize.map(MovementId::uuid)),
@@ -245,8 +246,8 @@ pub(crate) struct OpenAgreement {
     pub is_declined: bool,
     /// Whether answers of participants wait for a member to read them.
     pub has_answers: bool,
-    /// Whether an open condition waits for a member to authorize a payment.
-    pub waits_for_authorization: bool,
+    /// How many open conditions wait for a member to authorize a payment.
+    pub authorizations: usize,
     /// The first payments that members can authorize.
     pub to_authorize: Vec<MovementId>,
     /// Who recorded the signatures on paper of an active agreement that wait for a second member, each once for each.
@@ -316,7 +317,7 @@ fn open_agreement(row: &Item) -> Option<OpenAgreement> {
         waited_for: ids(row, WAITED_FOR).unwrap_or_default().into_iter().map(Into::into).collect(),
         is_declined: number::<i64>(row, DECLINED).is_some(),
         has_answers: number::<i64>(row, ANSWERS).is_some(),
-        waits_for_authorization: number::<i64>(row, AUTHORIZES).is_some(),
+        authorizations: number(row, AUTHORIZES).unwrap_or_default(),
         to_authorize: ids(row, TO_AUTHORIZE).unwrap_or_default().into_iter().map(Into::into).collect(),
         papers: ids(row, PAPERS).unwrap_or_default().into_iter().map(Into::into).collect(),
         since_ms: number(row, SINCE).unwrap_or_default(),

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::gate::{GateRule, GateState};
+use super::gate::{Gate, GateRule, GateState};
 use super::{Agreement, Lifecycle, Stage, StageAction, StageState};
 use crate::domain::ids::MovementId;
 use crate::domain::movement::state::MovementState;
@@ -51,15 +51,16 @@ impl Agreement {
         self.movements().iter().filter(waits).map(|(id, _)| *id).filter(|id| self.lets_authorize(*id))
     }
 
-    /// Whether an open condition waits for a member to authorize a movement.
+    /// How many open conditions wait for a member to authorize a movement.
     #[must_use]
-    pub fn waits_for_authorization(&self) -> bool {
+    pub fn authorizations_waiting(&self) -> usize {
         let can_be: BTreeSet<MovementId> = self.movements_to_authorize().collect();
-        let mut gates = self.stages.iter().flat_map(|stage| &stage.gates);
-        gates.any(|gate| {
+        let gates = self.stages.iter().flat_map(|stage| &stage.gates);
+        let waits = |gate: &&Gate| {
             matches!(gate.state, GateState::Open { .. })
                 && matches!(gate.rule, GateRule::MovementAuthorized { movement_id: Some(id) } if can_be.contains(&id))
-        })
+        };
+        gates.filter(waits).count()
     }
 
     /// Whom an open condition of a movement's arrival waits for, of the movements that wait for a participant: the payer to
