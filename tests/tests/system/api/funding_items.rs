@@ -93,10 +93,14 @@ async fn what_an_item_names_is_of_the_organization_and_of_its_workspace() {
     org.patch(item_path(&item), &json!({"trust_id": pine.trust["id"]})).send().await.refused_for(422, &wrong);
     assert_eq!(org.state().await, before);
     for path in [item_path(&item), format!("{}/park", item_path(&item)), funding_path(&estate.workspace)] {
-        let call = if path.ends_with("park") { other.post(&path, &json!({"waiting_on": null})) } else { other.get(&path) };
+        let call =
+            if path.ends_with("park") { other.post(&path, &json!({"waiting_on": null})) } else { other.get(&path) };
         call.send().await.refused(404);
     }
-    assert_eq!(other.get(ITEMS).query("trust_id", estate.trust["id"].as_str().expect("an id")).send().await.ok(200)["data"], json!([]));
+    assert_eq!(
+        other.get(ITEMS).query("trust_id", estate.trust["id"].as_str().expect("an id")).send().await.ok(200)["data"],
+        json!([])
+    );
 }
 
 #[tokio::test]

@@ -65,7 +65,8 @@ async fn items_are_papered_as_an_ordinary_draft() {
     }
     let people = org.get(format!("/api/v1/workspaces/{}", estate.workspace["id"].as_str().expect("an id")));
     assert_eq!(people.send().await.ok(200)["people_count"], 2);
-    let papered: Vec<Value> = org.events().await.into_iter().filter(|event| event["type"] == "funding_item.papered").collect();
+    let papered: Vec<Value> =
+        org.events().await.into_iter().filter(|event| event["type"] == "funding_item.papered").collect();
     assert_eq!(papered.len(), 2);
     assert_eq!(
         papered[0]["data"],
@@ -238,7 +239,10 @@ async fn what_changes_after_papering_is_in_the_way_of_publication() {
         let listed = org.get("/api/v1/agreements").send().await.ok(200);
         assert_eq!(listed["data"][0]["proposal_ready"], shown["proposal_ready"]);
         let all = shown["publish_blockers"].as_array().expect("blockers").clone();
-        all.into_iter().map(|blocker| blocker["code"].clone()).filter(|code| code != "workspace_not_activated").collect()
+        all.into_iter()
+            .map(|blocker| blocker["code"].clone())
+            .filter(|code| code != "workspace_not_activated")
+            .collect()
     };
     assert_eq!(codes().await, [] as [Value; 0]);
     let park = format!("{}/park", item_path(&item));

@@ -69,7 +69,8 @@ async fn a_repeat_changes_the_trust_and_tells_it_only_if_something_differs() {
     assert_eq!(org.get(contact).send().await.ok(200)["display_name"], "The Ellery Family Trust");
     changed["trustee_contact_ids"] = json!([ben["id"], ada["id"]]);
     assert_eq!(org.post(TRUSTS, &changed).send().await.ok(200), after, "another order is no change");
-    let kept = json!({"workspace_id": workspace["id"], "formal_name": "The Ellery Family Trust", "external_reference": "t-1"});
+    let kept =
+        json!({"workspace_id": workspace["id"], "formal_name": "The Ellery Family Trust", "external_reference": "t-1"});
     assert_eq!(org.post(TRUSTS, &kept).send().await.ok(200), after, "what is left out stays");
     let types: Vec<Value> = told(&org).await.into_iter().map(|event| event[0].clone()).collect();
     assert_eq!(types, [json!("trust.created"), json!("trust.updated")]);
@@ -126,9 +127,12 @@ async fn trusts_are_found_by_workspace_name_and_reference() {
     let (harbor, pine) = (org.workspace("Harbor").await, org.workspace("Pine").await);
     let mut made = Vec::new();
     for (n, (workspace, name)) in
-        [(&pine, "The Straße Trust"), (&harbor, "The Ellery Trust"), (&pine, "The Okafor Trust")].into_iter().enumerate()
+        [(&pine, "The Straße Trust"), (&harbor, "The Ellery Trust"), (&pine, "The Okafor Trust")]
+            .into_iter()
+            .enumerate()
     {
-        let body = json!({"workspace_id": workspace["id"], "formal_name": name, "external_reference": format!("t-{n}")});
+        let body =
+            json!({"workspace_id": workspace["id"], "formal_name": name, "external_reference": format!("t-{n}")});
         made.push(org.post(TRUSTS, &body).send().await.ok(201));
     }
     assert_eq!(org.all(TRUSTS).await, made, "oldest first, whatever the workspace");

@@ -21,8 +21,7 @@ const README: &str = "README.md";
 /// The README is a front door: what does not fit goes to a page beside it.
 const README_BYTES_MAX: usize = 9 * 1024;
 /// The pages whose shell blocks the tests paste. No other page has one: what a reader types by hand is `console`.
-const PASTED: [&str; 4] =
-    [README, "docs/first-session.md", "docs/draft-to-completion.md", "docs/trust-funding.md"];
+const PASTED: [&str; 4] = [README, "docs/first-session.md", "docs/draft-to-completion.md", "docs/trust-funding.md"];
 
 /// Every page, by its path from the root.
 fn pages() -> Vec<String> {
@@ -161,7 +160,10 @@ async fn trust_funding(folder: &Path) {
     assert_eq!((*refused, *parked), ("\"code\":\"sensitive_value\"", "\"waiting_on\":\"settlor\""));
     assert_eq!(*ready, "\"phase\":\"ready\",\"missing_facts\":[]");
     assert!(document.ends_with(": Checking at First National\""), "{said}");
-    assert!(summary.contains("\"papered\":1") && summary.contains("\"parked\":1") && summary.ends_with("\"done\":0}"), "{said}");
+    assert!(
+        summary.contains("\"papered\":1") && summary.contains("\"parked\":1") && summary.ends_with("\"done\":0}"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -122,7 +122,11 @@ impl Model {
                 let sorts = self.verb != Some(verb) || !self.is_assigned;
                 self.verb = Some(verb);
                 self.is_assigned = true;
-                if verb == Verb::LeaveOut { self.has_reason = true } else { self.is_whole = true }
+                if verb == Verb::LeaveOut {
+                    self.has_reason = true
+                } else {
+                    self.is_whole = true
+                }
                 return Some(sorts.then_some(EventType::FundingItemSorted).into_iter().collect());
             }
             Try::SortVerb(n) => {
@@ -205,9 +209,13 @@ impl World {
         let course = (agreement.as_ref(), moment);
         let undecided = before.proofs().iter().find(|proof| proof.is_undecided()).map(|proof| proof.id());
         let done = match what {
-            Try::SortWhole(verb) => return self.changed(n, before.sort(everything(&self.trust, AssetKind::Other, VERBS[verb]), self.now).ok()),
+            Try::SortWhole(verb) => {
+                return self
+                    .changed(n, before.sort(everything(&self.trust, AssetKind::Other, VERBS[verb]), self.now).ok());
+            }
             Try::SortVerb(verb) => {
-                let changes = FundingItemChanges { verb: NullablePatch::Set(VERBS[verb]), ..FundingItemChanges::default() };
+                let changes =
+                    FundingItemChanges { verb: NullablePatch::Set(VERBS[verb]), ..FundingItemChanges::default() };
                 return self.changed(n, before.sort(changes, self.now).ok());
             }
             Try::Unsort => {
@@ -249,7 +257,9 @@ impl World {
             Try::Claim => record_claim(&by, &before, course, None),
             Try::File => file_proof(&by, &before, course, proof()),
             Try::Accept => accept_proof(&by, &before, course, undecided?),
-            Try::Reject => reject_proof(&by, &before, moment, (undecided?, SafeNote::parse("It is unreadable").unwrap())),
+            Try::Reject => {
+                reject_proof(&by, &before, moment, (undecided?, SafeNote::parse("It is unreadable").unwrap()))
+            }
             Try::Close => close_unfunded(&by, &before, moment, (CloseReason::Sold, None)),
             Try::Reopen => reopen_item(&by, &before, course),
         };
@@ -395,11 +405,18 @@ fn sorted(item: &FundingItem, changes: serde_json::Value) -> Result<FundingItem,
 fn facts_are_merged_removed_and_refused_where_they_do_not_belong() {
     let trust = trust();
     let account = item(&trust, AssetKind::BankAccount);
-    let first = json!({"detail": {"institution": " First National ", "account_last4": "4411", "amount_minor": 125_000}});
+    let first =
+        json!({"detail": {"institution": " First National ", "account_last4": "4411", "amount_minor": 125_000}});
     let account = sorted(&account, first).unwrap();
-    assert_eq!(json!(account.detail()), json!({"institution": "First National", "account_last4": "4411", "amount_minor": 125_000}));
+    assert_eq!(
+        json!(account.detail()),
+        json!({"institution": "First National", "account_last4": "4411", "amount_minor": 125_000})
+    );
     let account = sorted(&account, json!({"detail": {"amount_minor": null, "currency": "USD"}})).unwrap();
-    assert_eq!(json!(account.detail()), json!({"institution": "First National", "account_last4": "4411", "currency": "USD"}));
+    assert_eq!(
+        json!(account.detail()),
+        json!({"institution": "First National", "account_last4": "4411", "currency": "USD"})
+    );
     for (detail, field, code) in [
         (json!({"vin": "1HGCM82633A004352"}), "detail.vin", FieldCode::UnknownField),
         (json!({"colour": "red"}), "detail.colour", FieldCode::UnknownField),
@@ -431,7 +448,8 @@ fn facts_are_merged_removed_and_refused_where_they_do_not_belong() {
 fn another_kind_keeps_the_facts_that_it_has() {
     let trust = trust();
     let account = item(&trust, AssetKind::BankAccount);
-    let account = sorted(&account, json!({"verb": "transfer", "detail": {"institution": "First", "currency": "USD"}})).unwrap();
+    let account =
+        sorted(&account, json!({"verb": "transfer", "detail": {"institution": "First", "currency": "USD"}})).unwrap();
     let refused = sorted(&account, json!({"asset_kind": "annuity"}));
     assert_eq!(refused, Err(vec![("asset_kind".to_owned(), FieldCode::VerbNotAllowed)]));
     let broker = sorted(&account, json!({"asset_kind": "brokerage_account"})).unwrap();
@@ -441,7 +459,8 @@ fn another_kind_keeps_the_facts_that_it_has() {
 #[test]
 fn sorting_twice_is_told_once_and_changes_nothing() {
     let trust = trust();
-    let first = item(&trust, AssetKind::Other).sort(everything(&trust, AssetKind::Other, Verb::Assign), noon()).unwrap();
+    let first =
+        item(&trust, AssetKind::Other).sort(everything(&trust, AssetKind::Other, Verb::Assign), noon()).unwrap();
     assert_eq!(first.events().len(), 1);
     let again = first.sort(everything(&trust, AssetKind::Other, Verb::Assign), noon().plus_seconds(60)).unwrap();
     assert!(again.events().is_empty() && *again == *first);
