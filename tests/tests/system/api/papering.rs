@@ -281,7 +281,8 @@ async fn papering_is_raced_and_one_wins() {
             assert_eq!(after["phase"], "papered", "{after}");
             assert!([200, 422].contains(&other.status), "{other}");
         } else {
-            papered.refused(422);
+            let code = if n % 2 == 0 { "on_hold" } else { "missing_facts" };
+            papered.refused_for(422, &[("item_ids[0]", code)]);
             other.ok(200);
             assert_eq!(after["agreement_id"], Value::Null);
         }
