@@ -528,3 +528,24 @@ pub const OCCURRENCES_KEPT_MAX: usize = 50;
 /// Occurrences of one obligation that may wait for confirmation. With [`OCCURRENCES_KEPT_MAX`] others, of up to 2 KB each,
 /// they fit in an item (400 KB).
 pub const OCCURRENCES_WAITING_MAX: usize = 50;
+
+// Trusts and funding
+
+/// Funding items of one workspace (contract, section 2). Each has one of so many places, so that the number is exact without
+/// an item that all of them share.
+pub const WORKSPACE_FUNDING_ITEMS_MAX: u16 = 1000;
+/// The facts of one funding item, in bytes of JSON (contract, section 2: 4 KB).
+pub const FACTS_BYTES_MAX: usize = 4 * 1024;
+/// Contacts of one kind that a trust or a funding item names: settlors, trustees, owners. An agreement that papers items has
+/// at most [`AGREEMENT_PARTICIPANTS_MAX`] in all.
+pub const FUNDING_CONTACTS_MAX: usize = 20;
+/// Funding items of one agreement (contract, section 2). They change with it in one transaction, each with its event.
+pub const PAPERED_ITEMS_MAX: usize = 25;
+/// Proof that was ever filed for one funding item. Its record keeps all of it, in some 600 bytes each.
+pub const PROOFS_PER_ITEM_MAX: usize = 20;
+/// The facts of all items of a funding schedule, in bytes of JSON. Beyond it the schedule leaves them out, so that the
+/// response stays below [`RESPONSE_BYTES_MAX`]: it has up to a thousand items with names and sentences of 1.5 KB, and
+/// quotation marks count twice.
+pub const SCHEDULE_FACTS_BYTES_MAX: usize = 1_500_000;
+/// Funding items that one transaction creates: each is an item with its pointer, its reference and its event.
+pub const FUNDING_ITEMS_CREATED_AT_ONCE: usize = 15;

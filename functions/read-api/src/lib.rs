@@ -2,11 +2,13 @@
 
 mod agreements;
 mod contacts;
+mod funding_items;
 mod identity;
 mod information;
 mod ledger;
 mod movements;
 mod obligations;
+mod trusts;
 mod workspaces;
 
 use shared::api::operation::Register;
@@ -26,4 +28,8 @@ pub fn operations(routes: &mut impl Register) {
     routes.read::<ledger::ListLedger>();
     routes.read::<obligations::ListObligations>();
     routes.read::<obligations::GetObligation>();
+    routes.read::<trusts::ListTrusts>();
+    routes.read::<funding_items::GetFundingSchedule>();
+    routes.read::<funding_items::ListFundingItems>();
+    routes.read::<funding_items::GetFundingItem>();
 }

@@ -1,7 +1,9 @@
-//! The write operations except those on proposals, `POST` and `PATCH /api/v1/**`, with a file per resource.
+//! The write operations except those on proposals and papering, `POST` and `PATCH /api/v1/**`, with a file per resource.
 
 mod agreements;
 mod contacts;
+mod funding_items;
+mod trusts;
 mod workspaces;
 
 use shared::api::operation::Register;
@@ -14,4 +16,8 @@ pub fn operations(routes: &mut impl Register) {
     routes.write::<workspaces::AddWorkspaceContact>();
     routes.write::<agreements::CreateAgreement>();
     routes.write::<agreements::AddParticipant>();
+    routes.write::<trusts::CreateTrust>();
+    routes.write::<funding_items::CreateFundingItem>();
+    routes.write::<funding_items::UpdateFundingItem>();
+    routes.write::<funding_items::ParkFundingItem>();
 }

@@ -27,6 +27,7 @@ pub fn operations(to: &mut impl Register) {
     read_api::operations(to);
     write_api::operations(to);
     proposals::operations(to);
+    paper_api::operations(to);
 }
 
 /// The description of the whole API, as `shared/openapi.json` keeps it.

@@ -1,4 +1,5 @@
-//! PDFs: `pages` shows the pages of one as images, `certificate` writes the certificate of a completed agreement.
+//! PDFs: `pages` shows the pages of one as images, `certificate` writes the certificate of a completed agreement, and in the same
+//! hand letters to be signed.
 //!
 //! Each stands behind a feature of its name, so that a function carries only what it needs.
 

@@ -2,13 +2,16 @@
 //! with the scope to write becomes.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
 use crate::api::response::{Committed, Output, Response};
 use crate::domain::token::{Scope as TokenScope, Token};
 use crate::error::Error;
+use crate::platform::app_state::AppState;
 use crate::platform::config::BaseUrl;
+use crate::platform::files::FileStore;
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::commit::Attempts;
@@ -20,6 +23,7 @@ pub struct Caller {
     scope: Scope,
     token: Token,
     base_url: BaseUrl,
+    files: Option<Arc<dyn FileStore>>,
 }
 
 impl Deref for Caller {
@@ -31,8 +35,8 @@ impl Deref for Caller {
 }
 
 impl Caller {
-    pub(super) fn new(scope: Scope, token: Token, base_url: BaseUrl) -> Self {
-        Self { scope, token, base_url }
+    pub(super) fn new(scope: Scope, token: Token, app: &AppState) -> Self {
+        Self { scope, token, base_url: app.base_url.clone(), files: app.files.clone() }
     }
 
     /// The token that was sent.
@@ -45,6 +49,14 @@ impl Caller {
     #[must_use]
     pub fn base_url(&self) -> &BaseUrl {
         &self.base_url
+    }
+
+    /// The file store.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] in a function that is not set up for files.
+    pub fn files(&self) -> Result<&dyn FileStore, Error> {
+        self.files.as_deref().ok_or_else(|| Error::Internal("this function is not set up for files".to_owned()))
     }
 
     /// Adds the records that the body names to those that the call names.

@@ -170,6 +170,8 @@ impl Description {
                 {"name": "Movements", "description": "Money that moves between real banks: a claim and its proof, apart. Read-only; people act in the app."},
                 {"name": "Ledger", "description": "One row for each thing owed or owing, across all workspaces. Read-only."},
                 {"name": "Obligations", "description": "What participants promised each other: when it is due, what is claimed, and what the other side confirmed. Read-only; people act in the app."},
+                {"name": "Trusts", "description": "Trusts whose funding is run in a workspace."},
+                {"name": "Funding", "description": "The assets that have to move into a trust: what is to be done, what is missing, what is claimed, and what is confirmed. Rows are intent and contact nobody."},
                 {"name": "Proposals", "description": "Protected effects that wait for a member's decision."},
                 {"name": "Webhooks", "description": "What your endpoints are told. Members who are admins add endpoints in the app."},
                 {"name": "Description", "description": "This document."},

@@ -130,7 +130,7 @@ impl Exchange {
         let works = token.is_valid_at(self.record.now());
         self.used = token.use_to_record(self.record.now()).filter(|_| works).map(|hour| (hash, hour));
         let scope = self.record.scope(&self.app, token.organization_id, token.actor(), incoming.named());
-        let caller = Caller::new(scope, token, self.app.base_url.clone());
+        let caller = Caller::new(scope, token, &self.app);
         self.caller = Some(caller.clone());
         if works { Ok(caller) } else { Err(Error::Unauthenticated) }
     }

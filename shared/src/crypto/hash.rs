@@ -18,6 +18,12 @@ pub(super) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     hasher.finalize().into()
 }
 
+/// The SHA-256 of the SHA-256: the checksum of keys as wallets write them.
+#[must_use]
+pub fn sha256_twice(bytes: &[u8]) -> [u8; 32] {
+    sha256(&[&sha256(&[bytes])])
+}
+
 /// The SHA-256 of a file, in hexadecimal: its name in the file store.
 #[must_use]
 pub fn sha256_hex(file: &[u8]) -> String {

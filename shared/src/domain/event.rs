@@ -7,7 +7,11 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::agreement::{AgreementName, Label};
-use super::ids::{AgreementId, DocumentId, EventId, MovementId, ObligationId, ParticipantId, ProposalId, WorkspaceId};
+use super::funding::{FundingStatus, Verb, WaitingOn};
+use super::ids::{
+    AgreementId, DocumentId, EventId, FundingItemId, MovementId, ObligationId, ParticipantId, ProposalId, TrustId,
+    WorkspaceId,
+};
 use super::movement::state::ExceptionReason;
 use super::proposal::{Proposal, ProposalAction};
 use super::time::Timestamp;
@@ -136,6 +140,46 @@ events! {
         data: ProposalData,
         sent_when: "A proposal expired after 72 hours without a decision"
     }
+    /// A trust was created.
+    TrustCreated = "trust.created" {
+        data: TrustData,
+        sent_when: "A trust was created"
+    }
+    /// A trust has other values.
+    TrustUpdated = "trust.updated" {
+        data: TrustData,
+        sent_when: "A trust got another name, other settlors or other trustees"
+    }
+    /// A funding item was added.
+    FundingItemAdded = "funding_item.added" {
+        data: FundingItemData,
+        sent_when: "An asset was added to the funding of a workspace"
+    }
+    /// What is to be done with a funding item, or its trust, has changed.
+    FundingItemSorted = "funding_item.sorted" {
+        data: FundingItemSortedData,
+        sent_when: "It was decided what is to be done with an asset, or for which trust"
+    }
+    /// A funding item was put on hold, or its hold was cleared.
+    FundingItemParked = "funding_item.parked" {
+        data: FundingItemParkedData,
+        sent_when: "An asset was put on hold, or its hold was cleared: then there is no `waiting_on`"
+    }
+    /// An agreement was drafted for a funding item.
+    FundingItemPapered = "funding_item.papered" {
+        data: FundingItemPaperedData,
+        sent_when: "An agreement was drafted that papers an asset"
+    }
+    /// A funding item was closed.
+    FundingItemClosed = "funding_item.closed" {
+        data: FundingItemClosedData,
+        sent_when: "A member accepted proof from the receiving side that an asset arrived, or closed it as unfunded"
+    }
+    /// A funding item is open again.
+    FundingItemReopened = "funding_item.reopened" {
+        data: FundingItemReopenedData,
+        sent_when: "A closed asset was opened again, or the agreement that papered it was cancelled or expired"
+    }
     /// A workspace was activated.
     WorkspaceActivated = "workspace.activated" {
         data: WorkspaceData,
@@ -251,6 +295,134 @@ impl Example for ObligationData {
     }
 }
 
+/// What events of a trust say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct TrustData {
+    /// Which.
+    pub trust_id: TrustId,
+    /// The workspace that runs its funding.
+    pub workspace_id: WorkspaceId,
+}
+
+impl Example for TrustData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        Ok(Self { trust_id: TrustId::from(EXAMPLE_TRUST), workspace_id: WorkspaceId::from(EXAMPLE_WORKSPACE) })
+    }
+}
+
+/// What the event of a new funding item says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FundingItemData {
+    /// Which.
+    pub funding_item_id: FundingItemId,
+    /// Its workspace.
+    pub workspace_id: WorkspaceId,
+    /// Its trust; left out while none is assigned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = TrustId, required = false)]
+    pub trust_id: Option<TrustId>,
+}
+
+impl Example for FundingItemData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        let (funding_item_id, workspace_id) = (EXAMPLE_ITEM.into(), EXAMPLE_WORKSPACE.into());
+        Ok(Self { funding_item_id, workspace_id, trust_id: Some(EXAMPLE_TRUST.into()) })
+    }
+}
+
+/// What the event of a sorted funding item says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FundingItemSortedData {
+    /// Which.
+    pub funding_item_id: FundingItemId,
+    /// Its workspace.
+    pub workspace_id: WorkspaceId,
+    /// What is to be done with it.
+    pub verb: Verb,
+    /// Its trust; left out while none is assigned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = TrustId, required = false)]
+    pub trust_id: Option<TrustId>,
+}
+
+impl Example for FundingItemSortedData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        let (funding_item_id, workspace_id) = (EXAMPLE_ITEM.into(), EXAMPLE_WORKSPACE.into());
+        Ok(Self { funding_item_id, workspace_id, verb: Verb::Retitle, trust_id: Some(EXAMPLE_TRUST.into()) })
+    }
+}
+
+/// What the event of a parked funding item says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FundingItemParkedData {
+    /// Which.
+    pub funding_item_id: FundingItemId,
+    /// Its workspace.
+    pub workspace_id: WorkspaceId,
+    /// For whom it waits; left out when the hold was cleared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = WaitingOn, required = false)]
+    pub waiting_on: Option<WaitingOn>,
+}
+
+impl Example for FundingItemParkedData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        let (funding_item_id, workspace_id) = (EXAMPLE_ITEM.into(), EXAMPLE_WORKSPACE.into());
+        Ok(Self { funding_item_id, workspace_id, waiting_on: Some(WaitingOn::Institution) })
+    }
+}
+
+/// What the event of a papered funding item says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FundingItemPaperedData {
+    /// Which.
+    pub funding_item_id: FundingItemId,
+    /// Its workspace.
+    pub workspace_id: WorkspaceId,
+    /// The agreement that papers it.
+    pub agreement_id: AgreementId,
+}
+
+impl Example for FundingItemPaperedData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        let (funding_item_id, workspace_id) = (EXAMPLE_ITEM.into(), EXAMPLE_WORKSPACE.into());
+        Ok(Self { funding_item_id, workspace_id, agreement_id: EXAMPLE_AGREEMENT.into() })
+    }
+}
+
+/// What the event of a closed funding item says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FundingItemClosedData {
+    /// Which.
+    pub funding_item_id: FundingItemId,
+    /// Its workspace.
+    pub workspace_id: WorkspaceId,
+    /// How it was closed: `funded` or `unfunded`.
+    pub status: FundingStatus,
+}
+
+impl Example for FundingItemClosedData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        let (funding_item_id, workspace_id) = (EXAMPLE_ITEM.into(), EXAMPLE_WORKSPACE.into());
+        Ok(Self { funding_item_id, workspace_id, status: FundingStatus::Funded })
+    }
+}
+
+/// What the event of a funding item that is open again says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FundingItemReopenedData {
+    /// Which.
+    pub funding_item_id: FundingItemId,
+    /// Its workspace.
+    pub workspace_id: WorkspaceId,
+}
+
+impl Example for FundingItemReopenedData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        Ok(Self { funding_item_id: EXAMPLE_ITEM.into(), workspace_id: EXAMPLE_WORKSPACE.into() })
+    }
+}
+
 /// What events of a workspace say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct WorkspaceData {
@@ -312,6 +484,12 @@ const EXAMPLE_DOCUMENT: Uuid = uuid::uuid!("01980a53-1c77-7d20-8a4b-90f3e6d5c2b1
 const EXAMPLE_PARTICIPANT: Uuid = uuid::uuid!("01980a52-f3a8-7b61-9d0e-3c4b5a697887");
 /// The movement that an example is about.
 const EXAMPLE_MOVEMENT: Uuid = uuid::uuid!("01980a54-2d88-7e31-9b5c-a104f7e6d3c2");
+/// The trust that an example is about.
+const EXAMPLE_TRUST: Uuid = uuid::uuid!("01980a60-1b22-7c33-8d44-5e66f7788990");
+/// The funding item that an example is about.
+const EXAMPLE_ITEM: Uuid = uuid::uuid!("01980a61-2c33-7d44-9e55-6f7788990a1b");
+/// The workspace that an example is about.
+const EXAMPLE_WORKSPACE: Uuid = uuid::uuid!("01980a41-0c8a-7e31-b3d4-6a90c1f25e77");
 /// The agreement that the examples are about.
 const EXAMPLE_AGREEMENT: Uuid = uuid::uuid!("01980a52-90bd-7f6a-8e21-c4d2b7035a18");
 

@@ -119,6 +119,8 @@ ids! {
     ParticipantId;
     /// A promise in an agreement, which becomes an obligation.
     PromiseId;
+    /// Proof from the receiving side that an asset moved into a trust.
+    ProofId;
     /// A protected effect that waits for a member's decision.
     ProposalId;
     /// What an act of a participant left behind.
@@ -139,6 +141,8 @@ ids! {
     TokenId;
     /// An event that makes a promise due, once a person declares that it happened.
     TriggerId;
+    /// A trust whose funding is run.
+    TrustId;
     /// A record that a participant's identity was verified.
     VerificationId;
     /// One deal or matter.

@@ -13,6 +13,7 @@ pub mod endpoint;
 pub mod endpoint_url;
 pub mod event;
 pub mod evidence;
+pub mod funding;
 #[cfg(test)]
 mod histories;
 pub mod ids;
@@ -41,5 +42,6 @@ pub mod time;
 pub mod time_scale;
 pub mod time_zone;
 pub mod token;
+pub mod trust;
 pub mod typed_values;
 pub mod workspace;

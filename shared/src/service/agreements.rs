@@ -28,7 +28,8 @@ use crate::limits;
 use crate::service::audit;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
-    AgreementWithContacts, AgreementWithFacts, LoadedAgreement, Payments, blockers_of, obligations_of, participants_of,
+    AgreementWithContacts, AgreementWithFacts, DraftFunding, DraftRecords, LoadedAgreement, Payments, blockers_of,
+    obligations_of, participants_of,
 };
 use crate::service::review_fingerprint::ReviewFingerprint;
 use crate::service::scope::{Plan, Scope, Writer};
@@ -302,22 +303,22 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
     let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
     // An inactive workspace does not prevent a proposal, so workspaces are not read. Contacts and payments are read only for
     // drafts without other blockers.
-    let blockers = |draft: &Agreement, contacts: &[Contact], payments: &[DraftPayment]| {
-        blockers_of(draft, true, (contacts, payments), scope.now())
-    };
+    let blockers = |draft: &Agreement, records: DraftRecords<'_>| blockers_of(draft, true, records, scope.now());
     let drafts: Vec<&Agreement> = drafts
-        .filter(|draft| blockers(draft, &[], &presumed(draft)).iter().all(Blocker::is_of_another_record))
+        .filter(|draft| blockers(draft, (&[], &presumed(draft), &[])).iter().all(Blocker::is_of_another_record))
         .collect();
     let contacts = async { scope.store().contacts(participants_of(drafts.iter().copied())).await.map_err(Error::from) };
     let payments = Payments::load(scope, drafts.iter().copied());
+    let funding = DraftFunding::load(scope, drafts.iter().copied());
     let proposed = async {
         let drafts = drafts.iter().map(|draft| draft.id());
         scope.store().proposed_for_publication(drafts, scope.now()).await.map_err(Error::from)
     };
-    let (contacts, payments, proposed) = tokio::try_join!(contacts, payments, proposed)?;
+    let (contacts, payments, funding, proposed) = tokio::try_join!(contacts, payments, funding, proposed)?;
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
     let is_ready = |draft: &&Agreement| {
-        blockers(draft, &contacts, payments.of(draft)).is_empty() && !proposed.contains(&draft.id())
+        let records = (contacts.as_slice(), payments.of(draft), &*funding.changed(draft));
+        blockers(draft, records).is_empty() && !proposed.contains(&draft.id())
     };
     Ok(drafts.into_iter().filter(is_ready).map(Agreement::id).collect())
 }
@@ -337,7 +338,7 @@ pub async fn create(by: &impl Writer, new: NewAgreement) -> Result<Plan<Agreemen
     // Read before the transaction rather than in it: workspaces are never deleted.
     let workspace = workspaces::named(scope, new.workspace_id).await?;
     let agreement = Agreement::draft(new, scope.actor().clone(), scope.now());
-    let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&[], &[]), scope.now());
+    let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&[], &[], &[]), scope.now());
     let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let changes = stored::create(scope.call(), &draft)?;
     let (contacts, payments_wait_for) = (Vec::new(), BTreeMap::new());

@@ -1,23 +1,25 @@
-//! What ends with an agreement that was cancelled or has expired: its open movements, and its obligations that are not
-//! confirmed (architecture, section 4).
+//! What ends with an agreement that was cancelled or has expired: its open movements, its obligations that are not
+//! confirmed, and the papering of funding items, which are open again (architecture, section 4).
 //!
-//! The act that ends the agreement commits with an entry of the due index. Each record is then cancelled in a transaction of
+//! The act that ends the agreement commits with an entry of the due index. Each record is then changed in a transaction of
 //! its own, with its own audit row. If that is interrupted, the entry is still there, and the next one who takes it up goes on
 //! with what is left. Until then every act looks at the agreement, which says already that it has ended.
 
 use crate::domain::agreement::Agreement;
-use crate::domain::ids::{AgreementId, MovementId, ObligationId};
+use crate::domain::ids::{AgreementId, FundingItemId, MovementId, ObligationId};
 use crate::error::Error;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::obligation_ids;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
-use crate::store::{movements as stored, obligations as stored_obligations};
+use crate::store::{funding_items as stored_items, movements as stored, obligations as stored_obligations};
 
 /// The operation that cancels a movement with its agreement, in audit rows and log lines.
 pub const END_MOVEMENT: &str = "end_movement";
 /// The same for an obligation.
 pub const END_OBLIGATION: &str = "end_obligation";
+/// The operation that opens a funding item again when its agreement ends.
+pub const FREE_FUNDING_ITEM: &str = "free_funding_item";
 
 /// A record that has yet to end with its agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub enum Left {
     Movement(MovementId),
     /// An obligation.
     Obligation(ObligationId),
+    /// A funding item.
+    FundingItem(FundingItemId),
 }
 
 impl Left {
@@ -35,6 +39,7 @@ impl Left {
         match self {
             Self::Movement(_) => END_MOVEMENT,
             Self::Obligation(_) => END_OBLIGATION,
+            Self::FundingItem(_) => FREE_FUNDING_ITEM,
         }
     }
 }
@@ -45,15 +50,18 @@ pub async fn left_to_end(scope: &Scope, id: AgreementId) -> Result<Option<(Agree
     if !agreement.has_ended_early() {
         return Ok(None);
     }
-    let (movements, owed) = tokio::try_join!(
+    let (movements, owed, items) = tokio::try_join!(
         scope.store().movements(agreement.movements().keys().copied()),
         scope.store().obligations(obligation_ids(&agreement)),
+        scope.store().funding_items(agreement.funding_item_ids.iter().copied()),
     )?;
     let moment = scope.moment();
     let movements = movements.iter().filter(|movement| movement.ended_with(&agreement, moment).is_some());
     let owed = owed.iter().filter(|obligation| obligation.ended(&agreement, moment).is_some());
+    let items = items.iter().filter(|item| item.reopened_with(&agreement, moment).is_some());
     let movements = movements.map(|movement| Left::Movement(movement.id()));
-    let left: Vec<Left> = movements.chain(owed.map(|obligation| Left::Obligation(obligation.id()))).collect();
+    let owed = owed.map(|obligation| Left::Obligation(obligation.id()));
+    let left: Vec<Left> = movements.chain(owed).chain(items.map(|item| Left::FundingItem(item.id()))).collect();
     Ok((!left.is_empty()).then(|| (agreement.into_inner(), left)))
 }
 
@@ -62,6 +70,7 @@ pub async fn end(system: &SystemContext, agreement: &Agreement, left: Left) -> R
     match left {
         Left::Movement(id) => end_movement(system, agreement, id).await,
         Left::Obligation(id) => end_obligation(system, agreement, id).await,
+        Left::FundingItem(id) => free_funding_item(system, agreement, id).await,
     }
 }
 
@@ -91,4 +100,19 @@ async fn end_obligation(
     };
     let changes = stored_obligations::end(scope.call(), &before, &after)?;
     Ok(Plan::new(scope, Settlement::Settled).change([changes]).showing([agreement.id().uuid(), id.uuid()]))
+}
+
+async fn free_funding_item(
+    system: &SystemContext,
+    agreement: &Agreement,
+    id: FundingItemId,
+) -> Result<Plan<Settlement>, Error> {
+    let scope = system.scope();
+    let Some(before) = scope.store().funding_item(id).await? else { return Ok(Plan::new(scope, Settlement::Stale)) };
+    let Some(after) = before.reopened_with(agreement, scope.moment()) else {
+        return Ok(Plan::new(scope, Settlement::Stale));
+    };
+    let changes = stored_items::reopen(scope.call(), &before, &after)?;
+    let plan = Plan::new(scope, Settlement::Settled).change([changes]).emit([after.event()]);
+    Ok(plan.showing([agreement.id().uuid(), id.uuid()]))
 }

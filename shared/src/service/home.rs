@@ -29,7 +29,7 @@ use crate::limits;
 use crate::service::audit::{self, Names};
 use crate::service::due_obligations::{self, DueObligations};
 use crate::service::endpoints::{self, EndpointState};
-use crate::service::loaded_agreement::{AgreementWithFacts, Payments, blockers_of, participants_of};
+use crate::service::loaded_agreement::{AgreementWithFacts, DraftFunding, Payments, blockers_of, participants_of};
 use crate::service::paper_signatures::counting;
 use crate::service::scope::Scope;
 use crate::service::tokens;
@@ -440,12 +440,16 @@ async fn queue(
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
 
     let drafted = Payments::load(scope, agreements.iter().map(|agreement| &**agreement)).await?;
+    let funding = DraftFunding::load(scope, agreements.iter().map(|agreement| &**agreement)).await?;
     let mut found = HashMap::new();
     for agreement in agreements {
         let loaded = AgreementWithFacts::of(agreement);
         let agreement = loaded.as_of(scope, now).into_owned();
         let blockers = match agreement.lifecycle() {
-            Lifecycle::Draft => blockers_of(&agreement, true, (&contacts, drafted.of(&agreement)), now),
+            Lifecycle::Draft => {
+                let changed = funding.changed(&agreement);
+                blockers_of(&agreement, true, (&contacts, drafted.of(&agreement), &changed), now)
+            }
             _ => Vec::new(),
         };
         let looks = accesses.get(&agreement.id()).map(|accesses| looks(&agreement, accesses)).unwrap_or_default();

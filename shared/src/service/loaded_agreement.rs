@@ -16,7 +16,9 @@ use crate::domain::agreement::blockers::{self, Blocker, DraftContext, DraftPayme
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, MovementId, ObligationId};
+use crate::domain::funding::FundingItem;
+use crate::domain::ids::{AgreementId, ContactId, FundingItemId, MovementId, ObligationId, TrustId};
+use crate::domain::member::ByMember;
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
 use crate::domain::obligation::{self, Obligation};
@@ -29,7 +31,7 @@ use crate::limits;
 use crate::service::scope::Scope;
 use crate::service::workspaces;
 use crate::store::change::Changes;
-use crate::store::{Versioned, contacts};
+use crate::store::{Versioned, contacts, funding_items};
 
 /// An agreement with the recorded facts of its gates and of its money.
 #[derive(Debug)]
@@ -121,15 +123,17 @@ pub struct LoadedAgreement {
     with_contacts: AgreementWithContacts,
     workspace: Versioned<Workspace>,
     payments: Payments,
+    funding: DraftFunding,
 }
 
 impl LoadedAgreement {
     /// Loads the facts, contacts and workspace of an agreement, and the payments of a draft.
     pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
         let payments = Payments::load(scope, [&*agreement]).await?;
+        let funding = DraftFunding::load(scope, [&*agreement]).await?;
         let workspace = workspaces::workspace_of(scope, agreement.workspace_id);
         let (with_contacts, workspace) = tokio::try_join!(AgreementWithContacts::load(scope, agreement), workspace)?;
-        Ok(Self { with_contacts, workspace, payments })
+        Ok(Self { with_contacts, workspace, payments, funding })
     }
 
     /// Its workspace.
@@ -166,11 +170,27 @@ impl LoadedAgreement {
     pub fn blockers(&self, now: Timestamp) -> Vec<Blocker> {
         match self.agreement().lifecycle() {
             Lifecycle::Draft => {
-                let records = (self.contacts(), self.payments.of(self.agreement()));
+                let changed = self.funding.changed(self.agreement());
+                let records = (self.contacts(), self.payments.of(self.agreement()), changed.as_slice());
                 blockers_of(self.agreement(), self.workspace.activated_at().is_some(), records, now)
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The changes with which a member's publication of the draft sets the items that it papers in progress.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when an item left the draft after the blockers were looked at.
+    pub(super) fn starting(&self, scope: &Scope, published: &ByMember<Agreement>) -> Result<Vec<Changes>, Error> {
+        if published.lifecycle() == Lifecycle::Cancelled {
+            return Ok(Vec::new());
+        }
+        let start = |item: &Versioned<FundingItem>| {
+            let started = item.started(published).ok_or(Error::Conflict)?;
+            Ok(funding_items::start(scope.call(), item, &started)?)
+        };
+        self.funding.items.iter().map(start).collect()
     }
 
     /// The agreement with its facts and contacts, and its workspace.
@@ -234,15 +254,56 @@ pub(super) async fn zone_of_promises(scope: &Scope, agreement: &Agreement) -> Re
     Ok(scope.store().organization().await?.time_zone)
 }
 
-/// The blockers of a draft's publication, with the contacts of its participants and its payments. No agreement has papered
-/// items yet: they will be passed here.
+/// The funding items of drafts, with the versions of their trusts.
+#[derive(Debug, Default)]
+pub(super) struct DraftFunding {
+    items: Vec<Versioned<FundingItem>>,
+    trusts: HashMap<TrustId, u64>,
+}
+
+impl DraftFunding {
+    /// Reads the items of those agreements that are drafts, and their trusts. Nothing is read where there are none.
+    pub(super) async fn load<'a>(
+        scope: &Scope,
+        agreements: impl IntoIterator<Item = &'a Agreement>,
+    ) -> Result<Self, Error> {
+        let drafts = agreements.into_iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
+        let ids: Vec<FundingItemId> = drafts.flat_map(|draft| draft.funding_item_ids.iter().copied()).collect();
+        if ids.is_empty() {
+            return Ok(Self::default());
+        }
+        let items = scope.store().funding_items(ids).await?;
+        let trusts: BTreeSet<TrustId> = items.iter().filter_map(|item| item.trust_id()).collect();
+        let trusts = scope.store().trusts(trusts).await?;
+        let trusts = trusts.iter().map(|trust| (trust.id, trust.version())).collect();
+        Ok(Self { items, trusts })
+    }
+
+    /// The items of one of the drafts that are no longer as it papers them.
+    pub(super) fn changed(&self, draft: &Agreement) -> Vec<FundingItemId> {
+        let is_as_papered = |id: &FundingItemId| {
+            let item = self.items.iter().find(|item| item.id() == *id);
+            item.is_some_and(|item| {
+                let trust = item.trust_id().and_then(|trust| self.trusts.get(&trust)).copied();
+                !item.has_changed_since_papered(draft.id(), trust)
+            })
+        };
+        draft.funding_item_ids.iter().filter(|id| !is_as_papered(id)).copied().collect()
+    }
+}
+
+/// The records of a draft that its blockers depend on: the contacts of its participants, its payments, and the items that
+/// have changed since it papered them.
+pub(super) type DraftRecords<'a> = (&'a [Contact], &'a [DraftPayment], &'a [FundingItemId]);
+
+/// The blockers of a draft's publication.
 pub(super) fn blockers_of(
     draft: &Agreement,
     workspace_activated: bool,
-    (contacts, payments): (&[Contact], &[DraftPayment]),
+    (contacts, payments, changed_items): DraftRecords<'_>,
     now: Timestamp,
 ) -> Vec<Blocker> {
-    let context = DraftContext { workspace_activated, contacts, payments, changed_items: &[], now };
+    let context = DraftContext { workspace_activated, contacts, payments, changed_items, now };
     blockers::blockers(draft, &context)
 }
 

@@ -324,6 +324,7 @@ pub async fn decide(
     let mut changes = vec![stored::decide(call, &proposal, &outcome.proposal)?];
     if let Some(after) = &outcome.agreement {
         changes.push(agreements::execute(call, agreement, after)?);
+        changes.extend(loaded.starting(scope, after)?);
     }
     changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(call, workspace)));
     let activated = outcome.workspace.as_ref().map(|workspace| workspace.id().uuid());
@@ -459,6 +460,7 @@ pub async fn propose_and_confirm(
     changes.push(stored::create_decided(call, &made, &outcome.proposal, expired.is_some())?);
     if let Some(after) = &outcome.agreement {
         changes.push(agreements::execute(call, loaded.agreement(), after)?);
+        changes.extend(loaded.starting(scope, after)?);
     }
     changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(call, workspace)));
     events.push(EventKind::ProposalCreated(ProposalData::from(made.proposal())));

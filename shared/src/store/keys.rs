@@ -36,6 +36,16 @@
 //! Decision: the unique item of a document names the movement that the document counts for, under a hash: no bank's
 //! reference is part of a key.
 //!
+//! Decision: a funding item and a trust are in one partition of the organization each, sorted by workspace: the record is its
+//! own row, with its facts. Papering, publishing and cancelling then write one item for each of 25, and fit into a
+//! transaction with their events; the funding of a workspace is one range. A pointer from the id to the place is written
+//! once. Lists of the whole organization read the partition; they sort by id, since its order is by workspace.
+//!
+//! Decision: the sort key of a funding item has one of the workspace's 1,000 places, and no two items can have one. So the
+//! limit is exact, and no item is shared by those who add at the same time. A counter, which is changed outside of
+//! transactions, proposes the place. Calls that fail leave gaps: once it has passed the last place, a place that is free is
+//! looked for.
+//!
 //! Decision: an agreement has one entry on the due index, for the next moment among all its countdowns and its end. Each
 //! change of the agreement moves the entry in the same transaction, so none is left behind.
 
@@ -46,10 +56,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
+use crate::domain::funding::Place;
 use crate::domain::ids::{
-    AgreementId, ContactId, EndpointId, EventId, EvidenceId, GateId, MemberId, MovementId, ObligationId, OrgId,
-    PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, StatementId, TokenId, VerificationId,
-    WorkspaceId,
+    AgreementId, ContactId, EndpointId, EventId, EvidenceId, FundingItemId, GateId, MemberId, MovementId, ObligationId,
+    OrgId, PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, StatementId, TokenId, TrustId,
+    VerificationId, WorkspaceId,
 };
 use crate::domain::movement::evidence::EvidenceKey;
 use crate::domain::participant::session::Part;
@@ -598,6 +609,66 @@ pub(super) fn contact_reference(org: OrgId, reference: &ExternalReference) -> Ke
 /// A workspace.
 pub(super) fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(of(org, format_args!("WORKSPACE#{workspace}")))
+}
+
+/// The partition of an organization's funding items, sorted by workspace.
+pub(super) fn funding_items(org: OrgId) -> String {
+    of(org, "FUNDINGITEMS")
+}
+
+/// The beginning of the sort keys of the funding items, or the trusts, of a workspace.
+pub(super) fn funding_of(workspace: WorkspaceId) -> String {
+    format!("{workspace}#")
+}
+
+/// A funding item, at its place in a workspace.
+pub(super) fn funding_item(org: OrgId, workspace: WorkspaceId, place: Place) -> Key {
+    Key::new(funding_items(org), format_args!("{}{:04}", funding_of(workspace), place.number()))
+}
+
+/// A key of the partition of funding items, or of trusts, that was read.
+pub(super) fn with_sort(partition: String, sort: &str) -> Key {
+    Key::new(partition, sort)
+}
+
+/// The place of a funding item that a sort key has.
+pub(super) fn place_of(sort: &str) -> Option<Place> {
+    Place::new(sort.rsplit_once('#')?.1.parse().ok()?)
+}
+
+/// The pointer from a funding item's id to its place.
+pub(super) fn funding_item_pointer(org: OrgId, item: FundingItemId) -> Key {
+    Key::alone(of(org, format_args!("FUNDINGITEM#{item}")))
+}
+
+/// The funding item that has an external reference.
+pub(super) fn funding_item_reference(org: OrgId, reference: &ExternalReference) -> Key {
+    Key::alone(of(org, format_args!("FUNDINGITEMREF#{}", reference.as_str())))
+}
+
+/// The counter that proposes the place of a workspace's next funding item.
+pub(super) fn funding_place_counter(org: OrgId, workspace: WorkspaceId) -> Key {
+    Key::alone(of(org, format_args!("COUNTER#FUNDINGITEMS#{workspace}")))
+}
+
+/// The partition of an organization's trusts, sorted by workspace.
+pub(super) fn trusts(org: OrgId) -> String {
+    of(org, "TRUSTS")
+}
+
+/// A trust of a workspace.
+pub(super) fn trust(org: OrgId, workspace: WorkspaceId, trust: TrustId) -> Key {
+    Key::new(trusts(org), format_args!("{}{trust}", funding_of(workspace)))
+}
+
+/// The pointer from a trust's id to its workspace.
+pub(super) fn trust_pointer(org: OrgId, trust: TrustId) -> Key {
+    Key::alone(of(org, format_args!("TRUST#{trust}")))
+}
+
+/// The trust that has an external reference.
+pub(super) fn trust_reference(org: OrgId, reference: &ExternalReference) -> Key {
+    Key::alone(of(org, format_args!("TRUSTREF#{}", reference.as_str())))
 }
 
 text_enum! {

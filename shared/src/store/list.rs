@@ -7,10 +7,12 @@ use std::marker::PhantomData;
 use uuid::Uuid;
 
 use super::item::{Item, text};
-use super::keys::{self, Rows, SORT};
+use super::keys::{self, Key, Rows, SORT};
 use super::{OrgStore, StoreError};
 use crate::wire::page::PageRequest;
 
+/// The attribute of a record that holds its id.
+pub(super) const ID: &str = "id";
 /// The attribute of a row that holds the folded text.
 pub(super) const TEXT: &str = "s";
 
@@ -100,6 +102,38 @@ impl<'a> RowFilter<'a> {
 }
 
 impl OrgStore {
+    /// Finds a page of the records of a partition whose sort keys begin so, and which are their own rows: the keys of those
+    /// that a filter lets through, the oldest first, and how many there are. The attribute `id` has their ids.
+    pub(super) async fn slice_of_records(
+        &self,
+        (partition, prefix): (String, &str),
+        filter: &RowFilter<'_>,
+        page: PageRequest,
+    ) -> Result<(Vec<Key>, u64), StoreError> {
+        let mut attributes = filter.attributes();
+        attributes.push(ID);
+        let (mut found, mut unreadable): (Vec<(Uuid, String)>, u64) = (Vec::new(), 0);
+        self.store
+            .scan_prefix((&partition, prefix), Order::OldestFirst, &attributes, |row| {
+                if !filter.fits(&row) {
+                    return;
+                }
+                match (text(&row, ID).and_then(|id| id.parse().ok()), text(&row, SORT)) {
+                    (Some(id), Some(sort)) => found.push((id, sort.to_owned())),
+                    _ => unreadable += 1,
+                }
+            })
+            .await?;
+        if unreadable > 0 {
+            return Err(StoreError::Failed(format!("{unreadable} records without an id")));
+        }
+        found.sort_unstable();
+        let (positions, total) = (page.positions(), u64::try_from(found.len()).unwrap_or(u64::MAX));
+        let on_page = (0..).zip(found).filter(|(position, _)| positions.contains(position));
+        let keys = on_page.map(|(_, (_, sort))| keys::with_sort(partition.clone(), &sort)).collect();
+        Ok((keys, total))
+    }
+
     /// Finds a page of the rows that a filter lets through.
     pub(super) async fn slice(
         &self,

@@ -193,12 +193,23 @@ impl Store {
         partition: &str,
         order: Order,
         attributes: &[&str],
+        visit: impl FnMut(Item),
+    ) -> Result<(), StoreError> {
+        self.scan_prefix((partition, ""), order, attributes, visit).await
+    }
+
+    /// Reads the items of a partition whose sort keys begin so, and calls `visit` as [`Store::scan_partition`] does.
+    pub(super) async fn scan_prefix(
+        &self,
+        (partition, prefix): (&str, &str),
+        order: Order,
+        attributes: &[&str],
         mut visit: impl FnMut(Item),
     ) -> Result<(), StoreError> {
         let mut start: Option<Item> = None;
         loop {
             let meter = self.meter.count_call();
-            let output = self
+            let mut request = self
                 .client
                 .query()
                 .table_name(&*self.table)
@@ -209,11 +220,14 @@ impl Store {
                 .scan_index_forward(order == Order::OldestFirst)
                 .consistent_read(true)
                 .set_exclusive_start_key(start)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .customize()
-                .interceptor(meter)
-                .send()
-                .await?;
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            if !prefix.is_empty() {
+                request = request
+                    .key_condition_expression("#pk = :pk AND begins_with(#sk, :prefix)")
+                    .expression_attribute_names("#sk", SORT)
+                    .expression_attribute_values(":prefix", AttributeValue::S(prefix.to_owned()));
+            }
+            let output = request.customize().interceptor(meter).send().await?;
             self.meter.add_read(output.consumed_capacity());
             output.items.unwrap_or_default().into_iter().for_each(&mut visit);
             match output.last_evaluated_key {

@@ -9,6 +9,7 @@
 //! around, is shown as its code point, in gray: `[U+202E]`.
 
 mod content;
+pub mod letter;
 mod output;
 mod sheet;
 #[cfg(test)]
@@ -170,5 +171,12 @@ pub fn write(certificate: &Certificate, fonts: &Fonts) -> Result<Vec<u8>, Unwrit
     let faces = text::Faces::load(fonts)?;
     let mut sheet = sheet::Sheet::new(&faces);
     content::put(certificate, &mut sheet);
-    output::pdf(certificate, sheet.finish(), &faces)
+    let about = output::About {
+        title: &format!("Certificate of completion: {}", certificate.agreement),
+        date: certificate.date,
+        id: &certificate.id,
+        name: &certificate.agreement,
+        reference: &format!("Certificate {}", certificate.id),
+    };
+    output::pdf(&about, sheet.finish(), &faces)
 }

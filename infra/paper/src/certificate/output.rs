@@ -20,7 +20,7 @@ use krilla::{Document, SerializeSettings};
 
 use super::sheet::{Color, Entry, INK, Item, LEFT, Look, MUTED, Mark, Node, PAGE, RIGHT, RULE, Role, Written};
 use super::text::{Faces, Line, Style, plain};
-use super::{Certificate, Date, Unwritable};
+use super::{Date, Unwritable};
 
 const LANGUAGE: &str = "en-US";
 const PRODUCER: &str = "Countersign";
@@ -33,17 +33,31 @@ const NUMBER_WIDTH: f32 = 110.0;
 /// The width of a pen, in points.
 const PEN: f32 = 1.3;
 
+/// What a file says about itself, and what stands at the foot of each of its pages.
+pub(super) struct About<'a> {
+    /// Its title, in its properties.
+    pub(super) title: &'a str,
+    /// Its date, in its properties.
+    pub(super) date: Date,
+    /// What identifies it, in its properties.
+    pub(super) id: &'a str,
+    /// The first line at the foot.
+    pub(super) name: &'a str,
+    /// The second.
+    pub(super) reference: &'a str,
+}
+
 /// Writes the pages, with their footers, the structure and the list of contents.
-pub(super) fn pdf(certificate: &Certificate, written: Written, faces: &Faces<'_>) -> Result<Vec<u8>, Unwritable> {
+pub(super) fn pdf(about: &About<'_>, written: Written, faces: &Faces<'_>) -> Result<Vec<u8>, Unwritable> {
     let mut document = Document::new_with(settings()?);
     document.set_metadata(
         Metadata::new()
-            .title(format!("Certificate of completion: {}", plain(&certificate.agreement)))
+            .title(plain(about.title))
             .language(LANGUAGE.to_owned())
             .producer(PRODUCER.to_owned())
             .creator(PRODUCER.to_owned())
-            .creation_date(date(certificate.date))
-            .document_id(plain(&certificate.id)),
+            .creation_date(date(about.date))
+            .document_id(plain(about.id)),
     );
     let mut shown: HashMap<usize, Vec<Identifier>> = HashMap::new();
     let count = written.pages.len();
@@ -56,7 +70,7 @@ pub(super) fn pdf(certificate: &Certificate, written: Written, faces: &Faces<'_>
                 shown.entry(node).or_default().push(identifier);
             }
         }
-        footer(&mut surface, faces, certificate, &format!("Page {} of {count}", n + 1));
+        footer(&mut surface, faces, about, &format!("Page {} of {count}", n + 1));
         surface.finish();
         page.finish();
     }
@@ -126,7 +140,7 @@ fn letters(surface: &mut Surface<'_>, faces: &Faces<'_>, (x, y): (f32, f32), lin
     }
 }
 
-fn footer(surface: &mut Surface<'_>, faces: &Faces<'_>, certificate: &Certificate, number: &str) {
+fn footer(surface: &mut Surface<'_>, faces: &Faces<'_>, about: &About<'_>, number: &str) {
     surface.start_tagged(ContentTag::Artifact(Artifact::with_kind(ArtifactType::Footer)));
     paint(surface, RULE);
     shape(surface, rectangle([LEFT, FOOTER_Y, RIGHT - LEFT, 0.5]));
@@ -136,8 +150,8 @@ fn footer(surface: &mut Surface<'_>, faces: &Faces<'_>, certificate: &Certificat
         let x = if right { RIGHT - line.width } else { LEFT };
         letters(surface, faces, (x, y), &line, look);
     };
-    put(&certificate.agreement, FOOTER, FOOTER_Y + 13.0, false);
-    put(&format!("Certificate {}", certificate.id), FOOTER_ID, FOOTER_Y + 24.0, false);
+    put(about.name, FOOTER, FOOTER_Y + 13.0, false);
+    put(about.reference, FOOTER_ID, FOOTER_Y + 24.0, false);
     put(number, FOOTER, FOOTER_Y + 13.0, true);
     surface.end_tagged();
 }

@@ -3,10 +3,12 @@
 
 pub mod agreements;
 pub mod contacts;
+pub mod funding_items;
 pub mod identity;
 pub mod information;
 pub mod ledger;
 pub mod movements;
 pub mod obligations;
 pub mod proposals;
+pub mod trusts;
 pub mod workspaces;

@@ -2,13 +2,14 @@
 //! [`Member`], which only a checked session makes: no API operation has one. The functions return a [`ByMember`],
 //! without which the store writes no protected transition.
 //!
-//! `answers` accepts and returns what participants answered, `decisions` confirms, declines and activates, [`movements`] has what they do about money, `removal` removes
+//! `answers` accepts and returns what participants answered, `decisions` confirms, declines and activates, [`movements`] has what they do about money, [`funding`] about assets that move into trusts, `removal` removes
 //! members, `roles` changes their roles, `reopening` opens declined conditions again, `verification` records the identities
 //! that they verified, `paper_signature` the signatures that participants gave on paper, `obligations` what they say about
 //! obligations.
 
 mod answers;
 mod decisions;
+pub mod funding;
 pub mod movements;
 mod obligations;
 mod paper_signature;

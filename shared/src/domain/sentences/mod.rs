@@ -2,10 +2,11 @@
 //! enums.
 //!
 //! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, the requirements of
-//! gates and the effects of decisions; `changes` the changes since a proposal was made; [`movements`] payments; `ledger` its rows; `obligations`
+//! gates and the effects of decisions; `changes` the changes since a proposal was made; `funding` the next steps of assets; [`movements`] payments; `ledger` its rows; `obligations`
 //! promises and obligations; [`statements`] what participants sign, word by word; `terms` roles and the terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
 
 mod changes;
+mod funding;
 mod ledger;
 pub mod movements;
 mod names;
@@ -17,6 +18,7 @@ mod status;
 mod terms;
 
 pub use changes::{changes_since, payment_changes};
+pub use funding::next_step_of_item;
 pub use ledger::{ledger_direction, ledger_product, ledger_row_type, payment_title};
 pub use names::condition;
 pub use obligations::{obligation_state, occurrence, promise, promise_parties, promise_terms, standing_state};

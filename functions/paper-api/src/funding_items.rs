@@ -1,0 +1,41 @@
+//! Operation 28 of the specification.
+
+use http::Method;
+use shared::api::caller::WriteCaller;
+use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::views::agreements::AgreementView;
+use shared::domain::funding::input::NewPapering;
+use shared::error::Error;
+use shared::service::papering;
+use shared::wire::input::Empty;
+use uuid::Uuid;
+
+/// Papers funding items.
+pub struct PaperFundingItems;
+
+impl WriteOperation for PaperFundingItems {
+    const SPEC: OperationSpec = OperationSpec {
+        id: "paper_funding_items",
+        method: Method::POST,
+        path: "/api/v1/funding-items/paper",
+        tag: "Funding",
+        summary: "Paper funding items",
+        description: "Drafts an ordinary agreement for 1 to 25 items of one trust, all or none: each has to be `ready` and not on hold. It has a document for each item, which counsel has to review, its trustees, settlors and owners as participants, a step for signing, and a step that waits for the confirmation of the receiving side. It sends nothing to anyone. If the draft is discarded or the agreement cancelled, the items are open again.",
+        success: &[(201, "The draft.")],
+        headers: &[],
+    };
+    type Path = Empty;
+    type Body = NewPapering;
+    type Output = AgreementView;
+
+    fn references(body: &NewPapering) -> Vec<Uuid> {
+        body.item_ids.as_slice().iter().map(|id| id.uuid()).collect()
+    }
+
+    async fn run(caller: &WriteCaller, _: Empty, new: NewPapering) -> Result<Committed<AgreementView>, Error> {
+        let prepared = papering::prepare(caller, &new).await?;
+        let files = ::papering::write(caller.org(), &prepared, caller.files()?).await?;
+        let plan = papering::paper(caller, prepared, files)?;
+        caller.respond(plan, |agreement| Response::created(AgreementView::of(agreement, caller.base_url()))).await
+    }
+}

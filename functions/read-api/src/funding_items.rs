@@ -1,0 +1,88 @@
+//! Operations 25, 26 and 29 of the specification.
+
+use http::Method;
+use shared::api::caller::ReadCaller;
+use shared::api::operation::{OperationSpec, ReadOperation, ReadResult, Response};
+use shared::api::views::funding_items::{FundingItemPath, FundingItemView, FundingScheduleView};
+use shared::api::views::workspaces::WorkspacePath;
+use shared::error::Error;
+use shared::service::funding_items::{self, FundingItemQuery};
+use shared::wire::input::Empty;
+use shared::wire::page::Page;
+
+/// Gets the funding of a workspace.
+pub struct GetFundingSchedule;
+
+impl ReadOperation for GetFundingSchedule {
+    const SPEC: OperationSpec = OperationSpec {
+        id: "get_funding_schedule",
+        method: Method::GET,
+        path: "/api/v1/workspaces/{workspace_id}/funding",
+        tag: "Funding",
+        summary: "Get the funding of a workspace",
+        description: "Its trusts and all of its items, up to 1,000, oldest first, with a `summary` from the same read. `summary.done` counts confirmed transfers and items that a member closed; a claim never moves it. If the facts of all items come to more than 1.5 MB, `detail` is `null` here for all of them; each item has its own.",
+        success: &[(200, "The funding.")],
+        headers: &[],
+    };
+    type Path = WorkspacePath;
+    type Query = Empty;
+    type Output = FundingScheduleView;
+
+    async fn run(caller: &ReadCaller, path: WorkspacePath, _: Empty) -> Result<ReadResult<FundingScheduleView>, Error> {
+        let schedule = funding_items::schedule(caller, path.workspace_id).await?;
+        Ok(FundingScheduleView::from(schedule).into())
+    }
+}
+
+/// Lists funding items.
+pub struct ListFundingItems;
+
+impl ReadOperation for ListFundingItems {
+    const SPEC: OperationSpec = OperationSpec {
+        id: "list_funding_items",
+        method: Method::GET,
+        path: "/api/v1/funding-items",
+        tag: "Funding",
+        summary: "List funding items",
+        description: "Oldest first. `search` matches the label; `external_reference` finds the one item that has it.",
+        success: &[(200, "A page of funding items.")],
+        headers: &[],
+    };
+    type Path = Empty;
+    type Query = FundingItemQuery;
+    type Output = Page<FundingItemView>;
+
+    async fn run(
+        caller: &ReadCaller,
+        _: Empty,
+        query: FundingItemQuery,
+    ) -> Result<ReadResult<Page<FundingItemView>>, Error> {
+        let page = funding_items::list(caller, &query).await?;
+        Ok(page.map(FundingItemView::from).into())
+    }
+}
+
+/// Gets a funding item.
+pub struct GetFundingItem;
+
+impl ReadOperation for GetFundingItem {
+    const SPEC: OperationSpec = OperationSpec {
+        id: "get_funding_item",
+        method: Method::GET,
+        path: "/api/v1/funding-items/{item_id}",
+        tag: "Funding",
+        summary: "Get a funding item",
+        description: "Its `ETag` is what a PATCH may send as `If-Match`. An item of an agreement that was cancelled or has expired is open again up to 90 seconds later; calls that change it find it open from the moment on.",
+        success: &[(200, "The funding item.")],
+        headers: &["etag"],
+    };
+    type Path = FundingItemPath;
+    type Query = Empty;
+    type Output = FundingItemView;
+
+    async fn run(caller: &ReadCaller, path: FundingItemPath, _: Empty) -> Result<ReadResult<FundingItemView>, Error> {
+        let item = funding_items::get(caller, path.item_id).await?;
+        let version = item.version();
+        Ok(Response::ok(FundingItemView::from(item.into_inner())).at_version(version).into())
+    }
+}

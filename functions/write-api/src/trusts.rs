@@ -1,0 +1,47 @@
+//! Operation 24 of the specification.
+
+use http::Method;
+use shared::api::caller::WriteCaller;
+use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::views::trusts::TrustView;
+use shared::domain::trust::NewTrust;
+use shared::error::Error;
+use shared::service::trusts::{self, Upserted};
+use shared::wire::input::Empty;
+use uuid::Uuid;
+
+/// Creates a trust, or changes the one with the same external reference.
+pub struct CreateTrust;
+
+impl WriteOperation for CreateTrust {
+    const SPEC: OperationSpec = OperationSpec {
+        id: "create_trust",
+        method: Method::POST,
+        path: "/api/v1/trusts",
+        tag: "Trusts",
+        summary: "Create or change a trust",
+        description: "Its contact, of the kind `trust`, is created with it. With an `external_reference` that a trust of yours has already, that trust gets the values that were sent, with status 200, and `trust.updated` is emitted if any of them differs; what is left out stays. In another workspace it is refused.",
+        success: &[
+            (201, "The new trust."),
+            (200, "The trust that has this reference already, with the values that were sent."),
+        ],
+        headers: &[],
+    };
+    type Path = Empty;
+    type Body = NewTrust;
+    type Output = TrustView;
+
+    fn references(body: &NewTrust) -> Vec<Uuid> {
+        vec![body.workspace_id.uuid()]
+    }
+
+    async fn run(caller: &WriteCaller, _: Empty, new: NewTrust) -> Result<Committed<TrustView>, Error> {
+        let plan = trusts::create(caller, new).await?;
+        caller
+            .respond(plan, |upserted| match upserted {
+                Upserted::Created(trust) => Response::created(TrustView::from(trust.clone())),
+                Upserted::Existing(trust) => Response::ok(TrustView::from(trust.clone())),
+            })
+            .await
+    }
+}

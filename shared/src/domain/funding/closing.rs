@@ -1,0 +1,123 @@
+//! The transitions behind members' acts: claim, proof, closing. Only [`member::funding`](crate::domain::member::funding) calls
+//! them.
+
+use super::item::{FundingItem, Status};
+use super::proof::{AcceptedProof, Claim, NewProof, Proof, ProofState};
+use super::{CloseReason, FundingStatus};
+use crate::domain::event::{EventKind, FundingItemClosedData};
+use crate::domain::ids::ProofId;
+use crate::domain::member::Member;
+use crate::domain::member::funding::NotDone;
+use crate::domain::moment::Moment;
+use crate::domain::movement::safe_text::SafeNote;
+use crate::domain::proposal::Note;
+use crate::limits;
+
+impl FundingItem {
+    /// The item closed without a transfer. Its hold ends with it.
+    pub(in crate::domain) fn closed_unfunded(
+        &self,
+        by: &Member,
+        moment: Moment,
+        reason: CloseReason,
+        note: Option<Note>,
+    ) -> Result<(Self, EventKind), NotDone> {
+        match &self.status {
+            Status::Open => {}
+            Status::Papered { papering } | Status::InProgress { papering } | Status::Claimed { papering, .. } => {
+                return Err(NotDone::Papered(papering.agreement_id));
+            }
+            Status::Funded { .. } | Status::Unfunded { .. } => return Err(NotDone::Closed),
+        }
+        let status = Status::Unfunded { reason, note, closed_at: moment.at(), by: by.actor() };
+        Ok(self.closed(status, FundingStatus::Unfunded, moment))
+    }
+
+    /// The item with the owner's claim.
+    pub(in crate::domain) fn claimed(
+        &self,
+        by: &Member,
+        moment: Moment,
+        note: Option<SafeNote>,
+    ) -> Result<Self, NotDone> {
+        let papering = match &self.status {
+            Status::InProgress { papering } => *papering,
+            Status::Claimed { .. } => return Err(NotDone::ClaimedAlready),
+            _ => return Err(NotDone::NotInProgress),
+        };
+        let claim = Claim { claimed_at: moment.at(), by: by.actor(), note };
+        let next = Self { status: Status::Claimed { papering, claim }, ..self.clone() };
+        Ok(self.touched(next, moment.at()))
+    }
+
+    /// The item with proof that waits for a member.
+    pub(in crate::domain) fn with_proof(&self, by: &Member, moment: Moment, new: NewProof) -> Result<Self, NotDone> {
+        if !matches!(self.status, Status::InProgress { .. } | Status::Claimed { .. }) {
+            return Err(NotDone::NotInProgress);
+        }
+        if self.proof(new.id).is_some() {
+            return Err(NotDone::FiledAlready);
+        }
+        if new.file.is_none() && new.note.is_none() {
+            return Err(NotDone::NothingToSee);
+        }
+        if self.proofs.len() >= limits::PROOFS_PER_ITEM_MAX {
+            return Err(NotDone::TooMuchProof);
+        }
+        let mut next = self.clone();
+        next.proofs.push(Proof::file(new, by, moment.at()));
+        Ok(self.touched(next, moment.at()))
+    }
+
+    /// The item funded by proof that a member accepts. Its hold ends with it.
+    pub(in crate::domain) fn funded(
+        &self,
+        by: &Member,
+        moment: Moment,
+        proof: ProofId,
+    ) -> Result<(Self, EventKind), NotDone> {
+        let found = self.proof(proof).ok_or(NotDone::UnknownProof)?;
+        let accepted = found.accepted(by, moment.at()).ok_or(NotDone::DecidedAlready)?;
+        self.funded_by(accepted, by, moment)
+    }
+
+    /// The one way to [`Status::Funded`]. It takes proof that was accepted, which no claim can become.
+    fn funded_by(&self, accepted: AcceptedProof, by: &Member, moment: Moment) -> Result<(Self, EventKind), NotDone> {
+        let (papering, claim) = match &self.status {
+            Status::InProgress { papering } => (*papering, None),
+            Status::Claimed { papering, claim } => (*papering, Some(claim.clone())),
+            _ => return Err(NotDone::NotInProgress),
+        };
+        let accepted = accepted.into_proof();
+        let proof_id = accepted.id();
+        let status = Status::Funded { papering, claim, proof_id, funded_at: moment.at(), by: by.actor() };
+        let (mut next, event) = self.closed(status, FundingStatus::Funded, moment);
+        for proof in next.proofs.iter_mut().filter(|proof| proof.id() == proof_id) {
+            *proof = accepted.clone();
+        }
+        Ok((next, event))
+    }
+
+    /// The item with proof that a member rejected.
+    pub(in crate::domain) fn without_proof(
+        &self,
+        by: &Member,
+        moment: Moment,
+        proof: ProofId,
+        reason: SafeNote,
+    ) -> Result<Self, NotDone> {
+        let mut next = self.clone();
+        let found = next.proofs.iter_mut().find(|found| found.id() == proof).ok_or(NotDone::UnknownProof)?;
+        if !found.is_undecided() {
+            return Err(NotDone::DecidedAlready);
+        }
+        found.state = ProofState::Rejected { at: moment.at(), by: by.actor(), reason };
+        Ok(self.touched(next, moment.at()))
+    }
+
+    fn closed(&self, status: Status, closed: FundingStatus, moment: Moment) -> (Self, EventKind) {
+        let next = self.touched(Self { status, hold: None, ..self.clone() }, moment.at());
+        let data = FundingItemClosedData { funding_item_id: self.id, workspace_id: self.workspace_id, status: closed };
+        (next, EventKind::FundingItemClosed(data))
+    }
+}

@@ -1,0 +1,123 @@
+//! What the course of an agreement does to the items that it papers: publication sets them in progress, and an agreement
+//! that is cancelled or expires gives them free.
+
+use std::ops::Deref;
+
+use super::item::{FundingItem, Status};
+use super::proof::ProofState;
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::event::{EventKind, FundingItemReopenedData};
+use crate::domain::member::ByMember;
+use crate::domain::moment::Moment;
+use crate::domain::time::Timestamp;
+
+/// An item whose agreement a member published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartedItem {
+    item: FundingItem,
+    moment: Moment,
+}
+
+/// An item that is open again because its agreement was cancelled or has expired: the only way to reopen one that needs no
+/// member.
+///
+/// ```compile_fail
+/// use shared::domain::funding::{FundingItem, ReopenedItem};
+/// use shared::domain::moment::Moment;
+///
+/// fn reopen(item: FundingItem, moment: Moment) -> ReopenedItem {
+///     ReopenedItem { item, moment }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReopenedItem {
+    item: FundingItem,
+    moment: Moment,
+}
+
+impl Deref for StartedItem {
+    type Target = FundingItem;
+
+    fn deref(&self) -> &FundingItem {
+        &self.item
+    }
+}
+
+impl Deref for ReopenedItem {
+    type Target = FundingItem;
+
+    fn deref(&self) -> &FundingItem {
+        &self.item
+    }
+}
+
+impl StartedItem {
+    /// The call that published the agreement, with its time.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+}
+
+impl ReopenedItem {
+    /// The call that reopens it, with its time.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
+    /// The event to emit.
+    #[must_use]
+    pub fn event(&self) -> EventKind {
+        self.item.reopened_event()
+    }
+
+    /// The item.
+    pub(crate) fn into_item(self) -> FundingItem {
+        self.item
+    }
+}
+
+impl FundingItem {
+    /// The item after a member published its agreement. None if that changes nothing.
+    #[must_use]
+    pub fn started(&self, published: &ByMember<Agreement>) -> Option<StartedItem> {
+        let Status::Papered { papering } = &self.status else { return None };
+        let is_its_own = papering.agreement_id == published.id() && published.was_published();
+        let ended = matches!(published.lifecycle(), Lifecycle::Cancelled | Lifecycle::Expired);
+        if !is_its_own || ended {
+            return None;
+        }
+        let moment = published.moment();
+        let next = Self { status: Status::InProgress { papering: *papering }, ..self.clone() };
+        Some(StartedItem { item: self.touched(next, moment.at()), moment })
+    }
+
+    /// The item after its agreement was cancelled or has expired. None when that changes nothing: the agreement lives on or is
+    /// completed, papers the item no more, or the item is closed.
+    #[must_use]
+    pub fn reopened_with(&self, agreement: &Agreement, moment: Moment) -> Option<ReopenedItem> {
+        let is_its_own = self.agreement_id() == Some(agreement.id());
+        if !is_its_own || self.is_closed() || !agreement.has_ended_early() {
+            return None;
+        }
+        Some(ReopenedItem { item: self.opened_again(moment.at()), moment })
+    }
+
+    /// The item as open again. A claim does not outlive that, and what was filed as proof proves nothing any more.
+    pub(in crate::domain) fn opened_again(&self, now: Timestamp) -> Self {
+        let mut next = Self { status: Status::Open, ..self.clone() };
+        for proof in &mut next.proofs {
+            if matches!(proof.state, ProofState::Undecided | ProofState::Accepted { .. }) {
+                proof.state = ProofState::SetAside { at: now };
+            }
+        }
+        self.touched(next, now)
+    }
+
+    /// The event of an item that is open again.
+    pub(in crate::domain) fn reopened_event(&self) -> EventKind {
+        let data = FundingItemReopenedData { funding_item_id: self.id, workspace_id: self.workspace_id };
+        EventKind::FundingItemReopened(data)
+    }
+}

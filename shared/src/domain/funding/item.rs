@@ -1,0 +1,356 @@
+//! A funding item: one asset that has to move into a trust. The record, and what derives from it.
+
+use serde::{Deserialize, Serialize};
+
+use super::facts::{AssetKind, Detail, Fact, Verb};
+use super::proof::{Claim, Proof};
+use super::{CloseReason, FundingStatus, Phase, WaitingOn};
+use crate::domain::actor::Actor;
+use crate::domain::contact::ExternalReference;
+use crate::domain::ids::{AgreementId, ContactId, FundingItemId, ProofId, TrustId, WorkspaceId};
+use crate::domain::proposal::Note;
+use crate::domain::time::Timestamp;
+use crate::limits;
+use crate::wire::input::texts;
+use crate::wire::text::Folded;
+
+texts! {
+    /// The name of an asset, without its account number.
+    ItemLabel: max limits::NAME_CHARS_MAX, example "Checking at First National";
+}
+
+/// One of the places for the items of a workspace, from 1 to [`limits::WORKSPACE_FUNDING_ITEMS_MAX`]: no two items of a
+/// workspace have the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Place(u16);
+
+impl Place {
+    /// The place with a number.
+    #[must_use]
+    pub fn new(number: u64) -> Option<Self> {
+        let number = u16::try_from(number).ok()?;
+        (1..=limits::WORKSPACE_FUNDING_ITEMS_MAX).contains(&number).then_some(Self(number))
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn number(self) -> u16 {
+        self.0
+    }
+}
+
+/// A funding item as it is stored. Its status is private: only tokens' and members' acts and the course of its agreement
+/// change it.
+///
+/// ```compile_fail
+/// use shared::domain::funding::{FundingItem, Status};
+///
+/// fn reopen(mut item: FundingItem) -> FundingItem {
+///     item.status = Status::Open;
+///     item
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FundingItem {
+    pub(super) id: FundingItemId,
+    pub(super) workspace_id: WorkspaceId,
+    pub(super) place: Place,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) trust_id: Option<TrustId>,
+    pub(super) label: ItemLabel,
+    pub(super) asset_kind: AssetKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) external_reference: Option<ExternalReference>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) verb: Option<Verb>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) owner_contact_ids: Vec<ContactId>,
+    #[serde(default, skip_serializing_if = "Detail::is_empty")]
+    pub(super) detail: Detail,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) hold: Option<Hold>,
+    pub(super) status: Status,
+    /// All proof that was ever filed, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) proofs: Vec<Proof>,
+    pub(super) created_by: Actor,
+    pub(super) created_at: Timestamp,
+    pub(super) updated_at: Timestamp,
+}
+
+/// A hold: for whom an item waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// For whom.
+    pub waiting_on: WaitingOn,
+    /// A remark for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<Note>,
+    /// Since when.
+    pub since: Timestamp,
+    /// Who put it on hold.
+    pub by: Actor,
+}
+
+/// The agreement that papers an item, as it was when it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Papering {
+    /// The agreement.
+    pub agreement_id: AgreementId,
+    /// When it was drafted.
+    pub papered_at: Timestamp,
+    /// The version of the trust, whose names its documents have.
+    pub trust_version: u64,
+}
+
+/// How an item stands, with what belongs to it. Only [`Status::Funded`] rests on proof, and [`Status::Claimed`] on none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Status {
+    /// It has to be sorted, or papered.
+    Open,
+    /// An agreement is drafted for it.
+    Papered {
+        /// The agreement.
+        papering: Papering,
+    },
+    /// Its agreement is published.
+    InProgress {
+        /// The agreement.
+        papering: Papering,
+    },
+    /// The owner says that it is done.
+    Claimed {
+        /// The agreement.
+        papering: Papering,
+        /// What the owner says.
+        claim: Claim,
+    },
+    /// A member accepted proof from the receiving side.
+    Funded {
+        /// The agreement.
+        papering: Papering,
+        /// What the owner said before, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        claim: Option<Claim>,
+        /// The proof.
+        proof_id: ProofId,
+        /// When.
+        funded_at: Timestamp,
+        /// The member.
+        by: Actor,
+    },
+    /// A member closed it without a transfer.
+    Unfunded {
+        /// Why.
+        reason: CloseReason,
+        /// A remark for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Note>,
+        /// When.
+        closed_at: Timestamp,
+        /// The member.
+        by: Actor,
+    },
+}
+
+impl FundingItem {
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> FundingItemId {
+        self.id
+    }
+
+    /// Its workspace.
+    #[must_use]
+    pub fn workspace_id(&self) -> WorkspaceId {
+        self.workspace_id
+    }
+
+    /// Its place among those of the workspace.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Its trust, once that is known.
+    #[must_use]
+    pub fn trust_id(&self) -> Option<TrustId> {
+        self.trust_id
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn label(&self) -> &ItemLabel {
+        &self.label
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn asset_kind(&self) -> AssetKind {
+        self.asset_kind
+    }
+
+    /// The caller's own key of it.
+    #[must_use]
+    pub fn external_reference(&self) -> Option<&ExternalReference> {
+        self.external_reference.as_ref()
+    }
+
+    /// What is to be done with it.
+    #[must_use]
+    pub fn verb(&self) -> Option<Verb> {
+        self.verb
+    }
+
+    /// Who owns it.
+    #[must_use]
+    pub fn owner_contact_ids(&self) -> &[ContactId] {
+        &self.owner_contact_ids
+    }
+
+    /// Its facts.
+    #[must_use]
+    pub fn detail(&self) -> &Detail {
+        &self.detail
+    }
+
+    /// The hold, if it is on hold.
+    #[must_use]
+    pub fn hold(&self) -> Option<&Hold> {
+        self.hold.as_ref()
+    }
+
+    /// How it stands, with what belongs to it.
+    #[must_use]
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// How it stands, as clients branch on it.
+    #[must_use]
+    pub fn funding_status(&self) -> FundingStatus {
+        match self.status {
+            Status::Funded { .. } => FundingStatus::Funded,
+            Status::Unfunded { .. } => FundingStatus::Unfunded,
+            Status::Open | Status::Papered { .. } | Status::InProgress { .. } | Status::Claimed { .. } => {
+                FundingStatus::Open
+            }
+        }
+    }
+
+    /// Whether it is closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.funding_status() != FundingStatus::Open
+    }
+
+    /// Where it is on its way.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        match &self.status {
+            Status::Open if self.verb.is_none() => Phase::Unsorted,
+            Status::Open if !self.missing_facts().is_empty() => Phase::Gathering,
+            Status::Open => Phase::Ready,
+            Status::Papered { .. } => Phase::Papered,
+            Status::InProgress { .. } => Phase::InProgress,
+            Status::Claimed { .. } => Phase::Claimed,
+            Status::Funded { .. } | Status::Unfunded { .. } => Phase::Done,
+        }
+    }
+
+    /// What is still needed before it can be papered: `trust_id`, `owner_contact_ids`, and the names of facts. Before a verb
+    /// is chosen, which facts it will need is not known. Nothing once it is papered or closed.
+    #[must_use]
+    pub fn missing_facts(&self) -> Vec<&'static str> {
+        if self.status != Status::Open {
+            return Vec::new();
+        }
+        let is_left_out = self.verb == Some(Verb::LeaveOut);
+        let trust = (!is_left_out && self.trust_id.is_none()).then_some("trust_id");
+        let owners = (!is_left_out && self.owner_contact_ids.is_empty()).then_some("owner_contact_ids");
+        let needed = self.verb.and_then(|verb| self.asset_kind.facts_for(verb)).unwrap_or_default();
+        let facts = needed.iter().filter(|fact| self.detail.get(**fact).is_none());
+        trust.into_iter().chain(owners).chain(facts.map(|fact: &Fact| fact.as_str())).collect()
+    }
+
+    /// The agreement that papers it, or by which it was funded.
+    #[must_use]
+    pub fn papering(&self) -> Option<&Papering> {
+        match &self.status {
+            Status::Papered { papering }
+            | Status::InProgress { papering }
+            | Status::Claimed { papering, .. }
+            | Status::Funded { papering, .. } => Some(papering),
+            Status::Open | Status::Unfunded { .. } => None,
+        }
+    }
+
+    /// The id of that agreement.
+    #[must_use]
+    pub fn agreement_id(&self) -> Option<AgreementId> {
+        self.papering().map(|papering| papering.agreement_id)
+    }
+
+    /// What the owner says, if they said that it is done. It proves nothing.
+    #[must_use]
+    pub fn claim(&self) -> Option<&Claim> {
+        match &self.status {
+            Status::Claimed { claim, .. } => Some(claim),
+            Status::Funded { claim, .. } => claim.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Why it was closed as unfunded.
+    #[must_use]
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        if let Status::Unfunded { reason, .. } = &self.status { Some(*reason) } else { None }
+    }
+
+    /// All proof that was ever filed, the oldest first.
+    #[must_use]
+    pub fn proofs(&self) -> &[Proof] {
+        &self.proofs
+    }
+
+    /// Proof, by its id.
+    #[must_use]
+    pub fn proof(&self, id: ProofId) -> Option<&Proof> {
+        self.proofs.iter().find(|proof| proof.id() == id)
+    }
+
+    /// Who added it.
+    #[must_use]
+    pub fn created_by(&self) -> &Actor {
+        &self.created_by
+    }
+
+    /// When it was added.
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// When it was last changed.
+    #[must_use]
+    pub fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
+    /// The text that `search` matches: the label.
+    #[must_use]
+    pub fn search_text(&self) -> Folded {
+        Folded::new(self.label.as_str())
+    }
+
+    /// Whether it is no longer as an agreement papers it: it left the agreement, is on hold, or its trust has changed since
+    /// (contract, section 5, `funding_item_changed`).
+    #[must_use]
+    pub fn has_changed_since_papered(&self, agreement: AgreementId, trust_version: Option<u64>) -> bool {
+        let Status::Papered { papering } = &self.status else { return true };
+        let is_of_it = papering.agreement_id == agreement;
+        !is_of_it || self.hold.is_some() || trust_version != Some(papering.trust_version)
+    }
+}

@@ -1,0 +1,353 @@
+//! The agreement that papers items: its documents from templates, its participants, its steps.
+//!
+//! The templates are plain text with fields in double braces, one for each verb. Each says that counsel has to review it. What
+//! makes PDFs of them is elsewhere: the domain gives their texts, and takes the files.
+//!
+//! Decision: the second step is an information request with a file for each asset, asked of the first trustee, or of the
+//! first owner where there is no trustee. An upload alone would clear its condition without anyone having read it; answers
+//! clear theirs once a member has read and accepted them, which is what proof asks for. It funds no item: that takes proof that
+//! is filed and accepted for the item itself.
+//!
+//! Decision: one condition names all signatures, since a step has at most 20 conditions and an agreement papers up to 25
+//! items.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::{Fact, Verb};
+use super::item::FundingItem;
+use crate::domain::actor::Actor;
+use crate::domain::agreement::gate::{FieldType, GateRule, InformationField};
+use crate::domain::agreement::{
+    Agreement, AgreementKind, AgreementName, DocumentContent, Label, NewAgreement, NewParticipant, ParticipantRole,
+    Roles,
+};
+use crate::domain::contact::Contact;
+use crate::domain::day::Day;
+use crate::domain::ids::{AgreementId, ContactId, FieldId, FundingItemId, ParticipantId};
+use crate::domain::time::Timestamp;
+use crate::domain::trust::Trust;
+use crate::limits;
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::input::OrDefault;
+
+/// A document as it is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paper {
+    /// The item that it is for.
+    pub item_id: FundingItemId,
+    /// Its title, after the verb.
+    pub title: String,
+    /// The asset.
+    pub asset: String,
+    /// What it says, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// A paragraph.
+    Paragraph(String),
+    /// Facts, each with its name.
+    Facts(Vec<(String, String)>),
+    /// Who signs.
+    Signatures(Vec<String>),
+}
+
+/// What the documents of items name: their trust and people.
+#[derive(Debug, Clone, Copy)]
+pub struct Parties<'a> {
+    /// The trust.
+    pub trust: &'a Trust,
+    /// The contacts of its trustees and settlors, and of the items' owners.
+    pub contacts: &'a [Contact],
+}
+
+impl Parties<'_> {
+    fn name(&self, id: ContactId) -> &str {
+        let contact = self.contacts.iter().find(|contact| contact.id == id);
+        contact.map_or("…", |contact| contact.display_name.as_str())
+    }
+
+    fn names(&self, ids: &[ContactId]) -> String {
+        let names: Vec<&str> = ids.iter().map(|id| self.name(*id)).collect();
+        match names.as_slice() {
+            [] => "the trustee".to_owned(),
+            [one] => (*one).to_owned(),
+            [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        }
+    }
+}
+
+/// The template of a verb. None if there is nothing to paper.
+fn template(verb: Verb) -> Option<&'static str> {
+    Some(match verb {
+        Verb::Deed => include_str!("templates/deed.txt"),
+        Verb::Retitle => include_str!("templates/retitle.txt"),
+        Verb::ChangeBeneficiary => include_str!("templates/change_beneficiary.txt"),
+        Verb::Transfer => include_str!("templates/transfer.txt"),
+        Verb::Assign => include_str!("templates/assignment.txt"),
+        Verb::LeaveOut => return None,
+    })
+}
+
+/// The title of the document of a verb, as previews show it. None if there is nothing to paper.
+#[must_use]
+pub fn title(verb: Verb) -> Option<&'static str> {
+    template(verb).and_then(|text| text.lines().next())
+}
+
+/// The document of an item. None if its verb leaves nothing to paper.
+#[must_use]
+pub fn paper(item: &FundingItem, parties: Parties<'_>, day: Day) -> Option<Paper> {
+    let verb = item.verb()?;
+    let text = template(verb)?;
+    let (title, rest) = text.split_once('\n')?;
+    let owners = parties.names(item.owner_contact_ids());
+    let trustees = parties.names(&parties.trust.trustee_contact_ids);
+    let institution = [Fact::Institution, Fact::Carrier, Fact::Platform, Fact::EntityName]
+        .into_iter()
+        .find_map(|fact| item.detail().get(fact))
+        .map_or_else(|| "the institution that holds the asset".to_owned(), super::FactValue::display);
+    let fields = [
+        ("owners", owners.as_str()),
+        ("trustees", &trustees),
+        ("trust", parties.trust.formal_name.as_str()),
+        ("institution", &institution),
+        ("date", &day.to_string()),
+    ];
+    let blocks = rest.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).map(|block| match block {
+        "[facts]" => Block::Facts(facts(item)),
+        "[signatures]" => {
+            let signers = signers(item, parties.trust);
+            Block::Signatures(signers.into_iter().map(|id| parties.name(id).to_owned()).collect())
+        }
+        paragraph => Block::Paragraph(filled(paragraph, &fields)),
+    });
+    let (item_id, asset) = (item.id(), item.label().as_str().to_owned());
+    Some(Paper { item_id, title: title.to_owned(), asset, blocks: blocks.collect() })
+}
+
+/// A text with its fields filled. What is filled in is not looked at again: a name with braces stays a name.
+fn filled(text: &str, fields: &[(&str, &str)]) -> String {
+    let (mut filled, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("{{") {
+        filled.push_str(before);
+        let Some((name, after)) = after.split_once("}}") else {
+            rest = after;
+            break;
+        };
+        let value = fields.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        filled.push_str(value.unwrap_or("…"));
+        rest = after;
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// The facts of an item's document: the asset, and what the verb needs.
+fn facts(item: &FundingItem) -> Vec<(String, String)> {
+    let needed = item.verb().and_then(|verb| item.asset_kind().facts_for(verb)).unwrap_or_default();
+    let value = |fact: &Fact| Some((fact.label().to_owned(), item.detail().get(*fact)?.display()));
+    let asset = ("Asset".to_owned(), item.label().as_str().to_owned());
+    std::iter::once(asset).chain(needed.iter().filter_map(value)).collect()
+}
+
+/// Who signs the document of an item: its owners, and the trustees for the receiving side.
+fn signers(item: &FundingItem, trust: &Trust) -> Vec<ContactId> {
+    let mut signers = item.owner_contact_ids().to_vec();
+    signers.extend(trust.trustee_contact_ids.iter().filter(|id| !item.owner_contact_ids().contains(id)));
+    signers
+}
+
+/// The contacts that the agreement of some items names.
+#[must_use]
+pub fn named_contacts<'a>(trust: &Trust, items: impl IntoIterator<Item = &'a FundingItem>) -> BTreeSet<ContactId> {
+    let owners = items.into_iter().flat_map(|item| item.owner_contact_ids().iter().copied());
+    trust.trustee_contact_ids.iter().chain(&trust.settlor_contact_ids).copied().chain(owners).collect()
+}
+
+/// The name of the agreement of some items, unless it is given one.
+#[must_use]
+pub fn default_name(trust: &Trust) -> Option<AgreementName> {
+    let name = format!("Funding of {}", trust.formal_name.as_str());
+    let cut: String = name.chars().take(limits::AGREEMENT_NAME_CHARS_MAX).collect();
+    AgreementName::parse(&cut).ok()
+}
+
+/// Drafts the agreement that papers items: an ordinary draft with a document for each item, its signers, and two steps.
+///
+/// # Errors
+/// `limit_reached` at `item_ids` when it would have more participants or signatures than an agreement may have.
+pub fn draft(
+    (id, name): (AgreementId, AgreementName),
+    trust: &Trust,
+    papered: &[(&FundingItem, DocumentContent)],
+    created_by: Actor,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    drafted((id, name), trust, papered, created_by, now).map_err(|found| {
+        let mut errors = FieldErrors::default();
+        for error in found.into_list() {
+            errors.extend(FieldErrors::one("item_ids", error.code, error.message));
+        }
+        errors
+    })
+}
+
+fn drafted(
+    (id, name): (AgreementId, AgreementName),
+    trust: &Trust,
+    papered: &[(&FundingItem, DocumentContent)],
+    created_by: Actor,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    let kind = OrDefault(AgreementKind::General);
+    let new = NewAgreement { workspace_id: trust.workspace_id, name, kind };
+    let draft = Agreement::draft(new, created_by, now).with_id(id);
+    let (mut draft, participants) = with_participants(draft, trust, papered, now)?;
+    let mut blocks = BTreeSet::new();
+    for (item, content) in papered {
+        let title = item.verb().and_then(title).unwrap_or("Document");
+        let name = cut(&format!("{title}: {}", item.label().as_str()))?;
+        let (with_document, document) = draft.add_document(name, Some(content.clone()), now)?;
+        draft = with_document;
+        for contact in signers(item, trust) {
+            let Some(participant) = participants.get(&contact) else { continue };
+            let is_owner = item.owner_contact_ids().contains(&contact);
+            let label = cut(if is_owner { "Owner" } else { "Trustee" })?;
+            let (with_block, block) = draft.add_signature_block(document, *participant, label, now)?;
+            draft = with_block;
+            blocks.insert(block);
+        }
+    }
+    let (draft, signing) = draft.add_stage(cut("Signing")?, BTreeSet::new(), now)?;
+    let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids: blocks }, now)?;
+    let (draft, proof) = draft.add_stage(cut("Confirmation")?, BTreeSet::new(), now)?;
+    let first_owner = papered.first().and_then(|(item, _)| item.owner_contact_ids().first());
+    let asked = trust.trustee_contact_ids.first().or(first_owner).and_then(|id| participants.get(id));
+    let rule = GateRule::InformationRequest {
+        participant_ids: asked.into_iter().copied().collect(),
+        fields: papered.iter().map(|(item, _)| question(item)).collect::<Result<_, _>>()?,
+    };
+    let (mut draft, _) = draft.add_gate(proof, rule, now)?;
+    draft.funding_item_ids = papered.iter().map(|(item, _)| item.id()).collect();
+    Ok(draft)
+}
+
+/// The draft with trustees, owners and settlors, each contact once with all of its roles.
+fn with_participants(
+    mut draft: Agreement,
+    trust: &Trust,
+    papered: &[(&FundingItem, DocumentContent)],
+    now: Timestamp,
+) -> Result<(Agreement, BTreeMap<ContactId, ParticipantId>), FieldErrors> {
+    use ParticipantRole::{Contributor, Observer, Signer, Trustee};
+    let owners = papered.iter().flat_map(|(item, _)| item.owner_contact_ids());
+    let trustees = trust.trustee_contact_ids.iter().map(|id| (*id, [Trustee, Signer].as_slice()));
+    let owners = owners.map(|id| (*id, [Signer, Contributor].as_slice()));
+    let settlors = trust.settlor_contact_ids.iter().map(|id| (*id, [Observer].as_slice()));
+    let mut participants = BTreeMap::new();
+    for (contact_id, roles) in trustees.chain(owners).chain(settlors) {
+        let roles = Roles(roles.iter().copied().collect());
+        let added = draft.add_participant(NewParticipant { contact_id, roles }, now);
+        let added = added.map_err(|reason| reason.at("item_ids"))?;
+        participants.insert(contact_id, added.participant.id);
+        draft = added.agreement;
+    }
+    Ok((draft, participants))
+}
+
+/// The question for the proof of an item.
+fn question(item: &FundingItem) -> Result<InformationField, FieldErrors> {
+    let asked = match item.verb() {
+        Some(Verb::Deed) => "Recorded deed",
+        _ => "Confirmation from the receiving side",
+    };
+    Ok(InformationField {
+        id: FieldId::new(),
+        label: cut(&format!("{asked}: {}", item.label().as_str()))?,
+        field_type: FieldType::File,
+        required: true,
+        options: Vec::new(),
+    })
+}
+
+/// A label, cut to what it may have.
+fn cut(text: &str) -> Result<Label, FieldErrors> {
+    let cut: String = text.chars().take(limits::NAME_CHARS_MAX).collect();
+    Label::parse(&cut).map_err(|(code, message): (FieldCode, String)| FieldErrors::one("label", code, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{contacts, noon, ready_item, trust};
+    use super::*;
+    use crate::domain::agreement::blockers::{Blocker, DraftContext, blockers};
+
+    const PAPERED: [Verb; 5] = [Verb::Deed, Verb::Retitle, Verb::ChangeBeneficiary, Verb::Transfer, Verb::Assign];
+
+    fn content() -> DocumentContent {
+        DocumentContent { sha256: "0".repeat(64), size_bytes: 9 }
+    }
+
+    #[test]
+    fn each_verb_has_a_template_that_asks_for_counsel_and_every_field_is_known() {
+        let trust = trust();
+        let contacts = contacts(&trust);
+        let parties = Parties { trust: &trust, contacts: &contacts };
+        for verb in PAPERED {
+            let item = ready_item(&trust, verb);
+            let paper = paper(&item, parties, Day::parse("2026-03-14").unwrap()).unwrap();
+            let text: Vec<&str> = paper
+                .blocks
+                .iter()
+                .filter_map(|block| if let Block::Paragraph(text) = block { Some(text.as_str()) } else { None })
+                .collect();
+            let text = text.join("\n");
+            assert!(text.contains("Counsel has to review"), "{verb}");
+            assert!(!text.contains("{{") && !text.contains('…') && text.contains("2026-03-14"), "{verb}: {text}");
+            assert!(text.contains("The Ellery Family Trust") && text.contains("Ada"), "{verb}: {text}");
+            let has = |is: fn(&Block) -> bool| paper.blocks.iter().filter(|block| is(block)).count();
+            assert_eq!(has(|block| matches!(block, Block::Facts(_))), 1, "{verb}");
+            assert_eq!(has(|block| matches!(block, Block::Signatures(all) if !all.is_empty())), 1, "{verb}");
+        }
+        assert_eq!(title(Verb::LeaveOut), None);
+        assert_eq!(title(Verb::Deed), Some("Deed cover sheet"));
+    }
+
+    #[test]
+    fn a_name_with_braces_is_no_field() {
+        assert_eq!(filled("{{a}} and {{b}}", &[("a", "{{b}}"), ("b", "x")]), "{{b}} and x");
+        assert_eq!(filled("open {{a", &[]), "open a");
+    }
+
+    #[test]
+    fn the_draft_lacks_only_the_activation() {
+        let trust = trust();
+        let items: Vec<FundingItem> = PAPERED.iter().map(|verb| ready_item(&trust, *verb)).collect();
+        let papered: Vec<_> = items.iter().map(|item| (item, content())).collect();
+        let name = default_name(&trust).unwrap();
+        let draft = draft((AgreementId::new(), name), &trust, &papered, Actor::system(), noon()).unwrap();
+        let contacts = contacts(&trust);
+        let context = DraftContext {
+            workspace_activated: false,
+            contacts: &contacts,
+            payments: &[],
+            changed_items: &[],
+            now: noon(),
+        };
+        assert_eq!(blockers(&draft, &context), [Blocker::WorkspaceNotActivated]);
+        assert_eq!(draft.documents.len(), PAPERED.len());
+        assert_eq!(draft.documents[0].name.as_str(), "Deed cover sheet: Other asset");
+        assert_eq!(draft.funding_item_ids, items.iter().map(FundingItem::id).collect::<Vec<_>>());
+        let names: Vec<&str> = draft.stages.iter().map(|stage| stage.name.as_str()).collect();
+        assert_eq!(names, ["Signing", "Confirmation"]);
+        let ada = draft.participants.iter().find(|one| one.contact_id == trust.trustee_contact_ids[0]).unwrap();
+        assert!(ada.roles.contains(&ParticipantRole::Trustee) && ada.roles.contains(&ParticipantRole::Signer));
+        let mute: Vec<Contact> = contacts.iter().map(|contact| Contact { email: None, ..contact.clone() }).collect();
+        let without = DraftContext { contacts: &mute, ..context };
+        let found = blockers(&draft, &without);
+        assert!(found.iter().any(|blocker| matches!(blocker, Blocker::ParticipantEmailMissing { .. })), "{found:?}");
+    }
+}

@@ -1,0 +1,190 @@
+//! Claim and proof of a transfer into a trust: two facts that share no type.
+//!
+//! Decision: what can be filed as proof comes from the receiving side by its type: the institution, the recorder, or a
+//! statement of the new account. What the owner has is a claim, whatever paper it is on, and no source of proof names it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::actor::Actor;
+use crate::domain::day::Day;
+use crate::domain::ids::ProofId;
+use crate::domain::member::Member;
+use crate::domain::movement::evidence::EvidenceFile;
+use crate::domain::movement::safe_text::SafeNote;
+use crate::domain::time::Timestamp;
+use crate::wire::enums::text_enum;
+
+/// The owner's word that the asset has moved, as a member recorded it. It proves nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// When it was recorded.
+    pub claimed_at: Timestamp,
+    /// The member who recorded it.
+    pub by: Actor,
+    /// What the owner said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<SafeNote>,
+}
+
+text_enum! {
+    /// Where proof comes from: always the receiving side.
+    pub enum ProofSource {
+        /// The institution confirms the new title, owner or beneficiary.
+        InstitutionConfirmation = "institution_confirmation",
+        /// The deed, with the recorder's stamp.
+        RecordedDeed = "recorded_deed",
+        /// A statement that shows the trust as the holder.
+        NewStatement = "new_statement",
+    }
+}
+
+/// Proof to be filed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewProof {
+    /// The id that its form carries.
+    pub id: ProofId,
+    /// Where it comes from.
+    pub source: ProofSource,
+    /// The day of the document.
+    pub dated: Day,
+    /// The document. A confirmation may have been given without one, on the phone for instance: the note says how.
+    pub file: Option<EvidenceFile>,
+    /// What it shows.
+    pub note: Option<SafeNote>,
+}
+
+/// Proof of the receiving side, as it was filed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    id: ProofId,
+    source: ProofSource,
+    dated: Day,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<EvidenceFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<SafeNote>,
+    filed_by: Actor,
+    filed_at: Timestamp,
+    pub(super) state: ProofState,
+}
+
+/// What was decided about proof.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ProofState {
+    /// It waits for a member.
+    Undecided,
+    /// A member accepted it.
+    Accepted {
+        /// When.
+        at: Timestamp,
+        /// Who.
+        by: Actor,
+    },
+    /// A member rejected it.
+    Rejected {
+        /// When.
+        at: Timestamp,
+        /// Who.
+        by: Actor,
+        /// Why.
+        reason: SafeNote,
+    },
+    /// The item was opened again after it was filed: it proves nothing any more.
+    SetAside {
+        /// When.
+        at: Timestamp,
+    },
+}
+
+impl Proof {
+    pub(super) fn file(new: NewProof, by: &Member, at: Timestamp) -> Self {
+        let NewProof { id, source, dated, file, note } = new;
+        Self { id, source, dated, file, note, filed_by: by.actor(), filed_at: at, state: ProofState::Undecided }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> ProofId {
+        self.id
+    }
+
+    /// Where it comes from.
+    #[must_use]
+    pub fn source(&self) -> ProofSource {
+        self.source
+    }
+
+    /// The day of the document.
+    #[must_use]
+    pub fn dated(&self) -> Day {
+        self.dated
+    }
+
+    /// The document, if there is one.
+    #[must_use]
+    pub fn document(&self) -> Option<&EvidenceFile> {
+        self.file.as_ref()
+    }
+
+    /// What it shows, in words.
+    #[must_use]
+    pub fn note(&self) -> Option<&SafeNote> {
+        self.note.as_ref()
+    }
+
+    /// Who filed it.
+    #[must_use]
+    pub fn filed_by(&self) -> &Actor {
+        &self.filed_by
+    }
+
+    /// When it was filed.
+    #[must_use]
+    pub fn filed_at(&self) -> Timestamp {
+        self.filed_at
+    }
+
+    /// What was decided about it.
+    #[must_use]
+    pub fn state(&self) -> &ProofState {
+        &self.state
+    }
+
+    /// Whether it waits for a member.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        self.state == ProofState::Undecided
+    }
+
+    /// Whether it is what a form wants to file: the form was sent before.
+    #[must_use]
+    pub fn is_as(&self, new: &NewProof) -> bool {
+        let Self { id, source, dated, file, note, .. } = self;
+        (*id, *source, *dated, file, note) == (new.id, new.source, new.dated, &new.file, &new.note)
+    }
+
+    /// The proof as a member accepts it: the only thing that makes an item funded. None if it was decided before.
+    pub(super) fn accepted(&self, by: &Member, at: Timestamp) -> Option<AcceptedProof> {
+        let state = ProofState::Accepted { at, by: by.actor() };
+        self.is_undecided().then(|| AcceptedProof(Self { state, ..self.clone() }))
+    }
+}
+
+/// Proof that a member accepted. Nothing else makes an item funded, and only [`Proof`] becomes one.
+///
+/// ```compile_fail
+/// use shared::domain::funding::proof::{AcceptedProof, Claim};
+///
+/// fn believed(claim: Claim) -> AcceptedProof {
+///     AcceptedProof(claim)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcceptedProof(Proof);
+
+impl AcceptedProof {
+    pub(super) fn into_proof(self) -> Proof {
+        self.0
+    }
+}

@@ -1,0 +1,202 @@
+//! What only members do about funding: they close items as unfunded, record what owners claim, file, accept and reject proof,
+//! and open closed items again (contract, section 3, "Funding item").
+//!
+//! Each act takes a [`Member`], and no caller of the API has one:
+//!
+//! ```
+//! use shared::domain::funding::FundingItem;
+//! use shared::domain::funding::proof::NewProof;
+//! use shared::domain::ids::ProofId;
+//! use shared::domain::member::funding::{self, Course, FundingChange, NotDone};
+//! use shared::domain::member::Member;
+//!
+//! type Done = Result<FundingChange, NotDone>;
+//!
+//! fn acts(by: &Member, item: &FundingItem, course: Course<'_>, new: NewProof, proof: ProofId) -> [Done; 3] {
+//!     [
+//!         funding::record_claim(by, item, course, None),
+//!         funding::file_proof(by, item, course, new),
+//!         funding::accept_proof(by, item, course, proof),
+//!     ]
+//! }
+//! ```
+//!
+//! ```compile_fail
+//! use shared::api::caller::WriteCaller;
+//! use shared::domain::funding::FundingItem;
+//! use shared::domain::ids::ProofId;
+//! use shared::domain::member::funding::{self, Course, FundingChange, NotDone};
+//!
+//! fn fund(by: &WriteCaller, item: &FundingItem, course: Course<'_>, proof: ProofId) -> Result<FundingChange, NotDone> {
+//!     funding::accept_proof(by, item, course, proof)
+//! }
+//! ```
+//!
+//! And a claim can't be handed to what funds an item:
+//!
+//! ```compile_fail
+//! use shared::domain::funding::FundingItem;
+//! use shared::domain::funding::proof::Claim;
+//! use shared::domain::member::funding::{self, Course, FundingChange, NotDone};
+//! use shared::domain::member::Member;
+//!
+//! fn believe(by: &Member, item: &FundingItem, course: Course<'_>, claim: Claim) -> Result<FundingChange, NotDone> {
+//!     funding::accept_proof(by, item, course, claim)
+//! }
+//! ```
+
+#[cfg(test)]
+mod histories;
+
+use super::{ByMember, Member};
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::event::EventKind;
+use crate::domain::funding::proof::NewProof;
+use crate::domain::funding::{CloseReason, FundingItem};
+use crate::domain::ids::{AgreementId, ProofId};
+use crate::domain::moment::Moment;
+use crate::domain::movement::safe_text::SafeNote;
+use crate::domain::proposal::Note;
+
+/// An item as a member's act changed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FundingChange {
+    /// The item.
+    pub item: ByMember<FundingItem>,
+    /// The events to emit.
+    pub events: Vec<EventKind>,
+}
+
+/// The agreement that papers the item, as of now, and when the act is decided.
+pub type Course<'a> = (Option<&'a Agreement>, Moment);
+
+/// Why an act was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotDone {
+    /// It is papered: its agreement is to be cancelled first.
+    Papered(AgreementId),
+    /// It is closed already.
+    Closed,
+    /// It is not closed.
+    NotClosed,
+    /// Its agreement is not published, or was cancelled: there is nothing to claim or to prove.
+    NotInProgress,
+    /// The owner's claim is on record already.
+    ClaimedAlready,
+    /// There is no such proof.
+    UnknownProof,
+    /// The proof was decided before.
+    DecidedAlready,
+    /// Another proof was filed with the form.
+    FiledAlready,
+    /// Proof needs a document, or words that say what was confirmed and how.
+    NothingToSee,
+    /// As much proof was filed as one item may have.
+    TooMuchProof,
+    /// Its agreement is a draft or active.
+    AgreementLive(AgreementId),
+}
+
+/// Closes an open item as unfunded.
+///
+/// # Errors
+/// [`NotDone::Papered`], [`NotDone::Closed`].
+pub fn close_unfunded(
+    by: &Member,
+    item: &FundingItem,
+    moment: Moment,
+    (reason, note): (CloseReason, Option<Note>),
+) -> Result<FundingChange, NotDone> {
+    let (after, event) = item.closed_unfunded(by, moment, reason, note)?;
+    Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
+}
+
+/// Records that the owner says it is done. It is no proof, and no event tells of it.
+///
+/// # Errors
+/// [`NotDone::NotInProgress`], [`NotDone::ClaimedAlready`].
+pub fn record_claim(
+    by: &Member,
+    item: &FundingItem,
+    course: Course<'_>,
+    note: Option<SafeNote>,
+) -> Result<FundingChange, NotDone> {
+    check_in_progress(item, course)?;
+    let (_, moment) = course;
+    let after = item.claimed(by, moment, note)?;
+    Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
+}
+
+/// Files proof of the receiving side. It waits for a member.
+///
+/// # Errors
+/// [`NotDone::NotInProgress`], [`NotDone::FiledAlready`], [`NotDone::NothingToSee`], [`NotDone::TooMuchProof`].
+pub fn file_proof(
+    by: &Member,
+    item: &FundingItem,
+    course: Course<'_>,
+    new: NewProof,
+) -> Result<FundingChange, NotDone> {
+    check_in_progress(item, course)?;
+    let (_, moment) = course;
+    let after = item.with_proof(by, moment, new)?;
+    Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
+}
+
+/// Accepts proof: the item is funded.
+///
+/// # Errors
+/// [`NotDone::NotInProgress`], [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`].
+pub fn accept_proof(
+    by: &Member,
+    item: &FundingItem,
+    course: Course<'_>,
+    proof: ProofId,
+) -> Result<FundingChange, NotDone> {
+    check_in_progress(item, course)?;
+    let (_, moment) = course;
+    let (after, event) = item.funded(by, moment, proof)?;
+    Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
+}
+
+/// Rejects proof.
+///
+/// # Errors
+/// [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`].
+pub fn reject_proof(
+    by: &Member,
+    item: &FundingItem,
+    moment: Moment,
+    (proof, reason): (ProofId, SafeNote),
+) -> Result<FundingChange, NotDone> {
+    let after = item.without_proof(by, moment, proof, reason)?;
+    Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
+}
+
+/// Opens a closed item again, unless its agreement is a draft or active.
+///
+/// # Errors
+/// [`NotDone::NotClosed`], [`NotDone::AgreementLive`].
+pub fn reopen_item(by: &Member, item: &FundingItem, course: Course<'_>) -> Result<FundingChange, NotDone> {
+    let (agreement, moment) = course;
+    if !item.is_closed() {
+        return Err(NotDone::NotClosed);
+    }
+    let is_live = |agreement: &&Agreement| matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
+    if let Some(live) = own(item, agreement).filter(is_live) {
+        return Err(NotDone::AgreementLive(live.id()));
+    }
+    let after = item.opened_again(moment.at());
+    let event = after.reopened_event();
+    Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
+}
+
+fn own<'a>(item: &FundingItem, agreement: Option<&'a Agreement>) -> Option<&'a Agreement> {
+    agreement.filter(|agreement| item.agreement_id() == Some(agreement.id()))
+}
+
+/// Checks that the agreement of an item was published and has not ended early.
+fn check_in_progress(item: &FundingItem, (agreement, _): Course<'_>) -> Result<(), NotDone> {
+    let runs = |agreement: &Agreement| agreement.was_published() && !agreement.has_ended_early();
+    if own(item, agreement).is_some_and(runs) { Ok(()) } else { Err(NotDone::NotInProgress) }
+}

@@ -1,0 +1,210 @@
+//! Trusts: a contact plus a funding record. A workspace can run the funding of one trust or of several.
+
+use deserr::Deserr;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::actor::Actor;
+use super::contact::{Contact, ContactKind, DisplayName, ExternalReference};
+use super::event::{EventKind, TrustData};
+use super::funding::input::{ContactIds, GivenContacts};
+use super::funding::sensitive;
+use super::ids::{ContactId, TrustId, WorkspaceId};
+use super::time::Timestamp;
+use crate::wire::fields::FieldErrors;
+use crate::wire::input::OrDefault;
+use crate::wire::text::Folded;
+
+/// A trust as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trust {
+    /// Its id.
+    pub id: TrustId,
+    /// The workspace that runs its funding.
+    pub workspace_id: WorkspaceId,
+    /// Its contact, of the kind `trust`.
+    pub contact_id: ContactId,
+    /// What it is called in documents.
+    pub formal_name: DisplayName,
+    /// Who settled it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settlor_contact_ids: Vec<ContactId>,
+    /// Who acts for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trustee_contact_ids: Vec<ContactId>,
+    /// The caller's own key of it, unique in the organization.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_reference: Option<ExternalReference>,
+    /// Who created it.
+    pub created_by: Actor,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A trust to be created, or changed if one has its reference already.
+#[derive(Debug, Clone, Deserr, ToSchema)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[schema(example = json!({
+    "workspace_id": "01980a41-0c8a-7e31-b3d4-6a90c1f25e77",
+    "formal_name": "The Ellery Family Trust, dated March 14, 2026",
+    "settlor_contact_ids": ["01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35"],
+    "trustee_contact_ids": ["01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35"],
+    "external_reference": "trust-3",
+}))]
+pub struct NewTrust {
+    /// A workspace of your organization.
+    pub workspace_id: WorkspaceId,
+    /// What it is called in documents. Its contact gets the name too.
+    pub formal_name: DisplayName,
+    /// Who settled it.
+    #[deserr(default)]
+    #[schema(value_type = ContactIds, required = false)]
+    pub settlor_contact_ids: OrDefault<GivenContacts>,
+    /// Who acts for it.
+    #[deserr(default)]
+    #[schema(value_type = ContactIds, required = false)]
+    pub trustee_contact_ids: OrDefault<GivenContacts>,
+    /// Your own key of it. If a trust has it already, that one gets the values that were sent, with status 200.
+    #[deserr(default)]
+    #[schema(nullable)]
+    pub external_reference: Option<ExternalReference>,
+}
+
+impl NewTrust {
+    /// The settlors that are given.
+    #[must_use]
+    pub fn settlors(&self) -> &[ContactId] {
+        given(&self.settlor_contact_ids)
+    }
+
+    /// The trustees that are given.
+    #[must_use]
+    pub fn trustees(&self) -> &[ContactId] {
+        given(&self.trustee_contact_ids)
+    }
+
+    /// Checks that the name has no number that belongs nowhere.
+    ///
+    /// # Errors
+    /// `sensitive_value` at `formal_name`.
+    pub fn check(&self) -> Result<(), FieldErrors> {
+        let checked = sensitive::check(self.formal_name.as_str());
+        checked.map_err(|(code, message)| FieldErrors::one("formal_name", code, message))
+    }
+}
+
+fn given(contacts: &OrDefault<GivenContacts>) -> &[ContactId] {
+    contacts.0.0.as_ref().map(ContactIds::as_slice).unwrap_or_default()
+}
+
+impl Trust {
+    /// A new trust with its contact.
+    #[must_use]
+    pub fn create(id: TrustId, new: NewTrust, created_by: Actor, now: Timestamp) -> (Self, Contact) {
+        let contact = Contact {
+            id: ContactId::new(),
+            display_name: new.formal_name.clone(),
+            kind: ContactKind::Trust,
+            email: None,
+            external_reference: None,
+            created_at: now,
+            updated_at: now,
+        };
+        let trust = Self {
+            id,
+            workspace_id: new.workspace_id,
+            contact_id: contact.id,
+            settlor_contact_ids: new.settlors().to_vec(),
+            trustee_contact_ids: new.trustees().to_vec(),
+            formal_name: new.formal_name,
+            external_reference: new.external_reference,
+            created_by,
+            created_at: now,
+            updated_at: now,
+        };
+        (trust, contact)
+    }
+
+    /// The trust with the values that are given; equal to this one, time included, if they change nothing. Contacts in
+    /// another order are the same contacts.
+    #[must_use]
+    pub fn change(&self, new: NewTrust, now: Timestamp) -> Self {
+        let mut next = self.clone();
+        next.formal_name = new.formal_name;
+        if let Some(settlors) = new.settlor_contact_ids.0.0.filter(|given| !is_same(given, &self.settlor_contact_ids)) {
+            next.settlor_contact_ids = settlors.into_vec();
+        }
+        if let Some(trustees) = new.trustee_contact_ids.0.0.filter(|given| !is_same(given, &self.trustee_contact_ids)) {
+            next.trustee_contact_ids = trustees.into_vec();
+        }
+        if next != *self {
+            next.updated_at = now.max(self.updated_at);
+        }
+        next
+    }
+
+    /// The event of its creation.
+    #[must_use]
+    pub fn created_event(&self) -> EventKind {
+        EventKind::TrustCreated(self.event_data())
+    }
+
+    /// The event of its change.
+    #[must_use]
+    pub fn updated_event(&self) -> EventKind {
+        EventKind::TrustUpdated(self.event_data())
+    }
+
+    fn event_data(&self) -> TrustData {
+        TrustData { trust_id: self.id, workspace_id: self.workspace_id }
+    }
+
+    /// The text that `search` matches: the formal name.
+    #[must_use]
+    pub fn search_text(&self) -> Folded {
+        Folded::new(self.formal_name.as_str())
+    }
+}
+
+fn is_same(given: &ContactIds, known: &[ContactId]) -> bool {
+    given.as_slice().len() == known.len() && given.as_slice().iter().all(|id| known.contains(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::input::read;
+    use serde_json::json;
+
+    fn new(settlors: &[ContactId]) -> NewTrust {
+        let workspace_id = WorkspaceId::from(uuid::Uuid::nil());
+        let body =
+            json!({"workspace_id": workspace_id, "formal_name": "The Ellery Trust", "settlor_contact_ids": settlors});
+        read(body).unwrap()
+    }
+
+    #[test]
+    fn a_repeat_changes_what_differs_and_nothing_else() {
+        let (ada, ben) = (ContactId::new(), ContactId::new());
+        let (first, later) = (Timestamp::from_unix_ms(1).unwrap(), Timestamp::from_unix_ms(2).unwrap());
+        let (trust, contact) = Trust::create(TrustId::new(), new(&[ada, ben]), Actor::system(), first);
+        assert_eq!((contact.kind, &contact.display_name), (ContactKind::Trust, &trust.formal_name));
+        assert_eq!(trust.contact_id, contact.id);
+        assert_eq!(trust.change(new(&[ben, ada, ben]), later), trust, "another order");
+        let left_out = read(json!({"workspace_id": trust.workspace_id, "formal_name": "The Ellery Trust"})).unwrap();
+        assert_eq!(trust.change(left_out, later), trust, "what is left out stays");
+        let after = trust.change(new(&[ben]), later);
+        assert_eq!((after.settlor_contact_ids.as_slice(), after.updated_at), (&[ben][..], later));
+        let none = trust.change(new(&[]), later);
+        assert!(none.settlor_contact_ids.is_empty());
+    }
+
+    #[test]
+    fn a_name_has_no_account_number() {
+        let mut with_number = new(&[]);
+        with_number.formal_name = DisplayName::parse("Trust of account 000123456789").unwrap();
+        assert!(new(&[]).check().is_ok() && with_number.check().is_err());
+    }
+}

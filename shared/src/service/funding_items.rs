@@ -1,0 +1,449 @@
+//! Funding items: reading, adding, sorting, parking; and what members do about them. Papering is in
+//! [`papering`](super::papering).
+//!
+//! Decision: an item whose agreement was cancelled or has expired is open for every act from that moment on, whether its own
+//! record says so yet or not. The act then opens it first, with the event, in its transaction; what is left to do with the end
+//! of the agreement finds nothing left.
+
+use crate::domain::agreement::Agreement;
+use crate::domain::event::EventKind;
+use crate::domain::funding::input::{FundingItemChanges, NewFundingItem, Parking};
+use crate::domain::funding::proof::NewProof;
+use crate::domain::funding::summary::FundingSummary;
+use crate::domain::funding::{CloseReason, FundingItem, ItemChange, Status};
+use crate::domain::ids::{FundingItemId, ProofId, TrustId, WorkspaceId};
+use crate::domain::member::Member;
+use crate::domain::member::funding::{self as acts, FundingChange, NotDone};
+use crate::domain::moment::Moment;
+use crate::domain::movement::safe_text::SafeNote;
+use crate::domain::proposal::Note;
+use crate::domain::trust::Trust;
+use crate::error::Error;
+use crate::limits;
+use crate::service::precondition::ExpectedVersion;
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::trusts::unknown_contacts;
+use crate::service::workspaces;
+use crate::store::{Versioned, agreements, funding_items as stored};
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::input::{NullablePatch, Patch};
+use crate::wire::page::Page;
+
+pub use crate::store::funding_items::FundingItemQuery;
+
+/// A funding item.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get(scope: &Scope, id: FundingItemId) -> Result<Versioned<FundingItem>, Error> {
+    scope.store().funding_item(id).await?.ok_or_else(Error::not_found)
+}
+
+/// A page of the funding items that a query asks for.
+pub async fn list(scope: &Scope, query: &FundingItemQuery) -> Result<Page<FundingItem>, Error> {
+    Ok(scope.store().list_funding_items(query).await?)
+}
+
+/// The funding of a workspace.
+#[derive(Debug)]
+pub struct FundingSchedule {
+    /// The workspace.
+    pub workspace_id: WorkspaceId,
+    /// Its trusts, the oldest first.
+    pub trusts: Vec<Trust>,
+    /// Its items, the oldest first.
+    pub items: Vec<FundingItem>,
+    /// How many are where.
+    pub summary: FundingSummary,
+}
+
+impl FundingSchedule {
+    /// How many items a trust has.
+    #[must_use]
+    pub fn items_of(&self, trust: TrustId) -> u32 {
+        let items = self.items.iter().filter(|item| item.trust_id() == Some(trust)).count();
+        u32::try_from(items).unwrap_or(u32::MAX)
+    }
+}
+
+/// The funding of a workspace, all of it, from one strongly consistent read of its items.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such workspace.
+pub async fn schedule(scope: &Scope, workspace_id: WorkspaceId) -> Result<FundingSchedule, Error> {
+    let funding = async { scope.store().funding_of(workspace_id).await.map_err(Error::from) };
+    let workspace = workspaces::get_without_people(scope, workspace_id);
+    let (_, funding) = futures_util::try_join!(workspace, funding)?;
+    let summary = FundingSummary::of(&funding.items);
+    Ok(FundingSchedule { workspace_id, trusts: funding.trusts, items: funding.items, summary })
+}
+
+/// The result of adding an item.
+#[derive(Debug)]
+pub enum Upserted {
+    /// A new item, at version 1.
+    Created(FundingItem),
+    /// The item that already has the reference, unchanged, and the fields that were sent with other values.
+    Existing(Versioned<FundingItem>, Vec<&'static str>),
+}
+
+/// Adds an item, or finds the item that already has its reference.
+///
+/// # Errors
+/// [`Error::NotFound`] at `workspace_id` and `trust_id`; `wrong_workspace`, `limit_reached`, `sensitive_value`.
+pub async fn create(by: &impl Writer, new: NewFundingItem) -> Result<Plan<Upserted>, Error> {
+    create_with_id(by, FundingItemId::new(), new).await
+}
+
+/// Adds an item with the id that its form carries: a form that is sent twice adds one item.
+///
+/// # Errors
+/// Those of [`create`].
+pub async fn create_once(by: &impl Writer, id: FundingItemId, new: NewFundingItem) -> Result<Plan<Upserted>, Error> {
+    let scope = by.scope();
+    match scope.store().funding_item(id).await? {
+        Some(created) => Ok(Plan::new(scope, Upserted::Created(created.into_inner())).showing([id.uuid()])),
+        None => create_with_id(by, id, new).await,
+    }
+}
+
+async fn create_with_id(by: &impl Writer, id: FundingItemId, new: NewFundingItem) -> Result<Plan<Upserted>, Error> {
+    let scope = by.scope();
+    check_references(scope, &new).await?;
+    if let Some(reference) = &new.external_reference
+        && let Some(holder) = scope.store().funding_item_with_reference(reference).await?
+    {
+        let existing = scope.store().funding_item(holder).await?.ok_or(Error::Conflict)?;
+        if existing.workspace_id() != new.workspace_id {
+            let message = "is not the workspace of the item that has this external_reference";
+            return Err(Error::Invalid(FieldErrors::one("workspace_id", FieldCode::WrongWorkspace, message)));
+        }
+        let ignored = new.differences(&existing);
+        return Ok(Plan::new(scope, Upserted::Existing(existing, ignored)).showing([holder.uuid()]));
+    }
+    let created = added(scope, vec![(id, new)]).await?.pop().ok_or(Error::Conflict)?;
+    let changes = stored::create(scope.call(), &created)?;
+    let events = created.events().to_vec();
+    let plan = Plan::new(scope, Upserted::Created(created.into_item()));
+    Ok(plan.change([changes]).emit(events).showing([id.uuid()]))
+}
+
+/// Adds up to [`limits::FUNDING_ITEMS_CREATED_AT_ONCE`] items of one workspace, all or none, with the ids that a form or an
+/// upload carries. Those that are there already are left out: what is sent twice, or was interrupted, adds each item once.
+/// Gives how many were added.
+///
+/// # Errors
+/// Those of [`create`]; `taken` at `external_reference` when another item has one of the references.
+pub async fn create_many(
+    by: &impl Writer,
+    workspace_id: WorkspaceId,
+    new: Vec<(FundingItemId, NewFundingItem)>,
+) -> Result<Plan<usize>, Error> {
+    let scope = by.scope();
+    let there = scope.store().funding_items(new.iter().map(|(id, _)| *id)).await?;
+    let is_new = |(id, item): &(FundingItemId, NewFundingItem)| {
+        item.workspace_id == workspace_id && there.iter().all(|known| known.id() != *id)
+    };
+    let left: Vec<_> = new.into_iter().filter(is_new).take(limits::FUNDING_ITEMS_CREATED_AT_ONCE).collect();
+    for (_, new) in &left {
+        check_references(scope, new).await?;
+        let Some(reference) = &new.external_reference else { continue };
+        if scope.store().funding_item_with_reference(reference).await?.is_some() {
+            let message = "is the reference of another item";
+            return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
+        }
+    }
+    let mut plan = Plan::new(scope, left.len()).showing([workspace_id.uuid()]);
+    for created in added(scope, left).await? {
+        let id = created.id().uuid();
+        plan = plan.change([stored::create(scope.call(), &created)?]).emit(created.events().to_vec()).showing([id]);
+    }
+    Ok(plan)
+}
+
+/// New items of one workspace, each at a place of its own.
+async fn added(scope: &Scope, new: Vec<(FundingItemId, NewFundingItem)>) -> Result<Vec<ItemChange>, Error> {
+    let Some(workspace) = new.first().map(|(_, new)| new.workspace_id) else { return Ok(Vec::new()) };
+    let places = scope.store().free_places(workspace, new.len()).await?;
+    if places.len() < new.len() {
+        let message = format!("has {} items, as many as a workspace may have", limits::WORKSPACE_FUNDING_ITEMS_MAX);
+        return Err(Error::Invalid(FieldErrors::one("workspace_id", FieldCode::LimitReached, message)));
+    }
+    let (by, now) = (scope.actor(), scope.now());
+    let add = |((id, new), place)| FundingItem::add(id, place, new, by.clone(), now).map_err(Error::Invalid);
+    new.into_iter().zip(places).map(add).collect()
+}
+
+/// Checks that the workspace and the trust of a new item are of the organization, and the trust of the workspace.
+async fn check_references(scope: &Scope, new: &NewFundingItem) -> Result<(), Error> {
+    let workspace = async {
+        match workspaces::named(scope, new.workspace_id).await {
+            Ok(_) => Ok(FieldErrors::default()),
+            Err(Error::NotFound(errors)) => Ok(errors),
+            Err(error) => Err(error),
+        }
+    };
+    let (mut unknown, trust) = futures_util::try_join!(workspace, named_trust(scope, new.trust_id))?;
+    unknown.extend(trust.as_ref().err().cloned().unwrap_or_default());
+    if !unknown.is_empty() {
+        return Err(Error::NotFound(unknown));
+    }
+    check_workspace(trust.ok().flatten().as_deref(), new.workspace_id).map_err(Error::Invalid)
+}
+
+/// The trust that a body names, or the entry that there is none.
+async fn named_trust(
+    scope: &Scope,
+    id: Option<TrustId>,
+) -> Result<Result<Option<Versioned<Trust>>, FieldErrors>, Error> {
+    let Some(id) = id else { return Ok(Ok(None)) };
+    let unknown = || FieldErrors::one("trust_id", FieldCode::NotFound, "is no trust of your organization");
+    Ok(scope.store().trust(id).await?.map(Some).ok_or_else(unknown))
+}
+
+fn check_workspace(trust: Option<&Trust>, workspace: WorkspaceId) -> Result<(), FieldErrors> {
+    match trust {
+        Some(trust) if trust.workspace_id != workspace => {
+            let message = "is a trust of another workspace";
+            Err(FieldErrors::one("trust_id", FieldCode::WrongWorkspace, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An item as acts find it. What the end of its agreement left to do is done first.
+#[derive(Debug)]
+pub(super) struct Current {
+    /// The item as it is stored.
+    pub before: Versioned<FundingItem>,
+    /// The item as it is.
+    pub item: FundingItem,
+    /// What has happened to it that its record does not say yet.
+    pub events: Vec<EventKind>,
+    /// The agreement that papers it, or by which it was funded.
+    pub agreement: Option<Versioned<Agreement>>,
+    /// When this attempt decides.
+    pub moment: Moment,
+}
+
+impl Current {
+    pub(super) async fn load(scope: &Scope, id: FundingItemId) -> Result<Self, Error> {
+        Self::of(scope, get(scope, id).await?).await
+    }
+
+    pub(super) async fn of(scope: &Scope, before: Versioned<FundingItem>) -> Result<Self, Error> {
+        let agreement = match before.agreement_id() {
+            Some(id) => scope.store().agreement(id).await?,
+            None => None,
+        };
+        let moment = scope.moment_after(before.updated_at());
+        let reopened = agreement.as_ref().and_then(|agreement| before.reopened_with(agreement, moment));
+        let (item, events) = match reopened {
+            Some(reopened) => {
+                let event = reopened.event();
+                (reopened.into_item(), vec![event])
+            }
+            None => (FundingItem::clone(&before), Vec::new()),
+        };
+        Ok(Self { before, item, events, agreement, moment })
+    }
+
+    fn course(&self) -> acts::Course<'_> {
+        (self.agreement.as_deref(), self.moment)
+    }
+
+    /// The plan of a change that a token or a member made, with the version that it leaves.
+    fn plan(self, scope: &Scope, change: ItemChange) -> Result<Plan<(FundingItem, u64)>, Error> {
+        let Self { before, events, moment, .. } = self;
+        let change = change.after(events);
+        let shown = [before.id().uuid()];
+        if *change == *before {
+            let version = before.version();
+            return Ok(Plan::new(scope, (change.into_item(), version)).showing(shown));
+        }
+        let written = stored::change(scope.call(), &before, &change)?;
+        let (version, events) = (before.version() + 1, change.events().to_vec());
+        let plan = Plan::new(scope, (change.into_item(), version)).decided_at(moment);
+        Ok(plan.change([written]).emit(events).showing(shown))
+    }
+}
+
+/// Sorts an item, and returns it with its version. A change without an effect makes no new version.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none, or at the trust and each owner; [`Error::StaleMatch`]; `wrong_workspace`,
+/// `wrong_state`, `verb_not_allowed`, and what is wrong with facts.
+pub async fn update(
+    by: &impl Writer,
+    id: FundingItemId,
+    expected: &ExpectedVersion,
+    changes: FundingItemChanges,
+) -> Result<Plan<(FundingItem, u64)>, Error> {
+    let scope = by.scope();
+    let trust_id = if let NullablePatch::Set(id) = &changes.trust_id { Some(*id) } else { None };
+    let owners = if let Patch::Set(owners) = &changes.owner_contact_ids { owners.as_slice() } else { &[] };
+    let current = Current::load(scope, id).await?;
+    let named = [("owner_contact_ids", owners)];
+    let (trust, of_owners) = futures_util::try_join!(named_trust(scope, trust_id), unknown_contacts(scope, &named))?;
+    let mut unknown = trust.as_ref().err().cloned().unwrap_or_default();
+    unknown.extend(of_owners);
+    if !unknown.is_empty() {
+        return Err(Error::NotFound(unknown));
+    }
+    expected.check(current.before.version())?;
+    let mut errors = FieldErrors::default();
+    errors.extend(
+        check_workspace(trust.ok().flatten().as_deref(), current.item.workspace_id()).err().unwrap_or_default(),
+    );
+    let sorted = current.item.sort(changes, current.moment.at());
+    match sorted {
+        Ok(change) if errors.is_empty() => current.plan(scope, change),
+        Ok(_) => Err(Error::Invalid(errors)),
+        Err(found) => {
+            errors.extend(found);
+            Err(Error::Invalid(errors))
+        }
+    }
+}
+
+/// Puts an item on hold, or clears its hold. Doing it twice changes nothing.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none; `wrong_state`, `sensitive_value`.
+pub async fn park(by: &impl Writer, id: FundingItemId, parking: Parking) -> Result<Plan<(FundingItem, u64)>, Error> {
+    let scope = by.scope();
+    let current = Current::load(scope, id).await?;
+    let change = current.item.park(parking, scope.actor().clone(), current.moment.at()).map_err(Error::Invalid)?;
+    current.plan(scope, change)
+}
+
+/// An item with all that its page shows.
+#[derive(Debug)]
+pub struct FundingItemReview {
+    /// The item.
+    pub item: FundingItem,
+    /// Its version.
+    pub version: u64,
+    /// Its trust.
+    pub trust: Option<Trust>,
+    /// The agreement that papers it, or by which it was funded.
+    pub agreement: Option<Agreement>,
+    /// The contacts of its owners.
+    pub owners: Vec<crate::domain::contact::Contact>,
+}
+
+/// An item as its page shows it.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn review(scope: &Scope, id: FundingItemId) -> Result<FundingItemReview, Error> {
+    let current = Current::load(scope, id).await?;
+    let trust = async {
+        match current.item.trust_id() {
+            Some(id) => scope.store().trust(id).await.map_err(Error::from),
+            None => Ok(None),
+        }
+    };
+    let owners = async {
+        let ids = current.item.owner_contact_ids().iter().copied();
+        scope.store().contacts(ids).await.map_err(Error::from)
+    };
+    let (trust, owners) = futures_util::try_join!(trust, owners)?;
+    Ok(FundingItemReview {
+        version: current.before.version(),
+        trust: trust.map(Versioned::into_inner),
+        agreement: current
+            .agreement
+            .filter(|found| current.item.agreement_id() == Some(found.id()))
+            .map(Versioned::into_inner),
+        owners: owners.into_iter().map(Versioned::into_inner).collect(),
+        item: current.item,
+    })
+}
+
+/// What a member does about an item.
+#[derive(Debug, Clone)]
+pub enum FundingAct {
+    /// Closes it as unfunded.
+    CloseUnfunded(CloseReason, Option<Note>),
+    /// Records that the owner says it is done.
+    RecordClaim(Option<SafeNote>),
+    /// Files proof of the receiving side.
+    FileProof(NewProof),
+    /// Accepts proof: the item is funded.
+    AcceptProof(ProofId),
+    /// Rejects proof.
+    RejectProof(ProofId, SafeNote),
+    /// Opens it again.
+    Reopen,
+}
+
+/// Does what a member's form asks for. A form that is sent twice does it once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such item.
+pub async fn act(
+    scope: &Scope,
+    by: &Member,
+    id: FundingItemId,
+    act: FundingAct,
+) -> Result<Plan<Result<(), NotDone>>, Error> {
+    let current = Current::load(scope, id).await?;
+    let shown = [id.uuid()].into_iter().chain(current.item.agreement_id().map(|id| id.uuid()));
+    let shown: Vec<_> = shown.collect();
+    let plan = |outcome| Plan::new(scope, outcome).decided_at(current.moment).showing(shown.clone());
+    if is_done(&current.item, by, &act) {
+        return Ok(plan(Ok(())));
+    }
+    let change = match decide(by, &current, act) {
+        Ok(change) => change,
+        Err(refused) => return Ok(plan(Err(refused))),
+    };
+    let FundingChange { item, events } = change;
+    let mut changes = vec![stored::act(scope.call(), &current.before, &item)?];
+    // The agreement must be as it was when they acted: another member may cancel it at the same moment.
+    changes.extend(current.agreement.as_ref().map(|agreement| agreements::check(scope.call(), agreement)));
+    let events = current.events.iter().cloned().chain(events);
+    Ok(plan(Ok(())).change(changes).emit(events))
+}
+
+fn decide(by: &Member, current: &Current, act: FundingAct) -> Result<FundingChange, NotDone> {
+    let (item, moment) = (&current.item, current.moment);
+    match act {
+        FundingAct::CloseUnfunded(reason, note) => acts::close_unfunded(by, item, moment, (reason, note)),
+        FundingAct::RecordClaim(note) => acts::record_claim(by, item, current.course(), note),
+        FundingAct::FileProof(new) => acts::file_proof(by, item, current.course(), new),
+        FundingAct::AcceptProof(proof) => acts::accept_proof(by, item, current.course(), proof),
+        FundingAct::RejectProof(proof, reason) => acts::reject_proof(by, item, moment, (proof, reason)),
+        FundingAct::Reopen => acts::reopen_item(by, item, current.course()),
+    }
+}
+
+/// Whether an item is as a member's form wants it, by the same member: the form was sent before. Who opened it is not on
+/// record, and does not matter.
+fn is_done(item: &FundingItem, by: &Member, act: &FundingAct) -> bool {
+    use crate::domain::funding::proof::ProofState;
+
+    let proof_is =
+        |id: &ProofId, is: &dyn Fn(&ProofState) -> bool| item.proof(*id).is_some_and(|found| is(found.state()));
+    match (act, item.status()) {
+        (FundingAct::CloseUnfunded(reason, note), Status::Unfunded { reason: found, note: noted, by: closer, .. }) => {
+            found == reason && noted == note && closer.is_member(by.id())
+        }
+        (FundingAct::RecordClaim(note), Status::Claimed { claim, .. }) => {
+            claim.note == *note && claim.by.is_member(by.id())
+        }
+        (FundingAct::FileProof(new), _) => {
+            item.proof(new.id).is_some_and(|found| found.is_as(new) && found.filed_by().is_member(by.id()))
+        }
+        (FundingAct::AcceptProof(id), Status::Funded { proof_id, by: accepter, .. }) => {
+            proof_id == id && accepter.is_member(by.id())
+        }
+        (FundingAct::RejectProof(id, reason), _) => proof_is(id, &|state| {
+            matches!(state, ProofState::Rejected { by: found, reason: given, .. }
+                if found.is_member(by.id()) && given == reason)
+        }),
+        (FundingAct::Reopen, Status::Open) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,192 @@
+//! Papering: an ordinary draft for items, in one transaction with them.
+//!
+//! It takes two steps, since its documents are files: [`prepare`] reads and checks everything and gives the texts, the
+//! entrance makes files of them and puts these into the file store, and [`paper`] decides. Files are named by their content, so a repeat
+//! leaves nothing behind. The transaction holds only for what was read: an item that was sorted, parked, closed or papered
+//! meanwhile, or a trust that got another name, makes it be prepared again.
+
+use crate::domain::agreement::{AgreementName, DocumentContent};
+use crate::domain::contact::Contact;
+use crate::domain::day::Day;
+use crate::domain::funding::FundingItem;
+use crate::domain::funding::input::{ItemIds, NewPapering};
+use crate::domain::funding::item::Papering;
+use crate::domain::funding::papers::{self, Paper, Parties};
+use crate::domain::ids::{AgreementId, FundingItemId};
+use crate::domain::trust::Trust;
+use crate::domain::workspace::Workspace;
+use crate::error::Error;
+use crate::service::agreements::AgreementInFull;
+use crate::service::funding_items::Current;
+use crate::service::loaded_agreement::blockers_of;
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::workspaces;
+use crate::store::{Versioned, agreements, funding_items as stored, trusts};
+use crate::wire::fields::{FieldCode, FieldErrors};
+
+/// Items that can be papered, with the texts of their documents.
+#[derive(Debug)]
+pub struct Prepared {
+    id: AgreementId,
+    name: AgreementName,
+    workspace: Versioned<Workspace>,
+    trust: Versioned<Trust>,
+    contacts: Vec<Contact>,
+    items: Vec<Current>,
+    papers: Vec<Paper>,
+    day: Day,
+}
+
+impl Prepared {
+    /// The same with the id that a form carries.
+    #[must_use]
+    pub fn with_id(self, id: AgreementId) -> Self {
+        Self { id, ..self }
+    }
+
+    /// The agreement's id.
+    #[must_use]
+    pub fn id(&self) -> AgreementId {
+        self.id
+    }
+
+    /// What the agreement is called.
+    #[must_use]
+    pub fn name(&self) -> &AgreementName {
+        &self.name
+    }
+
+    /// The trust.
+    #[must_use]
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// The contacts of the trust and of the owners.
+    #[must_use]
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    /// The items, in the order in which they were named.
+    pub fn items(&self) -> impl Iterator<Item = &FundingItem> {
+        self.items.iter().map(|current| &current.item)
+    }
+
+    /// The day of the documents, in the organization's zone.
+    #[must_use]
+    pub fn day(&self) -> Day {
+        self.day
+    }
+
+    /// The documents, one for each item in the same order.
+    #[must_use]
+    pub fn papers(&self) -> &[Paper] {
+        &self.papers
+    }
+}
+
+/// Reads items, and checks that they can be papered together.
+///
+/// # Errors
+/// [`Error::NotFound`] at each unknown item; `wrong_workspace`, `invalid_value` for another trust, `missing_facts`,
+/// `on_hold`, `wrong_state` and `verb_not_allowed` at each item that can't be.
+pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error> {
+    let items = named(scope, &new.item_ids).await?;
+    check(&items).map_err(Error::Invalid)?;
+    // An item that is ready has its trust.
+    let trust_id = items.first().and_then(|current| current.item.trust_id()).ok_or(Error::Conflict)?;
+    let trust = scope.store().trust(trust_id).await?;
+    let trust = trust.ok_or_else(|| Error::Internal("a funding item without its trust".to_owned()))?;
+    let wanted = papers::named_contacts(&trust, items.iter().map(|current| &current.item));
+    let contacts = async { scope.store().contacts(wanted).await.map_err(Error::from) };
+    let workspace = workspaces::workspace_of(scope, trust.workspace_id);
+    let zone = async { scope.store().organization().await.map(|found| found.time_zone).map_err(Error::from) };
+    let (contacts, workspace, zone) = futures_util::try_join!(contacts, workspace, zone)?;
+    let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
+    let day: Day = zone.day_of(scope.now());
+    let parties = Parties { trust: &trust, contacts: &contacts };
+    let papers = items.iter().filter_map(|current| papers::paper(&current.item, parties, day)).collect();
+    let name = new.name.clone().or_else(|| papers::default_name(&trust));
+    let name = name.ok_or_else(|| Error::Internal("a trust whose name makes no name".to_owned()))?;
+    Ok(Prepared { id: AgreementId::new(), name, workspace, trust, contacts, items, papers, day })
+}
+
+async fn named(scope: &Scope, ids: &ItemIds) -> Result<Vec<Current>, Error> {
+    let found = scope.store().funding_items(ids.as_slice().iter().copied()).await?;
+    let mut unknown = FieldErrors::default();
+    for (at, id) in ids.as_slice().iter().enumerate() {
+        if found.iter().all(|item| item.id() != *id) {
+            let message = "is no funding item of your organization";
+            unknown.extend(FieldErrors::one(format!("item_ids[{at}]"), FieldCode::NotFound, message));
+        }
+    }
+    if !unknown.is_empty() {
+        return Err(Error::NotFound(unknown));
+    }
+    futures_util::future::try_join_all(found.into_iter().map(|item| Current::of(scope, item))).await
+}
+
+fn check(items: &[Current]) -> Result<(), FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let first = items.first().map(|current| &current.item);
+    // Items that lack a trust are refused for that: the first that has one decides which it is.
+    let trust = items.iter().find_map(|current| current.item.trust_id());
+    for (at, Current { item, .. }) in items.iter().enumerate() {
+        let mut refused = |code, message: &str| {
+            errors.extend(FieldErrors::one(format!("item_ids[{at}]"), code, message));
+        };
+        if first.is_some_and(|first| first.workspace_id() != item.workspace_id()) {
+            refused(FieldCode::WrongWorkspace, "is of another workspace than the first item");
+        } else if item.trust_id().is_some() && item.trust_id() != trust {
+            refused(FieldCode::InvalidValue, "is of another trust than the items before it");
+        }
+        if let Err(reason) = item.check_papering() {
+            let (code, message) = reason.said();
+            refused(code, message);
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Papers what was prepared, with the files of its documents in their order.
+///
+/// # Errors
+/// `limit_reached` at `item_ids` when the agreement would have more participants or signatures than one may have.
+pub fn paper(
+    by: &impl Writer,
+    prepared: Prepared,
+    files: Vec<DocumentContent>,
+) -> Result<Plan<AgreementInFull>, Error> {
+    let scope = by.scope();
+    let Prepared { id, name, workspace, trust, contacts, items, papers, day: _ } = prepared;
+    if files.len() != papers.len() || papers.len() != items.len() {
+        return Err(Error::Internal(format!("{} files for {} items", files.len(), items.len())));
+    }
+    let papered: Vec<_> = items.iter().map(|current| &current.item).zip(files).collect();
+    let (actor, now) = (scope.actor().clone(), scope.now());
+    let agreement = papers::draft((id, name), &trust, &papered, actor, now).map_err(Error::Invalid)?;
+    let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("item_ids")))?;
+    let mut changes = vec![agreements::create(scope.call(), &draft)?, trusts::check(scope.call(), &trust)];
+    changes.extend(workspaces::join(scope, &workspace, draft.participants.iter().map(|one| one.contact_id))?);
+    let (mut events, mut shown) = (Vec::new(), vec![id.uuid()]);
+    for Current { before, item, events: happened, moment, .. } in items {
+        let papering = Papering { agreement_id: id, papered_at: moment.at(), trust_version: trust.version() };
+        // What was checked before still holds: nothing was read again.
+        let change = item.paper(papering).map_err(|_| Error::Conflict)?.after(happened);
+        changes.push(stored::change(scope.call(), &before, &change)?);
+        events.extend(change.events().to_vec());
+        shown.push(item.id().uuid());
+    }
+    let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&contacts, &[], &[]), now);
+    let takes_part = |contact: &Contact| agreement.participants.iter().any(|one| one.contact_id == contact.id);
+    let contacts = contacts.into_iter().filter(takes_part).collect();
+    let papered = AgreementInFull { agreement, contacts, blockers, is_proposed: false };
+    Ok(Plan::new(scope, papered).change(changes).emit(events).showing(shown))
+}
+
+/// The agreement that a form papered before, with the id that the form carries: it was sent twice.
+pub async fn papered_before(scope: &Scope, id: AgreementId) -> Result<Option<Vec<FundingItemId>>, Error> {
+    let found = scope.store().agreement(id).await?;
+    Ok(found.map(|agreement| agreement.funding_item_ids.clone()))
+}

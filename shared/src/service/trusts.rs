@@ -1,0 +1,160 @@
+//! Trusts: reading, and creating or changing by reference.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::domain::contact::ContactChanges;
+use crate::domain::ids::{ContactId, TrustId, WorkspaceId};
+use crate::domain::trust::{NewTrust, Trust};
+use crate::error::Error;
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::workspaces;
+use crate::store::{Versioned, contacts as stored_contacts, trusts as stored};
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::input::Patch;
+use crate::wire::page::Page;
+
+pub use crate::store::trusts::TrustQuery;
+
+/// A trust as responses show it.
+#[derive(Debug, Clone)]
+pub struct TrustInFull {
+    /// The trust.
+    pub trust: Trust,
+    /// How many funding items it has.
+    pub item_count: u32,
+}
+
+/// A trust.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get(scope: &Scope, id: TrustId) -> Result<TrustInFull, Error> {
+    let trust = scope.store().trust(id).await?.ok_or_else(Error::not_found)?.into_inner();
+    let counts = scope.store().item_counts(Some(trust.workspace_id)).await?;
+    Ok(with_count(trust, &counts))
+}
+
+/// A page of the trusts that a query asks for.
+pub async fn list(scope: &Scope, query: &TrustQuery) -> Result<Page<TrustInFull>, Error> {
+    let page = scope.store().list_trusts(query).await?;
+    let workspaces: HashSet<WorkspaceId> = page.data.iter().map(|trust| trust.workspace_id).collect();
+    let counts = match (workspaces.len(), workspaces.into_iter().next()) {
+        (0, _) => HashMap::new(),
+        (1, workspace) => scope.store().item_counts(workspace).await?,
+        _ => scope.store().item_counts(None).await?,
+    };
+    Ok(page.map(|trust| with_count(trust, &counts)))
+}
+
+fn with_count(trust: Trust, counts: &HashMap<TrustId, u32>) -> TrustInFull {
+    let item_count = counts.get(&trust.id).copied().unwrap_or_default();
+    TrustInFull { trust, item_count }
+}
+
+/// The result of creating a trust.
+#[derive(Debug)]
+pub enum Upserted {
+    /// A new trust.
+    Created(TrustInFull),
+    /// The trust that already has the reference, with the values that were sent.
+    Existing(TrustInFull),
+}
+
+/// Creates a trust with its contact, or gives the trust that has its reference the values that were sent.
+///
+/// # Errors
+/// [`Error::NotFound`] at `workspace_id` and at each contact; `wrong_workspace` when the trust is of another workspace.
+pub async fn create(by: &impl Writer, new: NewTrust) -> Result<Plan<Upserted>, Error> {
+    create_with_id(by, TrustId::new(), new).await
+}
+
+/// Creates a trust with the id that its form carries: a form that is sent twice creates one trust.
+///
+/// # Errors
+/// Those of [`create`].
+pub async fn create_once(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<Upserted>, Error> {
+    let scope = by.scope();
+    match scope.store().trust(id).await? {
+        Some(created) => {
+            let created = TrustInFull { trust: created.into_inner(), item_count: 0 };
+            Ok(Plan::new(scope, Upserted::Created(created)).showing([id.uuid()]))
+        }
+        None => create_with_id(by, id, new).await,
+    }
+}
+
+async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<Upserted>, Error> {
+    let scope = by.scope();
+    check_references(scope, &new).await?;
+    new.check().map_err(Error::Invalid)?;
+    if let Some(reference) = &new.external_reference
+        && let Some(holder) = scope.store().trust_with_reference(reference).await?
+    {
+        let before = scope.store().trust(holder).await?.ok_or(Error::Conflict)?;
+        return change(scope, before, new).await;
+    }
+    let (trust, contact) = Trust::create(id, new, scope.actor().clone(), scope.now());
+    let changes = [stored::create(scope.call(), &trust)?, stored_contacts::create(scope.call(), &contact)?];
+    let event = trust.created_event();
+    let shown = [trust.id.uuid(), contact.id.uuid()];
+    let created = Upserted::Created(TrustInFull { trust, item_count: 0 });
+    Ok(Plan::new(scope, created).change(changes).emit([event]).showing(shown))
+}
+
+/// Gives a trust the values that were sent. Identical ones change nothing, and no event tells of them.
+async fn change(scope: &Scope, before: Versioned<Trust>, new: NewTrust) -> Result<Plan<Upserted>, Error> {
+    if before.workspace_id != new.workspace_id {
+        let message = "is not the workspace of the trust that has this external_reference";
+        return Err(Error::Invalid(FieldErrors::one("workspace_id", FieldCode::WrongWorkspace, message)));
+    }
+    let after = before.change(new, scope.now());
+    let counts = scope.store().item_counts(Some(before.workspace_id)).await?;
+    let existing = |trust: Trust| Upserted::Existing(with_count(trust, &counts));
+    let shown = [before.id.uuid()];
+    if after == *before {
+        return Ok(Plan::new(scope, existing(after)).showing(shown));
+    }
+    let mut changes = vec![stored::replace(scope.call(), &before, &after)?];
+    if after.formal_name != before.formal_name
+        && let Some(contact) = scope.store().contact(after.contact_id).await?
+    {
+        let name = Patch::Set(after.formal_name.clone());
+        let renamed = contact.change(ContactChanges { display_name: name, ..ContactChanges::default() }, scope.now());
+        if renamed != *contact {
+            changes.push(stored_contacts::replace(scope.call(), &contact, &renamed)?);
+        }
+    }
+    let event = after.updated_event();
+    Ok(Plan::new(scope, existing(after)).change(changes).emit([event]).showing(shown))
+}
+
+/// Checks that the workspace and all contacts are of the organization.
+async fn check_references(scope: &Scope, new: &NewTrust) -> Result<(), Error> {
+    let named = [("settlor_contact_ids", new.settlors()), ("trustee_contact_ids", new.trustees())];
+    let workspace = async {
+        match workspaces::named(scope, new.workspace_id).await {
+            Ok(_) => Ok(FieldErrors::default()),
+            Err(Error::NotFound(errors)) => Ok(errors),
+            Err(error) => Err(error),
+        }
+    };
+    let (mut unknown, of_contacts) = futures_util::try_join!(workspace, unknown_contacts(scope, &named))?;
+    unknown.extend(of_contacts);
+    if unknown.is_empty() { Ok(()) } else { Err(Error::NotFound(unknown)) }
+}
+
+/// The entries for contacts that are none of the organization, at their places in lists of a body.
+pub(super) async fn unknown_contacts(scope: &Scope, named: &[(&str, &[ContactId])]) -> Result<FieldErrors, Error> {
+    let wanted: BTreeSet<ContactId> = named.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
+    let found = scope.store().contacts(wanted).await?;
+    let mut errors = FieldErrors::default();
+    for (field, ids) in named {
+        for (at, id) in ids.iter().enumerate() {
+            if found.iter().all(|contact| contact.id != *id) {
+                let message = "is no contact of your organization";
+                errors.extend(FieldErrors::one(format!("{field}[{at}]"), FieldCode::NotFound, message));
+            }
+        }
+    }
+    Ok(errors)
+}

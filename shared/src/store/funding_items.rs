@@ -1,0 +1,288 @@
+//! Funding items: a record among those of its workspace, which is its own row in lists; a pointer from its id; and the item
+//! of its external reference.
+
+use std::collections::{HashMap, HashSet};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::try_join;
+
+use super::change::{Change, Changes};
+use super::item::{Item, from_versioned_item, text, to_versioned_item};
+use super::keys::{self, Key, SORT};
+use super::list::{Attribute, Order, RowFilter, TEXT};
+use super::{OrgStore, StoreError, Versioned};
+use crate::domain::call_context::CallContext;
+use crate::domain::contact::ExternalReference;
+use crate::domain::funding::{FundingItem, ItemChange, Phase, Place, ReopenedItem, StartedItem};
+use crate::domain::ids::{FundingItemId, OrgId, TrustId, WorkspaceId};
+use crate::domain::member::ByMember;
+use crate::domain::trust::Trust;
+use crate::limits;
+use crate::wire::page::{Filter, Page, Search, list_query};
+
+/// The attribute that holds the trust, for filters.
+const TRUST: Attribute<TrustId> = Attribute::named("tr");
+/// The attribute that holds the phase, for filters.
+const PHASE: Attribute<Phase> = Attribute::named("ph");
+/// The attribute of a pointer that holds the sort key of the item.
+const AT: &str = "at";
+/// The attribute of a reference's item that holds the item's id.
+const ITEM: &str = "funding_item_id";
+
+list_query! {
+    /// Which funding items are listed.
+    pub struct FundingItemQuery {
+        /// Of this workspace only.
+        workspace_id: Option<WorkspaceId>,
+        /// Of this trust only.
+        trust_id: Option<TrustId>,
+        /// In this phase only; empty means any.
+        phase: Filter<Phase>,
+        /// A part of the label, whatever its case or composition.
+        search: Search<{ limits::SEARCH_CHARS_MAX }>,
+        /// With exactly this reference only; at most one item has it.
+        external_reference: Option<ExternalReference>,
+    }
+}
+
+fn key(org: OrgId, item: &FundingItem) -> Key {
+    keys::funding_item(org, item.workspace_id(), item.place())
+}
+
+fn encoded(org: OrgId, item: &FundingItem, version: u64) -> Result<Item, StoreError> {
+    let mut encoded = to_versioned_item(key(org, item), item, version)?;
+    encoded.insert(TEXT.to_owned(), AttributeValue::S(item.search_text().as_str().to_owned()));
+    encoded.insert(PHASE.name.to_owned(), AttributeValue::S(item.phase().to_string()));
+    let trust = item.trust_id().map(|trust| (TRUST.name.to_owned(), AttributeValue::S(trust.to_string())));
+    encoded.extend(trust);
+    Ok(encoded)
+}
+
+fn decoded(item: Item) -> Result<FundingItem, StoreError> {
+    from_versioned_item::<FundingItem>(item).map(Versioned::into_inner)
+}
+
+/// All items and trusts of a workspace, the oldest first.
+#[derive(Debug, Default)]
+pub struct WorkspaceFunding {
+    /// Its trusts.
+    pub trusts: Vec<Trust>,
+    /// Its items.
+    pub items: Vec<FundingItem>,
+}
+
+impl OrgStore {
+    /// A funding item.
+    pub async fn funding_item(&self, id: FundingItemId) -> Result<Option<Versioned<FundingItem>>, StoreError> {
+        Ok(self.funding_items([id]).await?.pop())
+    }
+
+    /// The funding items with these ids, in their order. Missing ones are left out. Nothing is read where there are none.
+    pub(crate) async fn funding_items(
+        &self,
+        ids: impl IntoIterator<Item = FundingItemId>,
+    ) -> Result<Vec<Versioned<FundingItem>>, StoreError> {
+        let pointers: Vec<Key> = ids.into_iter().map(|id| keys::funding_item_pointer(self.org, id)).collect();
+        let partition = keys::funding_items(self.org);
+        let mut wanted = Vec::new();
+        for pointer in self.store.get_all(&pointers).await? {
+            let sort = text(&pointer, AT);
+            let sort =
+                sort.ok_or_else(|| StoreError::Unreadable("decoding the pointer of a funding item".to_owned()))?;
+            wanted.push(keys::with_sort(partition.clone(), sort));
+        }
+        self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item).collect()
+    }
+
+    /// The id of the funding item that has an external reference.
+    pub(crate) async fn funding_item_with_reference(
+        &self,
+        reference: &ExternalReference,
+    ) -> Result<Option<FundingItemId>, StoreError> {
+        let key = keys::funding_item_reference(self.org, reference);
+        let Some(item) = self.store.get(key).await? else { return Ok(None) };
+        let id = text(&item, ITEM).and_then(|id| id.parse().ok());
+        id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no funding_item_id".to_owned()))
+    }
+
+    /// A page of the funding items that a query asks for. By reference it takes three reads, however many items there are.
+    pub(crate) async fn list_funding_items(&self, query: &FundingItemQuery) -> Result<Page<FundingItem>, StoreError> {
+        let needle = query.search.needle();
+        if let Some(reference) = &query.external_reference {
+            let found = match self.funding_item_with_reference(reference).await? {
+                Some(id) => self.funding_item(id).await?.map(Versioned::into_inner),
+                None => None,
+            };
+            let fits = |item: &FundingItem| {
+                query.workspace_id.is_none_or(|workspace| item.workspace_id() == workspace)
+                    && query.trust_id.is_none_or(|trust| item.trust_id() == Some(trust))
+                    && query.phase.get().is_none_or(|phase| item.phase() == phase)
+                    && needle.is_none_or(|needle| item.search_text().as_str().contains(needle))
+            };
+            return Ok(Page::slice(found.into_iter().filter(fits), query.page()));
+        }
+        let prefix = query.workspace_id.map(keys::funding_of).unwrap_or_default();
+        let range = (keys::funding_items(self.org), prefix.as_str());
+        let filter = RowFilter::containing(needle).equal(&TRUST, query.trust_id).equal(&PHASE, query.phase.get());
+        let (on_page, total) = self.slice_of_records(range, &filter, query.page()).await?;
+        let found = self.store.get_all(&on_page).await?;
+        let found: Vec<FundingItem> = found.into_iter().map(decoded).collect::<Result<_, _>>()?;
+        Ok(Page::new(found, total, query.page()))
+    }
+
+    /// The funding of a workspace: two reads that wait for nothing, and one more for each further megabyte.
+    pub(crate) async fn funding_of(&self, workspace: WorkspaceId) -> Result<WorkspaceFunding, StoreError> {
+        let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
+        let items = async {
+            let mut found = Vec::new();
+            let visit = |item: Item| found.push(decoded(item));
+            self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[], visit).await?;
+            let mut items = found.into_iter().collect::<Result<Vec<_>, _>>()?;
+            items.sort_by_key(FundingItem::id);
+            Ok::<_, StoreError>(items)
+        };
+        let (trusts, items) = try_join!(self.trusts_of(workspace), items)?;
+        Ok(WorkspaceFunding { trusts, items })
+    }
+
+    /// How many items each trust has, of one workspace or of all.
+    pub(crate) async fn item_counts(
+        &self,
+        workspace: Option<WorkspaceId>,
+    ) -> Result<HashMap<TrustId, u32>, StoreError> {
+        let (partition, prefix) = (keys::funding_items(self.org), workspace.map(keys::funding_of).unwrap_or_default());
+        let mut counts = HashMap::new();
+        let visit = |item: Item| {
+            if let Some(trust) = text(&item, TRUST.name).and_then(|id| id.parse().ok()) {
+                *counts.entry(trust).or_insert(0) += 1;
+            }
+        };
+        self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[TRUST.name], visit).await?;
+        Ok(counts)
+    }
+
+    /// So many places of a workspace that are free, or as many as are left. Another call may take one first: the transaction
+    /// then fails, and the next attempt gets others.
+    pub(crate) async fn free_places(&self, workspace: WorkspaceId, count: usize) -> Result<Vec<Place>, StoreError> {
+        let mut places = Vec::with_capacity(count);
+        let counter = keys::funding_place_counter(self.org, workspace);
+        while places.len() < count {
+            match Place::new(self.store.next_number(counter.clone()).await?) {
+                Some(place) => places.push(place),
+                None => return self.places_left(workspace, count).await,
+            }
+        }
+        Ok(places)
+    }
+
+    /// Places that no item has. Calls that failed have left gaps, or none is left.
+    async fn places_left(&self, workspace: WorkspaceId, count: usize) -> Result<Vec<Place>, StoreError> {
+        let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
+        let mut taken = HashSet::new();
+        let visit = |item: Item| taken.extend(text(&item, SORT).and_then(keys::place_of).map(Place::number));
+        self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[SORT], visit).await?;
+        let free = (1..=limits::WORKSPACE_FUNDING_ITEMS_MAX).filter(|number| !taken.contains(number));
+        Ok(free.filter_map(|number| Place::new(number.into())).take(count).collect())
+    }
+}
+
+/// The changes that create a funding item. Its place, its id and its reference must be free.
+pub fn create(call: &CallContext, created: &ItemChange) -> Result<Changes, StoreError> {
+    let org = call.org();
+    let named = |key: Key, name: &str, value: String| {
+        let mut item = key.into_item();
+        item.insert(name.to_owned(), AttributeValue::S(value));
+        Change::Create(item)
+    };
+    let pointer = keys::funding_item_pointer(org, created.id());
+    let pointer = named(pointer, AT, key(org, created).sort().to_owned());
+    let reference = created
+        .external_reference()
+        .map(|reference| named(keys::funding_item_reference(org, reference), ITEM, created.id().to_string()));
+    let record = Change::Create(encoded(org, created, 1)?);
+    Ok(Changes::of(call, [record, pointer].into_iter().chain(reference)))
+}
+
+/// The changes of sorting, parking or papering.
+pub fn change(call: &CallContext, before: &Versioned<FundingItem>, after: &ItemChange) -> Result<Changes, StoreError> {
+    Ok(Changes::of(call, [next(call, before, after)?]))
+}
+
+/// The changes of a member's act.
+pub fn act(
+    call: &CallContext,
+    before: &Versioned<FundingItem>,
+    after: &ByMember<FundingItem>,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided_by_member(call, after, [next(call, before, after)?]))
+}
+
+/// The changes with which the publication of its agreement sets an item in progress.
+pub(crate) fn start(
+    call: &CallContext,
+    before: &Versioned<FundingItem>,
+    after: &StartedItem,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided(call, after.moment(), [next(call, before, after)?]))
+}
+
+/// The changes with which the end of its agreement opens an item again.
+pub(crate) fn reopen(
+    call: &CallContext,
+    before: &Versioned<FundingItem>,
+    after: &ReopenedItem,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided(call, after.moment(), [next(call, before, after)?]))
+}
+
+/// The next version of an item: the one way in which an item is written after it was added.
+fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem) -> Result<Change, StoreError> {
+    if before.id() != after.id() || key(call.org(), before) != key(call.org(), after) {
+        return Err(StoreError::Failed("a funding item in the place of another one".to_owned()));
+    }
+    Ok(Change::Replace(encoded(call.org(), after, before.version() + 1)?, before.version()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::actor::Actor;
+    use crate::domain::funding::input::{FundingItemChanges, NewFundingItem};
+    use crate::domain::ids::RequestId;
+    use crate::domain::time::Timestamp;
+    use crate::wire::input::read;
+
+    fn added(workspace: WorkspaceId) -> ItemChange {
+        let new = json!({"workspace_id": workspace, "label": "Straße", "asset_kind": "retirement_account"});
+        let new: NewFundingItem = read(new).unwrap();
+        let place = Place::new(7).unwrap();
+        FundingItem::add(FundingItemId::new(), place, new, Actor::system(), Timestamp::now()).unwrap()
+    }
+
+    #[test]
+    fn an_item_is_its_own_row_and_is_read_as_it_was_written() {
+        let (org, workspace, trust) = (OrgId::new(), WorkspaceId::new(), TrustId::new());
+        let detail = json!({"share_percent": 33.25, "institution": "First", "account_last4": "0044"});
+        let changes = json!({"verb": "change_beneficiary", "trust_id": trust, "detail": detail});
+        let changes: FundingItemChanges = read(changes).unwrap();
+        let item = added(workspace).sort(changes, Timestamp::now()).unwrap().into_item();
+        let stored = encoded(org, &item, 3).unwrap();
+        assert_eq!(text(&stored, SORT), Some(format!("{workspace}#0007").as_str()));
+        assert_eq!((text(&stored, TEXT), text(&stored, PHASE.name)), (Some("strasse"), Some("gathering")));
+        assert_eq!(text(&stored, TRUST.name), Some(trust.to_string().as_str()));
+        let read = from_versioned_item::<FundingItem>(stored).unwrap();
+        assert_eq!((read.version(), &*read), (3, &item));
+    }
+
+    #[test]
+    fn an_item_is_written_in_the_place_of_no_other() {
+        let org = OrgId::new();
+        let call = CallContext::new(RequestId::new(), "test", Timestamp::now(), Actor::system(), org, Vec::new());
+        let (one, other) = (added(WorkspaceId::new()), added(WorkspaceId::new()));
+        let before = Versioned::read(FundingItem::clone(&one), 1);
+        assert!(change(&call, &before, &one).is_ok() && change(&call, &before, &other).is_err());
+        assert_eq!(create(&call, &one).unwrap().into_list().len(), 2, "the record and its pointer");
+    }
+}

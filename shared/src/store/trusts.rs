@@ -1,0 +1,142 @@
+//! Trusts: a record among those of its workspace, which is its own row in lists; a pointer from its id; and the item of its
+//! external reference.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::change::{Change, Changes};
+use super::item::{Item, from_versioned_item, text, to_versioned_item};
+use super::keys::{self, Key};
+use super::list::{Order, RowFilter, TEXT};
+use super::{OrgStore, StoreError, Versioned};
+use crate::domain::call_context::CallContext;
+use crate::domain::contact::ExternalReference;
+use crate::domain::ids::{OrgId, TrustId, WorkspaceId};
+use crate::domain::trust::Trust;
+use crate::limits;
+use crate::wire::page::{Page, Search, list_query};
+
+/// The attribute of a pointer that holds the workspace.
+const WORKSPACE: &str = "workspace_id";
+/// The attribute of a reference's item that holds the trust.
+const TRUST: &str = "trust_id";
+
+list_query! {
+    /// Which trusts are listed.
+    pub struct TrustQuery {
+        /// Of this workspace only.
+        workspace_id: Option<WorkspaceId>,
+        /// A part of the formal name, whatever its case or composition.
+        search: Search<{ limits::SEARCH_CHARS_MAX }>,
+        /// With exactly this reference only; at most one trust has it.
+        external_reference: Option<ExternalReference>,
+    }
+}
+
+fn item(org: OrgId, trust: &Trust, version: u64) -> Result<Item, StoreError> {
+    let mut item = to_versioned_item(keys::trust(org, trust.workspace_id, trust.id), trust, version)?;
+    item.insert(TEXT.to_owned(), AttributeValue::S(trust.search_text().as_str().to_owned()));
+    Ok(item)
+}
+
+impl OrgStore {
+    /// A trust.
+    pub async fn trust(&self, id: TrustId) -> Result<Option<Versioned<Trust>>, StoreError> {
+        Ok(self.trusts([id]).await?.pop())
+    }
+
+    /// The trusts with these ids. Missing ones are left out.
+    pub(crate) async fn trusts(
+        &self,
+        ids: impl IntoIterator<Item = TrustId>,
+    ) -> Result<Vec<Versioned<Trust>>, StoreError> {
+        let ids: Vec<TrustId> = ids.into_iter().collect();
+        let pointers: Vec<Key> = ids.iter().map(|id| keys::trust_pointer(self.org, *id)).collect();
+        let mut wanted = Vec::new();
+        for pointer in self.store.get_all(&pointers).await? {
+            let workspace = text(&pointer, WORKSPACE).and_then(|id| id.parse().ok());
+            let trust = text(&pointer, TRUST).and_then(|id| id.parse().ok());
+            let (Some(workspace), Some(trust)) = (workspace, trust) else {
+                return Err(StoreError::Unreadable("decoding the pointer of a trust".to_owned()));
+            };
+            wanted.push(keys::trust(self.org, workspace, trust));
+        }
+        self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item).collect()
+    }
+
+    /// The id of the trust that has an external reference.
+    pub(crate) async fn trust_with_reference(
+        &self,
+        reference: &ExternalReference,
+    ) -> Result<Option<TrustId>, StoreError> {
+        let Some(item) = self.store.get(keys::trust_reference(self.org, reference)).await? else { return Ok(None) };
+        let id = text(&item, TRUST).and_then(|id| id.parse().ok());
+        id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no trust_id".to_owned()))
+    }
+
+    /// A page of the trusts that a query asks for. By reference it takes three reads, however many trusts there are.
+    pub(crate) async fn list_trusts(&self, query: &TrustQuery) -> Result<Page<Trust>, StoreError> {
+        let needle = query.search.needle();
+        if let Some(reference) = &query.external_reference {
+            let found = match self.trust_with_reference(reference).await? {
+                Some(id) => self.trust(id).await?.map(Versioned::into_inner),
+                None => None,
+            };
+            let fits = |trust: &Trust| {
+                query.workspace_id.is_none_or(|workspace| trust.workspace_id == workspace)
+                    && needle.is_none_or(|needle| trust.search_text().as_str().contains(needle))
+            };
+            return Ok(Page::slice(found.into_iter().filter(fits), query.page()));
+        }
+        let prefix = query.workspace_id.map(keys::funding_of).unwrap_or_default();
+        let range = (keys::trusts(self.org), prefix.as_str());
+        let (on_page, total) = self.slice_of_records(range, &RowFilter::containing(needle), query.page()).await?;
+        let found = self.store.get_all(&on_page).await?;
+        let found: Vec<Trust> = found.into_iter().map(decode).collect::<Result<_, _>>()?;
+        Ok(Page::new(found, total, query.page()))
+    }
+
+    /// The trusts of a workspace, the oldest first.
+    pub(crate) async fn trusts_of(&self, workspace: WorkspaceId) -> Result<Vec<Trust>, StoreError> {
+        let mut found = Vec::new();
+        let (partition, prefix) = (keys::trusts(self.org), keys::funding_of(workspace));
+        let visit = |item: Item| found.push(decode(item));
+        self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[], visit).await?;
+        found.into_iter().collect()
+    }
+}
+
+fn decode(item: Item) -> Result<Trust, StoreError> {
+    from_versioned_item::<Trust>(item).map(Versioned::into_inner)
+}
+
+/// The changes that create a trust. Its id and its reference must be free.
+pub fn create(call: &CallContext, trust: &Trust) -> Result<Changes, StoreError> {
+    let org = call.org();
+    let names = |key: Key| {
+        let mut item = key.into_item();
+        item.insert(TRUST.to_owned(), AttributeValue::S(trust.id.to_string()));
+        item.insert(WORKSPACE.to_owned(), AttributeValue::S(trust.workspace_id.to_string()));
+        Change::Create(item)
+    };
+    let reference = trust.external_reference.as_ref().map(|reference| names(keys::trust_reference(org, reference)));
+    let created = [Change::Create(item(org, trust, 1)?), names(keys::trust_pointer(org, trust.id))];
+    Ok(Changes::of(call, created.into_iter().chain(reference)))
+}
+
+/// The changes from one state of a trust to the next. Its workspace and its reference stay.
+///
+/// # Errors
+/// When the record before is another trust.
+pub fn replace(call: &CallContext, before: &Versioned<Trust>, after: &Trust) -> Result<Changes, StoreError> {
+    if (before.id, before.workspace_id) != (after.id, after.workspace_id) {
+        return Err(StoreError::Failed("a trust in the place of another one".to_owned()));
+    }
+    let next = item(call.org(), after, before.version() + 1)?;
+    Ok(Changes::of(call, [Change::Replace(next, before.version())]))
+}
+
+/// The check that a trust has not changed.
+pub fn check(call: &CallContext, trust: &Versioned<Trust>) -> Changes {
+    let key = keys::trust(call.org(), trust.workspace_id, trust.id);
+    Changes::of(call, [Change::CheckVersion(key, trust.version())])
+}
