@@ -5,6 +5,8 @@
 //! leaves nothing behind. The transaction holds only for what was read: an item that was sorted, parked, closed or papered
 //! meanwhile, or a trust that got another name, makes it be prepared again.
 
+use std::collections::BTreeMap;
+
 use crate::domain::agreement::{AgreementName, DocumentContent};
 use crate::domain::contact::Contact;
 use crate::domain::day::Day;
@@ -181,7 +183,9 @@ pub fn paper(
     let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&contacts, &[], &[]), now);
     let takes_part = |contact: &Contact| agreement.participants.iter().any(|one| one.contact_id == contact.id);
     let contacts = contacts.into_iter().filter(takes_part).collect();
-    let papered = AgreementInFull { agreement, contacts, blockers, is_proposed: false };
+    // An agreement that papers items has no payments.
+    let payments_wait_for = BTreeMap::new();
+    let papered = AgreementInFull { agreement, contacts, blockers, is_proposed: false, payments_wait_for };
     Ok(Plan::new(scope, papered).change(changes).emit(events).showing(shown))
 }
 
