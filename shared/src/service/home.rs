@@ -400,6 +400,20 @@ fn papers_of(agreement: &Agreement, but_of: Option<MemberId>) -> impl Iterator<I
     )
 }
 
+/// The blockers of a draft; none of another agreement.
+fn blockers(
+    agreement: &Agreement,
+    contacts: &[Contact],
+    (payments, funding): (&Payments, &DraftFunding),
+    now: Timestamp,
+) -> Vec<Blocker> {
+    if agreement.lifecycle() != Lifecycle::Draft {
+        return Vec::new();
+    }
+    let changed = funding.changed(agreement);
+    blockers_of(agreement, true, (contacts, payments.of(agreement), &changed), now)
+}
+
 async fn queue(
     scope: &Scope,
     member: &Member,
@@ -445,13 +459,7 @@ async fn queue(
     for agreement in agreements {
         let loaded = AgreementWithFacts::of(agreement);
         let agreement = loaded.as_of(scope, now).into_owned();
-        let blockers = match agreement.lifecycle() {
-            Lifecycle::Draft => {
-                let changed = funding.changed(&agreement);
-                blockers_of(&agreement, true, (&contacts, drafted.of(&agreement), &changed), now)
-            }
-            _ => Vec::new(),
-        };
+        let blockers = blockers(&agreement, &contacts, (&drafted, &funding), now);
         let looks = accesses.get(&agreement.id()).map(|accesses| looks(&agreement, accesses)).unwrap_or_default();
         found.insert(agreement.id(), QueuedAgreement { agreement, blockers, looks });
     }

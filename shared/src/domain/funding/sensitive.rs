@@ -116,7 +116,7 @@ fn is_ssn(window: &[char]) -> bool {
                 groups.push(String::new());
             }
             digit if digit.is_ascii_digit() => {
-                groups.iter_mut().next_back().into_iter().for_each(|group| group.push(*digit))
+                groups.iter_mut().next_back().into_iter().for_each(|group| group.push(*digit));
             }
             _ => return false,
         }
