@@ -95,7 +95,7 @@ impl Handler for Show {
             Err(errors) => return refused(request, typed, errors),
         };
         if let Some(name) = &query.object_name {
-            return by_name(request, &asked, typed, name).await;
+            return Box::pin(by_name(request, &asked, typed, name)).await;
         }
         let found = audit::page(scope, query.days, &query.filter, query.before).await?;
         PageResponse::render(&log_page(request, typed, &query, &found))

@@ -462,7 +462,7 @@ impl Item {
             Some(at) => format!("{} · expires {}", item.detail, at.for_people()),
             None => item.detail,
         };
-        Self { badge, detail, ..item }
+        Self { detail, badge, ..item }
     }
 
     fn of_closing(queued: &QueuedAgreement, &Queue { contacts, own, now }: &Queue<'_>) -> Self {

@@ -55,8 +55,8 @@ struct ProposalPage {
     is_pending: bool,
     /// Whether it can never be confirmed any more.
     is_too_late: bool,
-    /// Whether money on its way keeps it from being confirmed.
-    is_held_up: bool,
+    /// The payments whose money is on its way, which keep it from being confirmed.
+    in_flight: usize,
     /// Whether the page shows the agreement as it was proposed instead of its current state.
     shows_snapshot: bool,
     decision: Option<DecisionView>,
@@ -438,7 +438,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         payments: PaymentList::new(&review.payments, &review.current, &review.contacts),
         is_pending: review.is_pending,
         is_too_late: review.is_too_late,
-        is_held_up: review.in_flight().next().is_some(),
+        in_flight: review.in_flight().count(),
         shows_snapshot: review.as_proposed.is_some(),
         decision: decision_view(proposal),
         fingerprint: review.fingerprint.to_string(),

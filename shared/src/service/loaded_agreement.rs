@@ -148,23 +148,6 @@ impl LoadedAgreement {
         self.payments.movements_of(self.agreement())
     }
 
-    /// The payments that the page of an action shows: of a draft all, and of an active agreement that is to be cancelled those
-    /// that a member should look at first, as many as one read gives.
-    pub(super) async fn payments_for(&self, scope: &Scope, action: ProposalAction) -> Result<Vec<Movement>, Error> {
-        let agreement = self.agreement();
-        if action != ProposalAction::CancelAgreement || agreement.lifecycle() == Lifecycle::Draft {
-            return Ok(self.payments().to_vec());
-        }
-        let mut states: Vec<_> = agreement.movements().iter().collect();
-        states.sort_by_key(|(id, state)| (!state.is_in_flight(), state.urgency(), **id));
-        let shown: Vec<MovementId> =
-            states.into_iter().map(|(id, _)| *id).take(limits::REVIEWED_PAYMENTS_MAX).collect();
-        let mut found: Vec<Movement> =
-            scope.store().movements(shown.iter().copied()).await?.into_iter().map(Versioned::into_inner).collect();
-        found.sort_by_key(|payment| shown.iter().position(|id| *id == payment.id()));
-        Ok(found)
-    }
-
     /// The blockers of its publication at a moment. None if it is not a draft.
     #[must_use]
     pub fn blockers(&self, now: Timestamp) -> Vec<Blocker> {
@@ -205,6 +188,25 @@ impl Deref for LoadedAgreement {
     fn deref(&self) -> &AgreementWithContacts {
         &self.with_contacts
     }
+}
+
+/// The payments that the page of an action shows of a published agreement: those that a member should look at first of one
+/// that is to be cancelled, as many as one read gives. Nothing is read for another action, or of a draft.
+pub(super) async fn payments_to_cancel(
+    scope: &Scope,
+    agreement: &Agreement,
+    action: ProposalAction,
+) -> Result<Vec<Movement>, Error> {
+    if action != ProposalAction::CancelAgreement || agreement.lifecycle() == Lifecycle::Draft {
+        return Ok(Vec::new());
+    }
+    let mut states: Vec<_> = agreement.movements().iter().collect();
+    states.sort_by_key(|(id, state)| (!state.is_in_flight(), state.urgency(), **id));
+    let shown: Vec<MovementId> = states.into_iter().map(|(id, _)| *id).take(limits::REVIEWED_PAYMENTS_MAX).collect();
+    let found = scope.store().movements(shown.iter().copied()).await?;
+    let mut found: Vec<Movement> = found.into_iter().map(Versioned::into_inner).collect();
+    found.sort_by_key(|payment| shown.iter().position(|id| *id == payment.id()));
+    Ok(found)
 }
 
 /// The ids of the contacts that take part in agreements.

@@ -2,7 +2,7 @@
 
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::edit::Seen;
-use crate::domain::agreement::{Agreement, Label};
+use crate::domain::agreement::{Agreement, Label, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
 use crate::domain::ids::{AgreementId, ProposalId};
@@ -20,7 +20,9 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::agreements as agreements_service;
 use crate::service::due::Settlement;
-use crate::service::loaded_agreement::{AgreementWithContacts, LoadedAgreement, participants_of, zone_of_promises};
+use crate::service::loaded_agreement::{
+    AgreementWithContacts, LoadedAgreement, participants_of, payments_to_cancel, zone_of_promises,
+};
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::due::DueEntry;
@@ -106,6 +108,17 @@ struct LoadedProposal {
 }
 
 impl LoadedProposal {
+    /// With the payments that a page of a cancellation shows, which are read beside the rest.
+    async fn load_for_page(scope: &Scope, proposal: Versioned<Proposal>) -> Result<(Self, Vec<Movement>), Error> {
+        let agreement = scope.store().agreement(proposal.agreement_id).await?;
+        let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
+        let moment = scope.moment_after(agreement.updated_at);
+        let current = Agreement::clone(&agreement);
+        let payments = payments_to_cancel(scope, &current, proposal.action);
+        let (loaded, payments) = tokio::try_join!(LoadedAgreement::load(scope, agreement), payments)?;
+        Ok((Self { proposal, loaded, moment }, payments))
+    }
+
     async fn load(scope: &Scope, proposal: Versioned<Proposal>) -> Result<Self, Error> {
         let agreement = scope.store().agreement(proposal.agreement_id).await?;
         let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
@@ -210,20 +223,23 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
         let snapshot = scope.store().proposal_snapshot(id).await?;
         snapshot.map(Some).ok_or_else(|| Error::Internal("a proposal without what was proposed".to_owned()))
     };
-    let (LoadedProposal { proposal, loaded, moment }, snapshot) =
-        tokio::try_join!(LoadedProposal::load(scope, proposal), snapshot)?;
+    let ((LoadedProposal { proposal, loaded, moment }, shown), snapshot) =
+        tokio::try_join!(LoadedProposal::load_for_page(scope, proposal), snapshot)?;
     let took_part = participants_of(snapshot.iter().map(|snapshot| &snapshot.agreement));
     let takes_part = participants_of([&**loaded.agreement()]);
     let is_pending = proposal.state_at(moment.at()) == ProposalState::Pending;
-    let shown = async {
-        // What was declined or has expired is shown as it was proposed; of what was confirmed, the agreement's page has the rest.
-        if is_pending || proposal.action == ProposalAction::PublishAgreement {
-            return loaded.payments_for(scope, proposal.action).await;
+    let gone = scope.store().contacts(took_part.difference(&takes_part).copied()).await?;
+    // Of what was confirmed, the agreement's page has the rest.
+    let payments = match proposal.action {
+        ProposalAction::CancelAgreement if loaded.agreement().lifecycle() != Lifecycle::Draft => {
+            if is_pending {
+                shown
+            } else {
+                Vec::new()
+            }
         }
-        Ok(Vec::new())
+        _ => loaded.payments().to_vec(),
     };
-    let gone = async { Ok(scope.store().contacts(took_part.difference(&takes_part).copied()).await?) };
-    let (payments, gone) = tokio::try_join!(shown, gone)?;
     let contacts: Vec<Contact> =
         loaded.contacts().iter().cloned().chain(gone.into_iter().map(Versioned::into_inner)).collect();
 
@@ -386,7 +402,8 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
         }
     }
     let fingerprint = ReviewFingerprint::of(&loaded);
-    let payments = loaded.payments_for(scope, action).await?;
+    let mut payments = loaded.payments().to_vec();
+    payments.extend(payments_to_cancel(scope, loaded.agreement(), action).await?);
     let (with_contacts, workspace) = loaded.into_parts();
     let contacts = with_contacts.into_parts().1;
     let agreement = current;
