@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::{Answer, Fixture, Org, raw, spec};
 
 use crate::unknown_id;
@@ -147,12 +147,18 @@ async fn a_created_record_is_at_its_location() {
             body["contact_id"] = fixture.org.contact("Ben").await["id"].clone();
         }
         let answer = fixture.call(post).json(&body).send().await;
+        if post.id == "park_funding_item" {
+            // The one POST that changes a record and creates none.
+            answer.ok(200);
+            assert_eq!((answer.header("location"), &post.about["responses"]["201"]), (String::new(), &Value::Null));
+            continue;
+        }
         let created = answer.ok(201);
         let location = answer.header("location");
         assert!(location.starts_with("/api/v1/"), "{location} of {answer}");
         let found = fixture.org.get(&location).send().await.ok(200);
         let is_it = found["id"] == created["id"];
-        let has_it = |list: &serde_json::Value| list.as_array().is_some_and(|all| all.contains(&created));
+        let has_it = |list: &Value| list.as_array().is_some_and(|all| all.contains(&created));
         assert!(is_it || has_it(&found["participants"]), "{location} of {answer}: {found}");
         let headers = &post.about["responses"]["201"]["headers"];
         assert!(headers["location"].is_object(), "{} does not describe its location", post.id);

@@ -193,7 +193,8 @@ async fn foreign_and_unknown(ours: &Fixture, operation: &Operation, name: &str, 
         if operation.has("path", name) {
             path.insert(name.to_owned(), id.to_owned());
         } else {
-            body.as_mut().expect("a body")[name] = json!(id);
+            let place = &mut body.as_mut().expect("a body")[name];
+            *place = if place.is_array() { json!([id]) } else { json!(id) };
         }
         let request = ours.org.call(operation.method.clone(), fixture::path(operation, &path));
         body.iter().fold(request, Request::json).send().await
@@ -210,7 +211,11 @@ async fn a_foreign_record_does_not_exist() {
     for operation in ours.operations() {
         let in_path = operation.parameters("path").into_iter().map(|field| (field.name, None));
         let in_body = operation.fields().into_iter().filter(|field| ours.ids.contains_key(&field.name));
-        let in_body = in_body.map(|field| (field.name.clone(), Some(field.name)));
+        let is_list = |name: &str| ours.body(operation).is_some_and(|body| body[name].is_array());
+        let in_body = in_body.map(|field| {
+            let told = if is_list(&field.name) { format!("{}[0]", field.name) } else { field.name.clone() };
+            (field.name, Some(told))
+        });
         for (name, field) in in_path.chain(in_body) {
             for foreign in theirs.ids.values() {
                 let [foreign, unknown] = foreign_and_unknown(&ours, operation, &name, foreign).await;
@@ -227,6 +232,9 @@ async fn a_foreign_record_does_not_exist() {
         "add_workspace_contact contact_id",
         "create_proposal agreement_id",
         "list_information agreement_id",
+        "get_funding_item item_id",
+        "update_funding_item trust_id",
+        "paper_funding_items item_ids",
     ] {
         assert!(covered.contains(place), "{place} is not among {covered:?}");
     }
