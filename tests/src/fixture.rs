@@ -12,6 +12,7 @@ use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 
 use crate::client::{Client, Request};
+use crate::funding::{ITEMS, TRUSTS};
 use crate::org::Org;
 use crate::spec::{self, Operation};
 use crate::{drafts, obligations, payments};
@@ -50,6 +51,12 @@ impl Fixture {
         let terms = (vec![obligations::monthly(-40)], obligations::days_ago(45));
         let parties = [&contact, &org.person("Ben").await];
         let (_, owed) = obligations::in_force(&org, &workspace, parties, terms).await;
+        let estate = org.estate("Ellery").await;
+        let account = json!({"workspace_id": workspace["id"], "label": "Checking", "asset_kind": "bank_account"});
+        let item = org.post(ITEMS, &account).send().await.ok(201);
+        let trust = json!({"workspace_id": workspace["id"], "formal_name": "The Harbor Trust"});
+        let trust = org.post(TRUSTS, &trust).send().await.ok(201);
+        let ready = org.ready_item(&estate, "A painting").await;
         let id = |record: &Value| record["id"].as_str().expect("an id").to_owned();
         let ids = BTreeMap::from([
             ("contact_id".to_owned(), id(&contact)),
@@ -58,6 +65,10 @@ impl Fixture {
             ("obligation_id".to_owned(), owed[0].to_string()),
             ("proposal_id".to_owned(), proposal.id().to_string()),
             ("movement_id".to_owned(), movement.to_string()),
+            ("trust_id".to_owned(), id(&trust)),
+            ("item_id".to_owned(), id(&item)),
+            // What is papered can't be sorted any more, so it is another item.
+            ("item_ids".to_owned(), id(&ready)),
         ]);
         Self { org, ids, with_payments, operations: spec::all() }
     }
@@ -138,7 +149,7 @@ impl Fixture {
         let mut body = self.body(create).expect("a body");
         // These are found again when they come a second time, or there may be one at a time.
         match create.id.as_str() {
-            "create_contact" => body["external_reference"] = Value::Null,
+            "create_contact" | "create_trust" | "create_funding_item" => body["external_reference"] = Value::Null,
             "create_proposal" => {
                 let record = |name: &str| json!({"id": self.ids[name]});
                 let draft = drafts::ready(&record("workspace_id"), "Lease", &record("contact_id"));
@@ -168,7 +179,9 @@ pub fn path(operation: &Operation, ids: &Ids) -> String {
 #[must_use]
 pub fn with_ids(body: &Value, ids: &Ids) -> Value {
     let member = |(name, value): (&String, &Value)| {
+        let of_list = if name.ends_with("contact_ids") { ids.get("contact_id") } else { ids.get(name) };
         let value = match ids.get(name) {
+            _ if value.is_array() && of_list.is_some() => json!([of_list]),
             Some(id) => json!(id),
             None if name.ends_with("_id") => panic!("a kind of record that the fixture has none of: {name} in {body}"),
             None => with_ids(value, ids),

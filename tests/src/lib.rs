@@ -27,6 +27,7 @@ pub mod drafts;
 pub mod faults;
 pub mod figures;
 pub mod fixture;
+pub mod funding;
 pub mod ledger;
 pub mod log;
 pub mod memory;

@@ -28,11 +28,7 @@ impl ReadOperation for GetFundingSchedule {
     type Query = Empty;
     type Output = FundingScheduleView;
 
-    async fn run(
-        caller: &ReadCaller,
-        path: WorkspacePath,
-        _: Empty,
-    ) -> Result<ReadResult<FundingScheduleView>, Error> {
+    async fn run(caller: &ReadCaller, path: WorkspacePath, _: Empty) -> Result<ReadResult<FundingScheduleView>, Error> {
         let schedule = funding_items::schedule(caller, path.workspace_id).await?;
         Ok(FundingScheduleView::from(schedule).into())
     }
@@ -84,11 +80,7 @@ impl ReadOperation for GetFundingItem {
     type Query = Empty;
     type Output = FundingItemView;
 
-    async fn run(
-        caller: &ReadCaller,
-        path: FundingItemPath,
-        _: Empty,
-    ) -> Result<ReadResult<FundingItemView>, Error> {
+    async fn run(caller: &ReadCaller, path: FundingItemPath, _: Empty) -> Result<ReadResult<FundingItemView>, Error> {
         let item = funding_items::get(caller, path.item_id).await?;
         let version = item.version();
         Ok(Response::ok(FundingItemView::from(item.into_inner())).at_version(version).into())

@@ -21,7 +21,10 @@ impl WriteOperation for CreateTrust {
         tag: "Trusts",
         summary: "Create or change a trust",
         description: "Its contact, of the kind `trust`, is created with it. With an `external_reference` that a trust of yours has already, that trust gets the values that were sent, with status 200, and `trust.updated` is emitted if any of them differs; what is left out stays. In another workspace it is refused.",
-        success: &[(201, "The new trust."), (200, "The trust that has this reference already, with the values that were sent.")],
+        success: &[
+            (201, "The new trust."),
+            (200, "The trust that has this reference already, with the values that were sent."),
+        ],
         headers: &[],
     };
     type Path = Empty;

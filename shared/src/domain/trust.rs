@@ -180,7 +180,8 @@ mod tests {
 
     fn new(settlors: &[ContactId]) -> NewTrust {
         let workspace_id = WorkspaceId::from(uuid::Uuid::nil());
-        let body = json!({"workspace_id": workspace_id, "formal_name": "The Ellery Trust", "settlor_contact_ids": settlors});
+        let body =
+            json!({"workspace_id": workspace_id, "formal_name": "The Ellery Trust", "settlor_contact_ids": settlors});
         read(body).unwrap()
     }
 

@@ -284,8 +284,7 @@ pub async fn update(
     let owners = if let Patch::Set(owners) = &changes.owner_contact_ids { owners.as_slice() } else { &[] };
     let current = Current::load(scope, id).await?;
     let named = [("owner_contact_ids", owners)];
-    let (trust, of_owners) =
-        futures_util::try_join!(named_trust(scope, trust_id), unknown_contacts(scope, &named))?;
+    let (trust, of_owners) = futures_util::try_join!(named_trust(scope, trust_id), unknown_contacts(scope, &named))?;
     let mut unknown = trust.as_ref().err().cloned().unwrap_or_default();
     unknown.extend(of_owners);
     if !unknown.is_empty() {
@@ -293,7 +292,9 @@ pub async fn update(
     }
     expected.check(current.before.version())?;
     let mut errors = FieldErrors::default();
-    errors.extend(check_workspace(trust.ok().flatten().as_deref(), current.item.workspace_id()).err().unwrap_or_default());
+    errors.extend(
+        check_workspace(trust.ok().flatten().as_deref(), current.item.workspace_id()).err().unwrap_or_default(),
+    );
     let sorted = current.item.sort(changes, current.moment.at());
     match sorted {
         Ok(change) if errors.is_empty() => current.plan(scope, change),
@@ -309,11 +310,7 @@ pub async fn update(
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none; `wrong_state`, `sensitive_value`.
-pub async fn park(
-    by: &impl Writer,
-    id: FundingItemId,
-    parking: Parking,
-) -> Result<Plan<(FundingItem, u64)>, Error> {
+pub async fn park(by: &impl Writer, id: FundingItemId, parking: Parking) -> Result<Plan<(FundingItem, u64)>, Error> {
     let scope = by.scope();
     let current = Current::load(scope, id).await?;
     let change = current.item.park(parking, scope.actor().clone(), current.moment.at()).map_err(Error::Invalid)?;
@@ -355,7 +352,10 @@ pub async fn review(scope: &Scope, id: FundingItemId) -> Result<FundingItemRevie
     Ok(FundingItemReview {
         version: current.before.version(),
         trust: trust.map(Versioned::into_inner),
-        agreement: current.agreement.filter(|found| current.item.agreement_id() == Some(found.id())).map(Versioned::into_inner),
+        agreement: current
+            .agreement
+            .filter(|found| current.item.agreement_id() == Some(found.id()))
+            .map(Versioned::into_inner),
         owners: owners.into_iter().map(Versioned::into_inner).collect(),
         item: current.item,
     })
@@ -424,7 +424,8 @@ fn decide(by: &Member, current: &Current, act: FundingAct) -> Result<FundingChan
 fn is_done(item: &FundingItem, by: &Member, act: &FundingAct) -> bool {
     use crate::domain::funding::proof::ProofState;
 
-    let proof_is = |id: &ProofId, is: &dyn Fn(&ProofState) -> bool| item.proof(*id).is_some_and(|found| is(found.state()));
+    let proof_is =
+        |id: &ProofId, is: &dyn Fn(&ProofState) -> bool| item.proof(*id).is_some_and(|found| is(found.state()));
     match (act, item.status()) {
         (FundingAct::CloseUnfunded(reason, note), Status::Unfunded { reason: found, note: noted, by: closer, .. }) => {
             found == reason && noted == note && closer.is_member(by.id())

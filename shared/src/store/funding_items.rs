@@ -87,7 +87,8 @@ impl OrgStore {
         let mut wanted = Vec::new();
         for pointer in self.store.get_all(&pointers).await? {
             let sort = text(&pointer, AT);
-            let sort = sort.ok_or_else(|| StoreError::Unreadable("decoding the pointer of a funding item".to_owned()))?;
+            let sort =
+                sort.ok_or_else(|| StoreError::Unreadable("decoding the pointer of a funding item".to_owned()))?;
             wanted.push(keys::with_sort(partition.clone(), sort));
         }
         self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item).collect()
@@ -122,8 +123,7 @@ impl OrgStore {
         }
         let prefix = query.workspace_id.map(keys::funding_of).unwrap_or_default();
         let range = (keys::funding_items(self.org), prefix.as_str());
-        let filter =
-            RowFilter::containing(needle).equal(&TRUST, query.trust_id).equal(&PHASE, query.phase.get());
+        let filter = RowFilter::containing(needle).equal(&TRUST, query.trust_id).equal(&PHASE, query.phase.get());
         let (on_page, total) = self.slice_of_records(range, &filter, query.page()).await?;
         let found = self.store.get_all(&on_page).await?;
         let found: Vec<FundingItem> = found.into_iter().map(decoded).collect::<Result<_, _>>()?;
@@ -150,8 +150,7 @@ impl OrgStore {
         &self,
         workspace: Option<WorkspaceId>,
     ) -> Result<HashMap<TrustId, u32>, StoreError> {
-        let (partition, prefix) =
-            (keys::funding_items(self.org), workspace.map(keys::funding_of).unwrap_or_default());
+        let (partition, prefix) = (keys::funding_items(self.org), workspace.map(keys::funding_of).unwrap_or_default());
         let mut counts = HashMap::new();
         let visit = |item: Item| {
             if let Some(trust) = text(&item, TRUST.name).and_then(|id| id.parse().ok()) {
@@ -197,19 +196,15 @@ pub fn create(call: &CallContext, created: &ItemChange) -> Result<Changes, Store
     };
     let pointer = keys::funding_item_pointer(org, created.id());
     let pointer = named(pointer, AT, key(org, created).sort().to_owned());
-    let reference = created.external_reference().map(|reference| {
-        named(keys::funding_item_reference(org, reference), ITEM, created.id().to_string())
-    });
+    let reference = created
+        .external_reference()
+        .map(|reference| named(keys::funding_item_reference(org, reference), ITEM, created.id().to_string()));
     let record = Change::Create(encoded(org, created, 1)?);
     Ok(Changes::of(call, [record, pointer].into_iter().chain(reference)))
 }
 
 /// The changes of sorting, parking or papering.
-pub fn change(
-    call: &CallContext,
-    before: &Versioned<FundingItem>,
-    after: &ItemChange,
-) -> Result<Changes, StoreError> {
+pub fn change(call: &CallContext, before: &Versioned<FundingItem>, after: &ItemChange) -> Result<Changes, StoreError> {
     Ok(Changes::of(call, [next(call, before, after)?]))
 }
 
@@ -246,4 +241,48 @@ fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem
         return Err(StoreError::Failed("a funding item in the place of another one".to_owned()));
     }
     Ok(Change::Replace(encoded(call.org(), after, before.version() + 1)?, before.version()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::actor::Actor;
+    use crate::domain::funding::input::{FundingItemChanges, NewFundingItem};
+    use crate::domain::ids::RequestId;
+    use crate::domain::time::Timestamp;
+    use crate::wire::input::read;
+
+    fn added(workspace: WorkspaceId) -> ItemChange {
+        let new = json!({"workspace_id": workspace, "label": "Straße", "asset_kind": "retirement_account"});
+        let new: NewFundingItem = read(new).unwrap();
+        let place = Place::new(7).unwrap();
+        FundingItem::add(FundingItemId::new(), place, new, Actor::system(), Timestamp::now()).unwrap()
+    }
+
+    #[test]
+    fn an_item_is_its_own_row_and_is_read_as_it_was_written() {
+        let (org, workspace, trust) = (OrgId::new(), WorkspaceId::new(), TrustId::new());
+        let detail = json!({"share_percent": 33.25, "institution": "First", "account_last4": "0044"});
+        let changes = json!({"verb": "change_beneficiary", "trust_id": trust, "detail": detail});
+        let changes: FundingItemChanges = read(changes).unwrap();
+        let item = added(workspace).sort(changes, Timestamp::now()).unwrap().into_item();
+        let stored = encoded(org, &item, 3).unwrap();
+        assert_eq!(text(&stored, SORT), Some(format!("{workspace}#0007").as_str()));
+        assert_eq!((text(&stored, TEXT), text(&stored, PHASE.name)), (Some("strasse"), Some("gathering")));
+        assert_eq!(text(&stored, TRUST.name), Some(trust.to_string().as_str()));
+        let read = from_versioned_item::<FundingItem>(stored).unwrap();
+        assert_eq!((read.version(), &*read), (3, &item));
+    }
+
+    #[test]
+    fn an_item_is_written_in_the_place_of_no_other() {
+        let org = OrgId::new();
+        let call = CallContext::new(RequestId::new(), "test", Timestamp::now(), Actor::system(), org, Vec::new());
+        let (one, other) = (added(WorkspaceId::new()), added(WorkspaceId::new()));
+        let before = Versioned::read(FundingItem::clone(&one), 1);
+        assert!(change(&call, &before, &one).is_ok() && change(&call, &before, &other).is_err());
+        assert_eq!(create(&call, &one).unwrap().into_list().len(), 2, "the record and its pointer");
+    }
 }

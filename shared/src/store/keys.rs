@@ -56,12 +56,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
+use crate::domain::funding::Place;
 use crate::domain::ids::{
     AgreementId, ContactId, EndpointId, EventId, EvidenceId, FundingItemId, GateId, MemberId, MovementId, ObligationId,
     OrgId, PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, StatementId, TokenId, TrustId,
     VerificationId, WorkspaceId,
 };
-use crate::domain::funding::Place;
 use crate::domain::movement::evidence::EvidenceKey;
 use crate::domain::participant::session::Part;
 use crate::domain::proposal::ProposalAction;

@@ -117,8 +117,7 @@ impl FundingItem {
 
     fn closed(&self, status: Status, closed: FundingStatus, moment: Moment) -> (Self, EventKind) {
         let next = self.touched(Self { status, hold: None, ..self.clone() }, moment.at());
-        let data =
-            FundingItemClosedData { funding_item_id: self.id, workspace_id: self.workspace_id, status: closed };
+        let data = FundingItemClosedData { funding_item_id: self.id, workspace_id: self.workspace_id, status: closed };
         (next, EventKind::FundingItemClosed(data))
     }
 }

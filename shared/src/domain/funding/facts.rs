@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use deserr::{Deserr, IntoValue, Map, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, json};
-use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Schema, Type};
 use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::sensitive;
@@ -166,8 +166,7 @@ type Row = (AssetKind, &'static [(Verb, &'static [Fact])]);
 /// What leaving an asset out needs, and nothing else: no trust and no owner.
 const LEAVE_OUT: &[Fact] = &[Fact::Reason];
 
-const REAL_ESTATE: &[Fact] =
-    &[Fact::Address, Fact::County, Fact::State, Fact::LegalDescription, Fact::CurrentVesting];
+const REAL_ESTATE: &[Fact] = &[Fact::Address, Fact::County, Fact::State, Fact::LegalDescription, Fact::CurrentVesting];
 const VEHICLE: &[Fact] = &[Fact::MakeModelYear, Fact::Vin, Fact::State];
 const POLICY_BENEFICIARY: &[Fact] = &[Fact::Carrier, Fact::PolicyLast4, Fact::Designation, Fact::SharePercent];
 const POLICY: &[(Verb, &[Fact])] =
@@ -190,10 +189,7 @@ const TABLE: &[Row] = &[
         AssetKind::BrokerageAccount,
         &[
             (Verb::Retitle, &[Fact::Institution, Fact::AccountLast4, Fact::Registration]),
-            (
-                Verb::Transfer,
-                &[Fact::Institution, Fact::AccountLast4, Fact::Registration, Fact::ReceivingInstitution],
-            ),
+            (Verb::Transfer, &[Fact::Institution, Fact::AccountLast4, Fact::Registration, Fact::ReceivingInstitution]),
             (Verb::ChangeBeneficiary, &[Fact::Institution, Fact::AccountLast4]),
         ],
     ),
@@ -399,7 +395,9 @@ impl Fact {
                 .schema_type(Type::String)
                 .min_length(Some(1))
                 .pattern(Some(text::bounded(&text::line_pattern(), limits::NAME_CHARS_MAX))),
-            FactType::Lines => schema.schema_type(Type::String).min_length(Some(1)).pattern(Some(text::lines_pattern())),
+            FactType::Lines => {
+                schema.schema_type(Type::String).min_length(Some(1)).pattern(Some(text::lines_pattern()))
+            }
             FactType::Last4 => schema.schema_type(Type::String).pattern(Some("^[0-9A-Za-z]{4}$")),
             FactType::Amount => schema.schema_type(Type::Integer).minimum(Some(1)),
             FactType::Currency => schema.schema_type(Type::String).pattern(Some("^[A-Z]{3}$")),
@@ -414,7 +412,10 @@ impl Fact {
 fn last4(text: &str) -> Result<FactValue, (FieldCode, String)> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     if digits > 4 {
-        return Err((FieldCode::SensitiveValue, "must be the last 4 characters only, never the whole number".to_owned()));
+        return Err((
+            FieldCode::SensitiveValue,
+            "must be the last 4 characters only, never the whole number".to_owned(),
+        ));
     }
     if text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Ok(FactValue::Text(text.to_owned()));
@@ -607,9 +608,8 @@ impl PartialSchema for DetailChanges {
             .description(Some(format!("{ABOUT_DETAIL} Facts that are left out stay; `null` removes one.")))
             .additional_properties(Some(AdditionalProperties::FreeForm(false)))
             .examples([json!({"institution": "First National", "account_last4": "4411", "amount_minor": null})]);
-        let nullable = |fact: &Fact| {
-            OneOfBuilder::new().item(ObjectBuilder::new().schema_type(Type::Null)).item(fact.schema())
-        };
+        let nullable =
+            |fact: &Fact| OneOfBuilder::new().item(ObjectBuilder::new().schema_type(Type::Null)).item(fact.schema());
         Fact::ALL.iter().fold(object, |object, fact| object.property(fact.as_str(), nullable(fact))).into()
     }
 }

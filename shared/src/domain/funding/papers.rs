@@ -18,7 +18,8 @@ use super::item::FundingItem;
 use crate::domain::actor::Actor;
 use crate::domain::agreement::gate::{FieldType, GateRule, InformationField};
 use crate::domain::agreement::{
-    Agreement, AgreementKind, AgreementName, DocumentContent, Label, NewAgreement, NewParticipant, ParticipantRole, Roles,
+    Agreement, AgreementKind, AgreementName, DocumentContent, Label, NewAgreement, NewParticipant, ParticipantRole,
+    Roles,
 };
 use crate::domain::contact::Contact;
 use crate::domain::day::Day;
@@ -329,8 +330,13 @@ mod tests {
         let name = default_name(&trust).unwrap();
         let draft = draft((AgreementId::new(), name), &trust, &papered, Actor::system(), noon()).unwrap();
         let contacts = contacts(&trust);
-        let context =
-            DraftContext { workspace_activated: false, contacts: &contacts, payments: &[], changed_items: &[], now: noon() };
+        let context = DraftContext {
+            workspace_activated: false,
+            contacts: &contacts,
+            payments: &[],
+            changed_items: &[],
+            now: noon(),
+        };
         assert_eq!(blockers(&draft, &context), [Blocker::WorkspaceNotActivated]);
         assert_eq!(draft.documents.len(), PAPERED.len());
         assert_eq!(draft.documents[0].name.as_str(), "Deed cover sheet: Other asset");

@@ -41,8 +41,26 @@ fn refuse(is_sensitive: bool) -> Result<(), (FieldCode, String)> {
 
 /// Words after which a long number is that of something public.
 const NAMING: [&str; 20] = [
-    "parcel", "apn", "folio", "tax", "pin", "instrument", "document", "doc", "recording", "reception", "book", "cusip",
-    "sedol", "phone", "tel", "mobile", "fax", "registration", "patent", "serial",
+    "parcel",
+    "apn",
+    "folio",
+    "tax",
+    "pin",
+    "instrument",
+    "document",
+    "doc",
+    "recording",
+    "reception",
+    "book",
+    "cusip",
+    "sedol",
+    "phone",
+    "tel",
+    "mobile",
+    "fax",
+    "registration",
+    "patent",
+    "serial",
 ];
 /// Words that may stand between such a word and its number.
 const BETWEEN: [&str; 6] = ["no", "nr", "number", "id", "lot", "is"];
@@ -79,9 +97,10 @@ fn has_social_security_number(text: &str) -> bool {
     let is_edge = |at: Option<usize>| {
         at.and_then(|at| letters.get(at)).is_none_or(|letter| !letter.is_alphanumeric() && *letter != '-')
     };
-    letters.windows(SSN_CHARS).enumerate().any(|(at, window)| {
-        is_ssn(window) && is_edge(at.checked_sub(1)) && is_edge(Some(at + SSN_CHARS))
-    })
+    letters
+        .windows(SSN_CHARS)
+        .enumerate()
+        .any(|(at, window)| is_ssn(window) && is_edge(at.checked_sub(1)) && is_edge(Some(at + SSN_CHARS)))
 }
 
 const SSN_CHARS: usize = 11;
@@ -96,7 +115,9 @@ fn is_ssn(window: &[char]) -> bool {
                 separators.push(*letter);
                 groups.push(String::new());
             }
-            digit if digit.is_ascii_digit() => groups.iter_mut().next_back().into_iter().for_each(|group| group.push(*digit)),
+            digit if digit.is_ascii_digit() => {
+                groups.iter_mut().next_back().into_iter().for_each(|group| group.push(*digit))
+            }
             _ => return false,
         }
     }
@@ -168,8 +189,8 @@ fn is_access_key(word: &str) -> bool {
 
 /// Words that no list of a wallet's words has, and that hardly any twelve words of a sentence do without.
 const SENTENCE_WORDS: [&str; 20] = [
-    "the", "and", "for", "with", "from", "are", "was", "were", "has", "had", "his", "her", "its", "our", "their", "which",
-    "who", "not", "but", "per",
+    "the", "and", "for", "with", "from", "are", "was", "were", "has", "had", "his", "her", "its", "our", "their",
+    "which", "who", "not", "but", "per",
 ];
 
 fn has_words_of_a_wallet(text: &str) -> bool {

@@ -7,9 +7,7 @@ use super::input::{FundingItemChanges, NewFundingItem, Parking};
 use super::item::{FundingItem, Hold, ItemLabel, Papering, Place, Status};
 use super::{Phase, sensitive};
 use crate::domain::actor::Actor;
-use crate::domain::event::{
-    EventKind, FundingItemData, FundingItemParkedData, FundingItemSortedData,
-};
+use crate::domain::event::{EventKind, FundingItemData, FundingItemParkedData, FundingItemSortedData};
 use crate::domain::ids::FundingItemId;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
@@ -191,11 +189,8 @@ impl FundingItem {
         }
         let since = self.hold.as_ref().filter(|_| before == after).map_or(now, |hold| hold.since);
         let hold = after.map(|waiting_on| Hold { waiting_on, note, since, by });
-        let data = FundingItemParkedData {
-            funding_item_id: self.id,
-            workspace_id: self.workspace_id,
-            waiting_on: after,
-        };
+        let data =
+            FundingItemParkedData { funding_item_id: self.id, workspace_id: self.workspace_id, waiting_on: after };
         let event = (before != after).then_some(EventKind::FundingItemParked(data));
         let item = self.touched(Self { hold, ..self.clone() }, now);
         Ok(ItemChange { item, events: event.into_iter().collect() })

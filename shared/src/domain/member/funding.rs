@@ -45,6 +45,9 @@
 //! }
 //! ```
 
+#[cfg(test)]
+mod histories;
+
 use super::{ByMember, Member};
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::EventKind;

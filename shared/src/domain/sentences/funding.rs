@@ -75,8 +75,8 @@ fn waited_for(waiting_on: WaitingOn) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::funding::fixtures::{item, ready_item, trust};
     use crate::domain::funding::AssetKind;
+    use crate::domain::funding::fixtures::{item, ready_item, trust};
 
     #[test]
     fn a_sentence_names_what_is_missing_as_people_call_it() {
@@ -85,10 +85,7 @@ mod tests {
         assert_eq!(next_step_of_item(&vehicle), "Decide what is to be done with it.");
         let changes = serde_json::json!({"verb": "retitle", "trust_id": trust.id, "detail": {"state": "Ohio"}});
         let sorted = vehicle.sort(crate::wire::input::read(changes).unwrap(), vehicle.updated_at()).unwrap();
-        assert_eq!(
-            next_step_of_item(&sorted),
-            "Add what is missing: the owner, make, model and year, VIN."
-        );
+        assert_eq!(next_step_of_item(&sorted), "Add what is missing: the owner, make, model and year, VIN.");
         let ready = ready_item(&trust, Verb::Assign);
         assert_eq!(next_step_of_item(&ready), "Nothing is missing. Draft its agreement.");
     }

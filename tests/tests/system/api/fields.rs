@@ -26,6 +26,11 @@ fn wrong_values(write: &Operation, field: &Field) -> Vec<(Value, &'static str)> 
             wrong.push((json!("text"), "invalid_type"));
             wrong.extend(length("minItems").map(|_| (json!([]), "too_short")));
         }
+        Some("object") => {
+            wrong.retain(|(value, _)| !value.is_object());
+            wrong.push((json!(["text"]), "invalid_type"));
+            wrong.push((json!("text"), "invalid_type"));
+        }
         other => panic!("no wrong values are known for the type {other:?} of {}", field.name),
     }
     wrong.extend(length("minLength").map(|_| (json!(""), "too_short")));

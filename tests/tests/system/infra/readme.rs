@@ -21,7 +21,7 @@ const README: &str = "README.md";
 /// The README is a front door: what does not fit goes to a page beside it.
 const README_BYTES_MAX: usize = 9 * 1024;
 /// The pages whose shell blocks the tests paste. No other page has one: what a reader types by hand is `console`.
-const PASTED: [&str; 3] = [README, "docs/first-session.md", "docs/draft-to-completion.md"];
+const PASTED: [&str; 4] = [README, "docs/first-session.md", "docs/draft-to-completion.md", "docs/trust-funding.md"];
 
 /// Every page, by its path from the root.
 fn pages() -> Vec<String> {
@@ -83,6 +83,7 @@ async fn the_walkthroughs_lead_where_they_say() {
     first_deal(folder.path(), &process).await;
     first_session(folder.path()).await;
     draft_to_completion(folder.path()).await;
+    trust_funding(folder.path()).await;
     process.kill().await;
 }
 
@@ -147,6 +148,22 @@ async fn draft_to_completion(folder: &Path) {
     fs::create_dir(folder.join(".local-fast")).expect("a folder");
     fs::copy(folder.join(".local/ready.json"), folder.join(".local-fast/ready.json")).expect("the ready file");
     assert_eq!(paste(folder, &[complete]).await.trim(), "\"lifecycle\":\"active\"");
+}
+
+async fn trust_funding(folder: &Path) {
+    let blocks = blocks("docs/trust-funding.md", "sh");
+    let [list, sort, paper] = &blocks[..] else { panic!("three blocks: {blocks:?}") };
+    let said = paste(folder, &[list, sort, paper]).await;
+    let lines: Vec<&str> = said.lines().collect();
+    let [gathering, refused, ready, parked, document, summary] = &lines[..] else { panic!("six lines: {said}") };
+    assert!(gathering.contains("\"gathering\"") && gathering.contains("\"current_title\""), "{said}");
+    assert_eq!((*refused, *parked), ("\"code\":\"sensitive_value\"", "\"waiting_on\":\"settlor\""));
+    assert_eq!(*ready, "\"phase\":\"ready\",\"missing_facts\":[]");
+    assert!(document.ends_with(": Checking at First National\""), "{said}");
+    assert!(
+        summary.contains("\"papered\":1") && summary.contains("\"parked\":1") && summary.ends_with("\"done\":0}"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::client::Request;
+use tests::funding::{ITEMS, PAPER, TRUSTS, funding_path, item_path};
 use tests::{Client, Faults, Org, Stack, log, obligations, payments, spec};
 
 use crate::unknown_id;
@@ -183,6 +184,8 @@ async fn measure_all(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("list_contacts: by a reference that none of 253 has", 200, by_reference("crm-0")).await;
 
     measure_movements(meter, org, client).await;
+    measure_trusts(meter, org, client).await;
+    measure_funding(meter, org, client).await;
 
     meter.measure("refused input", 422, client.get(CONTACTS).query("limit", 0)).await;
     meter.measure("refused scope", 403, client.with_token(&org.read_only_token.value).post(CONTACTS, &plain)).await;
@@ -271,6 +274,72 @@ async fn measure_movements(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("list_ledger: a draft with two payments", 200, of_elm()).await;
     meter.measure("list_ledger: search finds one payment", 200, of_elm().query("search", "balance")).await;
     meter.measure("list_ledger: of a product that it has none of", 200, of_elm().query("product", "safe")).await;
+}
+
+async fn measure_trusts(meter: &mut Meter<'_>, org: &Org, client: &Client) {
+    meter.measure("list_trusts: none", 200, client.get(TRUSTS)).await;
+    let (workspace, ada) = (org.workspace("Birch").await, org.person("Ada").await);
+    let plain = json!({"workspace_id": workspace["id"], "formal_name": "The Birch Trust"});
+    meter.measure("create_trust", 201, client.post(TRUSTS, &plain)).await;
+    let mut full = plain.clone();
+    full["trustee_contact_ids"] = json!([ada["id"]]);
+    full["external_reference"] = json!("trust-1");
+    meter.measure("create_trust: with a reference and a trustee", 201, client.post(TRUSTS, &full)).await;
+    meter.measure("create_trust: reference known", 200, client.post(TRUSTS, &full)).await;
+    full["formal_name"] = json!("The Birch Family Trust");
+    meter.measure("create_trust: another name", 200, client.post(TRUSTS, &full)).await;
+    meter.measure("list_trusts: two of one workspace", 200, client.get(TRUSTS)).await;
+    let by_reference = client.get(TRUSTS).query("external_reference", "trust-1");
+    meter.measure("list_trusts: by reference", 200, by_reference).await;
+}
+
+async fn measure_funding(meter: &mut Meter<'_>, org: &Org, client: &Client) {
+    meter.measure("list_funding_items: none", 200, client.get(ITEMS)).await;
+    let estate = org.estate("Rowan").await;
+    let workspace = &estate.workspace;
+    meter.measure("get_funding_schedule: one trust, no items", 200, client.get(funding_path(workspace))).await;
+    let plain = json!({"workspace_id": workspace["id"], "label": "Checking"});
+    let item = meter.measure("create_funding_item", 201, client.post(ITEMS, &plain)).await;
+    let full = json!({
+        "workspace_id": workspace["id"],
+        "trust_id": estate.trust["id"],
+        "label": "Savings",
+        "asset_kind": "bank_account",
+        "external_reference": "asset-1",
+    });
+    meter.measure("create_funding_item: with a reference and a trust", 201, client.post(ITEMS, &full)).await;
+    meter.measure("create_funding_item: reference known", 200, client.post(ITEMS, &full)).await;
+    let path = item_path(&item);
+    meter.measure("get_funding_item", 200, client.get(&path)).await;
+    meter.measure("get_funding_item: unknown", 404, client.get(format!("{ITEMS}/{}", unknown_id()))).await;
+    let sort = json!({
+        "verb": "assign",
+        "trust_id": estate.trust["id"],
+        "owner_contact_ids": [estate.settlor["id"]],
+        "detail": {"description": "A painting"},
+    });
+    meter.measure("update_funding_item", 200, client.patch(&path, &sort)).await;
+    meter.measure("update_funding_item: no change", 200, client.patch(&path, &json!({"verb": "assign"}))).await;
+    let facts = json!({"detail": {"description": "Two paintings"}});
+    meter.measure("update_funding_item: facts", 200, client.patch(&path, &facts)).await;
+    let stale = client.patch(&path, &facts).if_match("\"0\"");
+    meter.measure("update_funding_item: stale If-Match", 409, stale).await;
+    let park = format!("{path}/park");
+    meter.measure("park_funding_item", 200, client.post(&park, &json!({"waiting_on": "counsel"}))).await;
+    let ids = json!({"item_ids": [item["id"]]});
+    meter.measure("paper_funding_items: on hold", 422, client.post(PAPER, &ids)).await;
+    let clear = json!({"waiting_on": null});
+    meter.measure("park_funding_item: cleared", 200, client.post(&park, &clear)).await;
+    meter.measure("park_funding_item: cleared twice", 200, client.post(&park, &clear)).await;
+    meter.measure("list_funding_items: two", 200, client.get(ITEMS)).await;
+    meter.measure("get_funding_schedule: one trust, two items", 200, client.get(funding_path(workspace))).await;
+    meter.measure("paper_funding_items", 201, client.post(PAPER, &ids)).await;
+    let mut many = Vec::new();
+    for n in 0..25 {
+        many.push(org.ready_item(&estate, &format!("Asset {n}")).await["id"].clone());
+    }
+    let many = client.post(PAPER, &json!({"item_ids": many}));
+    meter.measure("paper_funding_items: 25 of them", 201, many).await;
 }
 
 /// Holds figures to the golden file.

@@ -1,0 +1,304 @@
+//! Papering: an ordinary draft with its items, all or nothing; and what becomes of items with their agreement.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shared::domain::funding::CloseReason;
+use shared::domain::member::funding::NotDone;
+use shared::domain::movement::safe_text::SafeNote;
+use shared::domain::proposal::ProposalAction;
+use shared::service::funding_items::FundingAct;
+use tests::funding::{ITEMS, PAPER, TRUSTS, funding_path, item_path, proof};
+use tests::{Needs, Org, eventually};
+
+use crate::unknown_id;
+
+fn agreement_path(agreement: &Value) -> String {
+    format!("/api/v1/agreements/{}", agreement["id"].as_str().expect("an id"))
+}
+
+fn ids(items: &[&Value]) -> Value {
+    json!({"item_ids": items.iter().map(|item| &item["id"]).collect::<Vec<_>>()})
+}
+
+async fn decide(org: &Org, member: &tests::app::Person, agreement: &Value, action: ProposalAction) {
+    let id = agreement["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
+    org.decide_at_once(member, id, action).await;
+}
+
+async fn summary(org: &Org, workspace: &Value) -> Value {
+    org.get(funding_path(workspace)).send().await.ok(200)["summary"].clone()
+}
+
+#[tokio::test]
+async fn items_are_papered_as_an_ordinary_draft() {
+    let org = Org::new().await;
+    let estate = org.estate("Harbor").await;
+    let (first, second) = (org.ready_item(&estate, "A painting").await, org.ready_item(&estate, "חזרה לבית").await);
+    let mut body = ids(&[&first, &second]);
+    body["name"] = json!("Art to the trust");
+    let created = org.post(PAPER, &body).send().await;
+    let draft = created.ok(201);
+    assert_eq!(created.header("location"), agreement_path(&draft));
+    assert_eq!(org.get(agreement_path(&draft)).send().await.ok(200), draft);
+    assert_eq!((&draft["lifecycle"], &draft["name"]), (&json!("draft"), &json!("Art to the trust")));
+    assert_eq!(draft["funding_item_ids"], json!([first["id"], second["id"]]));
+    assert_eq!(draft["workspace_id"], estate.workspace["id"]);
+    let names: Vec<&Value> = draft["documents"].as_array().expect("documents").iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["Assignment: A painting", "Assignment: חזרה לבית"]);
+    assert!(draft["documents"][0]["size_bytes"].as_u64() > Some(1000), "{}", draft["documents"]);
+    let roles: Vec<&Value> = draft["participants"].as_array().expect("all").iter().map(|one| &one["roles"]).collect();
+    assert_eq!(roles, [&json!(["signer", "trustee"]), &json!(["signer", "contributor", "observer"])]);
+    let stages: Vec<Value> = draft["stages"]
+        .as_array()
+        .expect("stages")
+        .iter()
+        .map(|stage| json!([stage["name"], stage["gates"][0]["type"], stage["gates"].as_array().map(Vec::len)]))
+        .collect();
+    assert_eq!(stages, [json!(["Signing", "signature_blocks", 1]), json!(["Confirmation", "information_request", 1])]);
+    let blockers: Vec<&Value> =
+        draft["publish_blockers"].as_array().expect("blockers").iter().map(|blocker| &blocker["code"]).collect();
+    assert_eq!((blockers, &draft["proposal_ready"]), (vec![&json!("workspace_not_activated")], &json!(true)));
+    for item in [&first, &second] {
+        let item = org.item(item).await;
+        assert_eq!((&item["phase"], &item["agreement_id"]), (&json!("papered"), &draft["id"]));
+        assert_eq!(item["missing_facts"], json!([]));
+    }
+    let people = org.get(format!("/api/v1/workspaces/{}", estate.workspace["id"].as_str().expect("an id")));
+    assert_eq!(people.send().await.ok(200)["people_count"], 2);
+    let papered: Vec<Value> =
+        org.events().await.into_iter().filter(|event| event["type"] == "funding_item.papered").collect();
+    assert_eq!(papered.len(), 2);
+    assert_eq!(
+        papered[0]["data"],
+        json!({"funding_item_id": first["id"], "workspace_id": estate.workspace["id"], "agreement_id": draft["id"]})
+    );
+    let wrong_state = [("path.item_id", "wrong_state")];
+    org.patch(item_path(&first), &json!({"label": "x"})).send().await.refused_for(422, &wrong_state);
+    org.post(PAPER, &ids(&[&first])).send().await.refused_for(422, &[("item_ids[0]", "wrong_state")]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_papered_is_named_item_by_item_and_nothing_changes() {
+    let (org, other) = (Org::new().await, Org::new().await);
+    let (estate, pine, foreign) = (org.estate("Harbor").await, org.estate("Pine").await, other.estate("Theirs").await);
+    let ready = org.ready_item(&estate, "A painting").await;
+    let theirs = other.ready_item(&foreign, "Theirs").await;
+    let elsewhere = org.ready_item(&pine, "Elsewhere").await;
+    let unsorted = org.funding_item(&estate.workspace, "Checking").await;
+    let held = org.ready_item(&estate, "Held").await;
+    org.post(format!("{}/park", item_path(&held)), &json!({"waiting_on": "counsel"})).send().await.ok(200);
+    let left_out = org.funding_item(&estate.workspace, "A boat").await;
+    let change = json!({"verb": "leave_out", "detail": {"reason": "Sold soon"}, "trust_id": estate.trust["id"]});
+    org.patch(item_path(&left_out), &change).send().await.ok(200);
+    let papered = org.ready_item(&estate, "Papered").await;
+    org.paper(&[&papered]).await;
+    let trust = json!({"workspace_id": estate.workspace["id"], "formal_name": "Another trust"});
+    let second = org.post(TRUSTS, &trust).send().await.ok(201);
+    let of_second = org.ready_item(&estate, "Of another trust").await;
+    org.patch(item_path(&of_second), &json!({"trust_id": second["id"]})).send().await.ok(200);
+    let before = org.state().await;
+
+    let refused = async |items: &[&Value], status: u16, errors: &[(&str, &str)]| {
+        org.post(PAPER, &ids(items)).send().await.refused_for(status, errors);
+    };
+    refused(&[&ready, &theirs], 404, &[("item_ids[1]", "not_found")]).await;
+    refused(&[&ready, &elsewhere], 422, &[("item_ids[1]", "wrong_workspace")]).await;
+    refused(&[&ready, &of_second], 422, &[("item_ids[1]", "invalid_value")]).await;
+    refused(&[&ready, &ready], 422, &[("item_ids[1]", "invalid_value")]).await;
+    let all = [&ready, &unsorted, &held, &left_out, &papered];
+    let errors = [
+        ("item_ids[1]", "missing_facts"),
+        ("item_ids[2]", "on_hold"),
+        ("item_ids[3]", "verb_not_allowed"),
+        ("item_ids[4]", "wrong_state"),
+    ];
+    refused(&all, 422, &errors).await;
+    let path = PAPER;
+    let many: Vec<String> = (0..26).map(|_| unknown_id()).collect();
+    org.post(path, &json!({"item_ids": many})).send().await.refused_for(422, &[("item_ids", "too_long")]);
+    org.post(path, &json!({"item_ids": []})).send().await.refused_for(422, &[("item_ids", "too_short")]);
+    org.post(path, &json!({"item_ids": ["x"]})).send().await.refused_for(422, &[("item_ids[0]", "invalid_format")]);
+    org.post(path, &json!({})).send().await.refused_for(422, &[("item_ids", "required")]);
+    assert_eq!(org.state().await, before);
+}
+
+#[tokio::test]
+async fn twenty_five_items_are_papered_published_and_given_free_together() {
+    let org = Org::with(Needs::OWN.time_scale(60)).await;
+    let (estate, maren) = (org.estate("Harbor").await, org.member("Maren").await);
+    let mut items = Vec::new();
+    for n in 0..25 {
+        items.push(org.ready_item(&estate, &format!("Asset {n}")).await);
+    }
+    let named: Vec<&Value> = items.iter().collect();
+    let draft = org.paper(&named).await;
+    assert_eq!(summary(&org, &estate.workspace).await["papered"], 25);
+    decide(&org, &maren, &draft, ProposalAction::PublishAgreement).await;
+    assert_eq!(summary(&org, &estate.workspace).await["in_progress"], 25, "in the transaction of the publication");
+    decide(&org, &maren, &draft, ProposalAction::CancelAgreement).await;
+    eventually("all items are open again", async || {
+        (summary(&org, &estate.workspace).await["ready"] == 25).then_some(())
+    })
+    .await;
+    let events = org.events().await;
+    assert_eq!(events.iter().filter(|event| event["type"] == "funding_item.reopened").count(), 25);
+    let freed = org.audit().await.iter().filter(|row| row.to_string().contains("free_funding_item")).count();
+    assert_eq!(freed, 25, "an audit row for each");
+}
+
+#[tokio::test]
+async fn a_cancelled_agreement_leaves_its_items_open_for_every_call_at_once() {
+    let org = Org::with(Needs::OWN.without_background()).await;
+    let (estate, maren) = (org.estate("Harbor").await, org.member("Maren").await);
+    let (first, second) = (org.ready_item(&estate, "One").await, org.ready_item(&estate, "Two").await);
+    let draft = org.paper(&[&first, &second]).await;
+    decide(&org, &maren, &draft, ProposalAction::CancelAgreement).await;
+    assert_eq!(org.item(&first).await["phase"], "papered", "nobody has told it yet");
+    let renamed = org.patch(item_path(&first), &json!({"label": "One again"})).send().await.ok(200);
+    assert_eq!((&renamed["phase"], &renamed["agreement_id"]), (&json!("ready"), &Value::Null));
+    let again = org.paper(&[&first, &second]).await;
+    assert_ne!(again["id"], draft["id"]);
+    let reopened = org.events().await.into_iter().filter(|event| event["type"] == "funding_item.reopened").count();
+    assert_eq!(reopened, 2, "each once");
+}
+
+#[tokio::test]
+async fn a_claim_moves_no_number_and_proof_does() {
+    let org = Org::new().await;
+    let subscriber = org.subscriber_of(&["funding_item.closed", "funding_item.reopened"]).await;
+    let (estate, maren) = (org.estate("Harbor").await, org.member("Maren").await);
+    let item = org.ready_item(&estate, "A painting").await;
+    let early = org.act_on_item(&maren, &item, FundingAct::RecordClaim(None)).await;
+    assert_eq!(early, Err(NotDone::NotInProgress));
+    let draft = org.paper(&[&item]).await;
+    let closed = org.act_on_item(&maren, &item, FundingAct::CloseUnfunded(CloseReason::Sold, None)).await;
+    assert!(matches!(closed, Err(NotDone::Papered(_))));
+    decide(&org, &maren, &draft, ProposalAction::PublishAgreement).await;
+    for _ in 0..2 {
+        // A form that is sent twice does it once.
+        assert_eq!(org.act_on_item(&maren, &item, FundingAct::RecordClaim(None)).await, Ok(()));
+    }
+    let claimed = org.item(&item).await;
+    assert_eq!((&claimed["phase"], &claimed["status"]), (&json!("claimed"), &json!("open")));
+    assert!(claimed["claimed_at"].is_string());
+    assert_eq!(summary(&org, &estate.workspace).await["done"], 0, "a claim never moves it");
+    let filed = proof();
+    for _ in 0..2 {
+        assert_eq!(org.act_on_item(&maren, &item, FundingAct::FileProof(filed.clone())).await, Ok(()));
+    }
+    let rejected = proof();
+    assert_eq!(org.act_on_item(&maren, &item, FundingAct::FileProof(rejected.clone())).await, Ok(()));
+    let reason = SafeNote::parse("It is of another account").expect("a reason");
+    assert_eq!(org.act_on_item(&maren, &item, FundingAct::RejectProof(rejected.id, reason)).await, Ok(()));
+    let decided = org.act_on_item(&maren, &item, FundingAct::AcceptProof(rejected.id)).await;
+    assert_eq!(decided, Err(NotDone::DecidedAlready));
+    assert_eq!(summary(&org, &estate.workspace).await["done"], 0);
+    assert_eq!(org.act_on_item(&maren, &item, FundingAct::AcceptProof(filed.id)).await, Ok(()));
+    let funded = org.item(&item).await;
+    assert_eq!((&funded["phase"], &funded["status"]), (&json!("done"), &json!("funded")));
+    let counted = summary(&org, &estate.workspace).await;
+    assert_eq!((&counted["done"], &counted["funded"], &counted["claimed"]), (&json!(1), &json!(1), &json!(0)));
+    let live = org.act_on_item(&maren, &item, FundingAct::Reopen).await;
+    assert!(matches!(live, Err(NotDone::AgreementLive(_))), "its agreement is active");
+    org.post(format!("{}/park", item_path(&item)), &json!({"waiting_on": "counsel"}))
+        .send()
+        .await
+        .refused_for(422, &[("path.item_id", "wrong_state")]);
+
+    let other = org.funding_item(&estate.workspace, "A boat").await;
+    let close = FundingAct::CloseUnfunded(CloseReason::Sold, None);
+    assert_eq!(org.act_on_item(&maren, &other, close).await, Ok(()));
+    assert_eq!(org.item(&other).await["close_reason"], "sold");
+    assert_eq!(summary(&org, &estate.workspace).await["done"], 2);
+    assert_eq!(org.act_on_item(&maren, &other, FundingAct::Reopen).await, Ok(()));
+    assert_eq!(org.item(&other).await["phase"], "unsorted");
+    let arrivals = subscriber.receiver.wait_for(3).await;
+    let mut told: Vec<Value> =
+        arrivals.iter().map(|arrival| json!([arrival.event_type(), arrival.json()["data"]])).collect();
+    told.sort_by_key(ToString::to_string);
+    let data = |item: &Value| json!({"funding_item_id": item["id"], "workspace_id": estate.workspace["id"]});
+    let closed = |item: &Value, status: &str| {
+        let mut data = data(item);
+        data["status"] = json!(status);
+        json!(["funding_item.closed", data])
+    };
+    let mut expected =
+        [closed(&item, "funded"), closed(&other, "unfunded"), json!(["funding_item.reopened", data(&other)])];
+    expected.sort_by_key(ToString::to_string);
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn what_changes_after_papering_is_in_the_way_of_publication() {
+    let org = Org::new().await;
+    let estate = org.estate("Harbor").await;
+    let item = org.ready_item(&estate, "A painting").await;
+    let draft = org.paper(&[&item]).await;
+    let codes = async || -> Vec<Value> {
+        let shown = org.get(agreement_path(&draft)).send().await.ok(200);
+        let listed = org.get("/api/v1/agreements").send().await.ok(200);
+        assert_eq!(listed["data"][0]["proposal_ready"], shown["proposal_ready"]);
+        let all = shown["publish_blockers"].as_array().expect("blockers").clone();
+        all.into_iter()
+            .map(|blocker| blocker["code"].clone())
+            .filter(|code| code != "workspace_not_activated")
+            .collect()
+    };
+    assert_eq!(codes().await, [] as [Value; 0]);
+    let park = format!("{}/park", item_path(&item));
+    org.post(&park, &json!({"waiting_on": "counsel"})).send().await.ok(200);
+    assert_eq!(codes().await, ["funding_item_changed"]);
+    let publish = json!({"action": "publish_agreement", "agreement_id": draft["id"]});
+    let refused = org.post("/api/v1/proposals", &publish).send().await;
+    refused.refused_for(422, &[("agreement_id", "funding_item_changed")]);
+    org.post(&park, &json!({"waiting_on": null})).send().await.ok(200);
+    assert_eq!(codes().await, [] as [Value; 0]);
+    let mute = format!("/api/v1/contacts/{}", estate.trustee["id"].as_str().expect("an id"));
+    org.patch(mute, &json!({"email": null})).send().await.ok(200);
+    assert_eq!(codes().await, ["participant_email_missing"]);
+}
+
+#[tokio::test]
+async fn papering_is_raced_and_one_wins() {
+    let org = Org::new().await;
+    let estate = org.estate("Harbor").await;
+    let item = org.ready_item(&estate, "A painting").await;
+    let answers = join_all((0..6).map(|_| org.post(PAPER, &ids(&[&item])).send())).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
+    for answer in answers.iter().filter(|answer| answer.status != 201) {
+        answer.refused_for(422, &[("item_ids[0]", "wrong_state")]);
+    }
+    assert_eq!(org.total("/api/v1/agreements").await, 1);
+    for n in 0..6 {
+        let item = org.ready_item(&estate, &format!("Race {n}")).await;
+        let park = org.post(format!("{}/park", item_path(&item)), &json!({"waiting_on": "counsel"}));
+        let sort = org.patch(item_path(&item), &json!({"verb": null}));
+        let other = if n % 2 == 0 { park } else { sort };
+        let (papered, other) = tokio::join!(org.post(PAPER, &ids(&[&item])).send(), other.send());
+        let after = org.item(&item).await;
+        if papered.status == 201 {
+            assert_eq!(after["phase"], "papered", "{after}");
+            assert!([200, 422].contains(&other.status), "{other}");
+        } else {
+            papered.refused(422);
+            other.ok(200);
+            assert_eq!(after["agreement_id"], Value::Null);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_papering_that_is_repeated_with_its_key_papers_once() {
+    let org = Org::new().await;
+    let estate = org.estate("Harbor").await;
+    let item = org.ready_item(&estate, "A painting").await;
+    let request = org.post(PAPER, &ids(&[&item])).key("paper-1");
+    let answers = join_all((0..5).map(|_| request.clone().send())).await;
+    for answer in &answers {
+        assert_eq!((answer.ok(201), &answer.bytes), (answers[0].json(), &answers[0].bytes));
+    }
+    assert!(request.send().await.is_replay());
+    assert_eq!(org.total("/api/v1/agreements").await, 1);
+    assert_eq!(org.events().await.iter().filter(|event| event["type"] == "funding_item.papered").count(), 1);
+    assert_eq!(org.total(ITEMS).await, 1);
+}
