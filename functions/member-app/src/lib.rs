@@ -104,7 +104,7 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(all, app)
 }
 
-/// The function `evidence-app`: what is under `/app/evidence`, and the keys that verify bundles.
+/// The function `evidence-app`: what is under `/app/evidence` and `/app/papers`, and the keys that verify bundles.
 #[cfg(feature = "evidence")]
 pub fn evidence(app: Arc<AppState>) -> Router {
     complete(evidence_routes(), app)
@@ -316,6 +316,9 @@ fn funding_routes() -> Router<Arc<AppState>> {
     Router::new()
         .route(funding::PATH, page::<funding::ShowIndex>())
         .route("/app/funding/{id}", page_with_action::<funding::ShowSchedule, funding::Add>())
+        .route("/app/funding/{id}/export", page::<funding::Export>())
+        .route("/app/funding/{id}/import", page_with_action::<funding::ShowImport, funding::ReadImport>())
+        .route("/app/funding/{id}/import/{import}", page_with_action::<funding::ShowPreview, funding::Import>())
         .route("/app/funding/{id}/selected", action::<funding::ActOnSelected>())
         .route(&at(""), page::<funding::ShowItem>())
         .route(&at("/sort"), action::<funding::Sort>())
@@ -377,6 +380,8 @@ fn evidence_routes() -> Router<Arc<AppState>> {
     use evidence_files::{Certificate, Export, OwnCertificate};
     Router::new()
         .route("/app/evidence-keys.json", evidence_keys::route())
+        .route("/app/papers/{id}", page_with_action::<funding::papering::Show, funding::papering::Paperize>())
+        .route("/app/papers/{id}/schedule.pdf", page::<funding::papering::Print>())
         .route("/app/evidence/agreements/{id}/bundle", page::<Export>())
         .route("/app/evidence/agreements/{id}/certificate", page::<Certificate>())
         .route("/app/evidence/parts/{participant}/certificate", part_page::<OwnCertificate>())

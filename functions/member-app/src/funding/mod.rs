@@ -2,7 +2,8 @@
 //! out, and the agreements that paper items.
 //!
 //! `index` has the page over all workspaces, `schedule` the page of one, `selected` what is done with several of its items,
-//! `item` the page of an item, `facts` the form of its facts, `acts` what members do about it, and `trusts` the trusts.
+//! `item` the page of an item, `facts` the form of its facts, `acts` what members do about it, `trusts` the trusts, `import` and
+//! `export` CSV files, `papering` the agreements and `print` the schedule on paper.
 //!
 //! Decision: the pages are a function of their own, `funding-app`. `money-app` would outgrow what a function may weigh, and
 //! nobody who looks at payments needs them.
@@ -11,9 +12,15 @@
 //! the fonts for it anyway.
 
 mod acts;
+mod export;
 mod facts;
+mod import;
 mod index;
 mod item;
+#[cfg(feature = "evidence")]
+pub(crate) mod papering;
+#[cfg(feature = "evidence")]
+mod print;
 mod schedule;
 mod selected;
 mod trust;
@@ -31,6 +38,8 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 pub(crate) use acts::{
     AcceptProof, ClearHold, CloseUnfunded, Download, FileProof, Park, RecordClaim, RejectProof, Reopen, Sort,
 };
+pub(crate) use export::Export;
+pub(crate) use import::{Import, ReadImport, ShowImport, ShowPreview};
 pub(crate) use index::Show as ShowIndex;
 pub(crate) use item::Show as ShowItem;
 pub(crate) use schedule::{Add, Show as ShowSchedule};
