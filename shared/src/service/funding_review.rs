@@ -128,9 +128,8 @@ async fn workspace_and_schedule(scope: &Scope, id: WorkspaceId) -> Result<(Works
 
 /// Who can own an item: the people of the workspace, and those of its trusts.
 fn owner_candidates(workspace: &Workspace, trusts: &[Trust]) -> BTreeSet<ContactId> {
-    let of_trust = |trust: &Trust| {
-        trust.settlor_contact_ids.iter().chain(&trust.trustee_contact_ids).copied().collect::<Vec<_>>()
-    };
+    let of_trust =
+        |trust: &Trust| trust.settlor_contact_ids.iter().chain(&trust.trustee_contact_ids).copied().collect::<Vec<_>>();
     let own: BTreeSet<ContactId> = trusts.iter().map(|trust| trust.contact_id).collect();
     let of_trusts = trusts.iter().flat_map(of_trust);
     // The trust itself receives: it owns nothing yet.

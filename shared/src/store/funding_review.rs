@@ -33,7 +33,10 @@ impl OrgStore {
     }
 
     /// The funding item at a place.
-    pub(crate) async fn funding_item_at(&self, place: &ItemPlace) -> Result<Option<Versioned<FundingItem>>, StoreError> {
+    pub(crate) async fn funding_item_at(
+        &self,
+        place: &ItemPlace,
+    ) -> Result<Option<Versioned<FundingItem>>, StoreError> {
         let key = keys::with_sort(keys::funding_items(self.org), &place.sort);
         self.store.get(key).await?.map(from_versioned_item).transpose()
     }

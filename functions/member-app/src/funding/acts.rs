@@ -174,11 +174,7 @@ impl Handler for ClearHold {
     }
 }
 
-async fn park(
-    request: &Request,
-    parking: Result<Parking, FieldErrors>,
-    done: Notice,
-) -> Result<PageResponse, Error> {
+async fn park(request: &Request, parking: Result<Parking, FieldErrors>, done: Notice) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
     let parking = match parking {
@@ -347,9 +343,8 @@ impl Handler for RejectProof {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let proof: ProofId = request.path_id("proof")?;
-        let reason = read_safe_note(request.submitted_form()?.form(), "reason").and_then(|reason| {
-            reason.ok_or_else(|| FieldErrors::one("reason", FieldCode::Required, "is missing"))
-        });
+        let reason = read_safe_note(request.submitted_form()?.form(), "reason")
+            .and_then(|reason| reason.ok_or_else(|| FieldErrors::one("reason", FieldCode::Required, "is missing")));
         let doing = reason.map(|reason| FundingAct::RejectProof(proof, reason));
         let done = Notice::good("Proof rejected", "It does not count.");
         act(request, &format!("reject-{proof}"), doing, done).await

@@ -68,7 +68,12 @@ fn field_of(fact: Fact) -> String {
 
 impl SortForm {
     /// The form of an item, with what was typed in it if it was refused.
-    pub fn new(item: &FundingItem, version: u64, (trusts, people): (&[Trust], &[Contact]), typed: Option<Fields>) -> Self {
+    pub fn new(
+        item: &FundingItem,
+        version: u64,
+        (trusts, people): (&[Trust], &[Contact]),
+        typed: Option<Fields>,
+    ) -> Self {
         let fields = typed.unwrap_or_else(|| values_of(item));
         let kind = AssetKind::parse(fields.value("asset_kind")).unwrap_or(item.asset_kind());
         let needed = Verb::parse(fields.value("verb")).and_then(|verb| kind.facts_for(verb));

@@ -98,8 +98,12 @@ fn form_page(
     let page = ImportPage {
         layout: Layout::new(request),
         notice: (!problems.is_empty()).then(|| {
-            let rows = if problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", problems.len()) };
-            Notice::bad("Nothing was added", format!("{rows} in {} rows. Correct the file, then read it again.", parsed.rows.len()))
+            let rows =
+                if problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", problems.len()) };
+            Notice::bad(
+                "Nothing was added",
+                format!("{rows} in {} rows. Correct the file, then read it again.", parsed.rows.len()),
+            )
         }),
         workspace: workspace_link(review),
         path: import_url(id),
@@ -148,8 +152,7 @@ impl Handler for ReadImport {
             let fields = Fields::submitted(form, FieldErrors::default()).without(is_left_out);
             return Ok(form_page(request, &review, fields, &parsed)?.unprocessable());
         }
-        let DocumentContent { sha256, size_bytes } =
-            request.app().files()?.put(submitted.scope().org(), file).await?;
+        let DocumentContent { sha256, size_bytes } = request.app().files()?.put(submitted.scope().org(), file).await?;
         let (path, import) = (import_url(review.workspace.id()), Uuid::now_v7());
         Ok(PageResponse::see_other(format!("{path}/{import}?file={sha256}&size={size_bytes}")))
     }
@@ -312,7 +315,8 @@ impl Handler for Import {
         let outcome = add(&submitted, workspace, new).await?;
         let notice = match outcome {
             Outcome::All => {
-                let title = if total == 1 { "1 item is listed".to_owned() } else { format!("{total} items are listed") };
+                let title =
+                    if total == 1 { "1 item is listed".to_owned() } else { format!("{total} items are listed") };
                 let done = Notice::good(title, "Next: sort them.");
                 return Ok(redirect_with(&submitted, format!("{}#notice", funding_url(workspace)), &done).await.into());
             }
@@ -440,10 +444,14 @@ fn parse(file: &[u8], review: &WorkspaceFundingReview) -> Result<Parsed, String>
     let Some((_, header)) = rows.next() else { return Err("is empty".to_owned()) };
     let columns: Vec<Option<&str>> = header.iter().map(|name| column(name)).collect();
     let named = header.iter().zip(&columns).filter(|(name, _)| !name.is_empty());
-    let unknown: Vec<String> = named.filter(|(_, column)| column.is_none()).map(|(name, _)| format!("“{name}”")).collect();
+    let unknown: Vec<String> =
+        named.filter(|(_, column)| column.is_none()).map(|(name, _)| format!("“{name}”")).collect();
     if !unknown.is_empty() {
         let which = if unknown.len() == 1 { "a column" } else { "columns" };
-        return Err(format!("has {which} that are not known: {}. The first row names the columns; known ones are {known}", unknown.join(", ")));
+        return Err(format!(
+            "has {which} that are not known: {}. The first row names the columns; known ones are {known}",
+            unknown.join(", ")
+        ));
     }
     if !columns.contains(&Some("label")) {
         return Err(format!("has no column named label. The first row names the columns; known ones are {known}"));
@@ -487,7 +495,10 @@ fn parse(file: &[u8], review: &WorkspaceFundingReview) -> Result<Parsed, String>
 /// The column that a name in the first row means.
 fn column(name: &str) -> Option<&'static str> {
     let name = name.trim().to_lowercase();
-    COLUMNS.iter().find(|(column, others)| *column == name || others.contains(&name.as_str())).map(|(column, _)| *column)
+    COLUMNS
+        .iter()
+        .find(|(column, others)| *column == name || others.contains(&name.as_str()))
+        .map(|(column, _)| *column)
 }
 
 /// A cell without the apostrophe with which our own files keep a spreadsheet from running it.
@@ -530,7 +541,8 @@ fn read_row<'a>(
     match new {
         Ok(new) => Some(new),
         Err(errors) => {
-            problems.extend(errors.into_list().into_iter().map(|error| format!("The {} {}.", error.field, error.message)));
+            problems
+                .extend(errors.into_list().into_iter().map(|error| format!("The {} {}.", error.field, error.message)));
             None
         }
     }

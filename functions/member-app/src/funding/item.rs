@@ -157,7 +157,8 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
     let (id, signed_in): (FundingItemId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::item(signed_in.scope(), id).await?;
     let page = ItemPage { layout: Layout::new(request), notice, ..view(&review, signed_in.member(), typed, request) };
-    let shown: Vec<Uuid> = [id.uuid()].into_iter().chain(review.agreement.iter().map(|found| found.id().uuid())).collect();
+    let shown: Vec<Uuid> =
+        [id.uuid()].into_iter().chain(review.agreement.iter().map(|found| found.id().uuid())).collect();
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
@@ -165,7 +166,8 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
     let ItemReview { item, version, workspace, trusts, people, agreement } = review;
     let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
     let is_open = matches!(item.status(), Status::Open);
-    let runs = matches!(item.phase(), Phase::InProgress | Phase::Claimed) && agreement.as_ref().is_some_and(is_under_way);
+    let runs =
+        matches!(item.phase(), Phase::InProgress | Phase::Claimed) && agreement.as_ref().is_some_and(is_under_way);
     let typed_sort = typed.is(SORT).then(|| typed.fields.clone());
     ItemPage {
         layout: Layout::new(request),
@@ -235,7 +237,9 @@ fn next(ItemReview { item, workspace, agreement, .. }: &ItemReview) -> Next {
         Phase::Ready => {
             Some(Link { url: papers_url(workspace.id(), &[item.id()]), text: "Preview its agreement".to_owned() })
         }
-        Phase::Papered => agreement.as_ref().map(|found| Link { text: "Open the draft".to_owned(), ..agreement_link(found) }),
+        Phase::Papered => {
+            agreement.as_ref().map(|found| Link { text: "Open the draft".to_owned(), ..agreement_link(found) })
+        }
         Phase::InProgress | Phase::Claimed if item.proofs().iter().any(Proof::is_undecided) => {
             here("tracks", "Review the proof")
         }
@@ -346,4 +350,3 @@ fn closed(item: &FundingItem) -> Option<Closed> {
         _ => None,
     }
 }
-

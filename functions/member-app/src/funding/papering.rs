@@ -2,9 +2,9 @@
 
 use askama::Template;
 use shared::domain::agreement::AgreementName;
-use shared::domain::funding::papers::{self, Block, Paper};
-use shared::domain::funding::input::{ItemIds, NewPapering};
 use shared::domain::funding::FundingItem;
+use shared::domain::funding::input::{ItemIds, NewPapering};
+use shared::domain::funding::papers::{self, Block, Paper};
 use shared::domain::funding::transitions::NotPapered;
 use shared::domain::ids::{AgreementId, ContactId, FundingItemId, WorkspaceId};
 use shared::domain::sentences::funding_words as words;

@@ -283,15 +283,15 @@ impl Handler for Add {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
         let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
-        let again = async |errors: FieldErrors| {
-            Ok(page(request, Typed::new(ADD, form, errors), None).await?.unprocessable())
-        };
+        let again =
+            async |errors: FieldErrors| Ok(page(request, Typed::new(ADD, form, errors), None).await?.unprocessable());
         let id = form.get("id").parse().unwrap_or_else(|_| FundingItemId::new());
         let new = match read(form, workspace) {
             Ok(new) => new,
             Err(errors) => return again(errors).await,
         };
-        let done = Notice::good(format!("{} was added", new.label.as_str()), "Next: decide what is to be done with it.");
+        let done =
+            Notice::good(format!("{} was added", new.label.as_str()), "Next: decide what is to be done with it.");
         let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
         match submitted.run(|| funding_items::create_once(&submitted, id, new.clone())).await {
             Ok(Upserted::Created(_)) => Ok(redirect.into()),
@@ -303,7 +303,9 @@ impl Handler for Add {
                 Ok(page(request, typed, Some(notice)).await?.conflicting())
             }
             Err(Error::Invalid(errors)) => again(errors).await,
-            Err(Error::NotFound(errors)) if errors.clone().into_list().iter().all(|error| error.field == "trust_id") => {
+            Err(Error::NotFound(errors))
+                if errors.clone().into_list().iter().all(|error| error.field == "trust_id") =>
+            {
                 again(errors).await
             }
             Err(error) => Err(error),

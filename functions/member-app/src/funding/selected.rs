@@ -91,7 +91,10 @@ async fn sort(
         return refused(request, form, notice).await;
     }
     let count = ids.len();
-    let done = Notice::good(if count == 1 { "1 item was sorted".to_owned() } else { format!("{count} items were sorted") }, "");
+    let done = Notice::good(
+        if count == 1 { "1 item was sorted".to_owned() } else { format!("{count} items were sorted") },
+        "",
+    );
     let redirect = redirect_with(submitted, format!("{}#notice", funding_url(workspace)), &done).await;
     for (at, id) in ids.iter().enumerate() {
         let part = submitted.part("update_funding_item", &[id.uuid()])?;

@@ -108,9 +108,7 @@ impl Handler for Show {
 fn links(ids: &[ContactId], people: &[Contact]) -> Vec<Link> {
     let contact = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
     let found = ids.iter().filter_map(contact);
-    found
-        .map(|contact| Link { url: contact_url(contact.id), text: contact.display_name.as_str().to_owned() })
-        .collect()
+    found.map(|contact| Link { url: contact_url(contact.id), text: contact.display_name.as_str().to_owned() }).collect()
 }
 
 fn row(item: &FundingItem) -> ItemRow {

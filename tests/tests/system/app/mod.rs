@@ -8,6 +8,7 @@ mod decisions;
 mod draft;
 mod evidence;
 mod forms;
+mod funding;
 mod home;
 mod home_endpoints;
 mod hostile_texts;
