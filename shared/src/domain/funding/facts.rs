@@ -376,7 +376,8 @@ impl Fact {
         }
     }
 
-    fn schema(self) -> RefOr<Schema> {
+    /// What it is and which kinds need it, for the API document.
+    fn about(self) -> String {
         let about = Self::ALL.iter().position(|fact| *fact == self).and_then(|at| {
             let RefOr::T(Schema::Object(all)) = <Self as PartialSchema>::schema() else { return None };
             all.extensions?.get("x-enum-descriptions")?.get(at)?.as_str().map(str::to_owned)
@@ -388,9 +389,12 @@ impl Fact {
         };
         let needed: Vec<String> = AssetKind::ALL.iter().filter_map(needed_by).collect();
         let needed = if self == Self::Reason { "every kind (leave_out)".to_owned() } else { needed.join(", ") };
-        let about = format!("{} Needed by {needed}.", about.unwrap_or_default());
-        let schema = ObjectBuilder::new().description(Some(about));
-        let schema = match self.fact_type() {
+        format!("{} Needed by {needed}.", about.unwrap_or_default())
+    }
+
+    fn schema(self) -> ObjectBuilder {
+        let schema = ObjectBuilder::new().description(Some(self.about()));
+        match self.fact_type() {
             FactType::Line | FactType::Identifier => schema
                 .schema_type(Type::String)
                 .min_length(Some(1))
@@ -403,8 +407,7 @@ impl Fact {
             FactType::Currency => schema.schema_type(Type::String).pattern(Some("^[A-Z]{3}$")),
             FactType::Percent => schema.schema_type(Type::Number).exclusive_minimum(Some(0)).maximum(Some(100)),
             FactType::Flag => schema.schema_type(Type::Boolean),
-        };
-        schema.into()
+        }
     }
 }
 
@@ -608,8 +611,10 @@ impl PartialSchema for DetailChanges {
             .description(Some(format!("{ABOUT_DETAIL} Facts that are left out stay; `null` removes one.")))
             .additional_properties(Some(AdditionalProperties::FreeForm(false)))
             .examples([json!({"institution": "First National", "account_last4": "4411", "amount_minor": null})]);
-        let nullable =
-            |fact: &Fact| OneOfBuilder::new().item(ObjectBuilder::new().schema_type(Type::Null)).item(fact.schema());
+        let nullable = |fact: &Fact| {
+            let none = ObjectBuilder::new().schema_type(Type::Null);
+            OneOfBuilder::new().item(none).item(fact.schema()).description(Some(fact.about()))
+        };
         Fact::ALL.iter().fold(object, |object, fact| object.property(fact.as_str(), nullable(fact))).into()
     }
 }

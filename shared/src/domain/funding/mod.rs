@@ -101,7 +101,7 @@ text_enum! {
         Counsel = "counsel",
         /// A beneficiary.
         Beneficiary = "beneficiary",
-        /// Somebody else.
+        /// Someone else.
         ThirdParty = "third_party",
     }
 }

@@ -4,7 +4,7 @@
 //! makes PDFs of them is elsewhere: the domain gives their texts, and takes the files.
 //!
 //! Decision: the second step is an information request with a file for each asset, asked of the first trustee, or of the
-//! first owner where there is no trustee. An upload alone would clear its condition without anybody having read it; answers
+//! first owner where there is no trustee. An upload alone would clear its condition without anyone having read it; answers
 //! clear theirs once a member has read and accepted them, which is what proof asks for. It funds no item: that takes proof that
 //! is filed and accepted for the item itself.
 //!

@@ -68,7 +68,7 @@ fn waited_for(waiting_on: WaitingOn) -> &'static str {
         WaitingOn::Recorder => "the recorder",
         WaitingOn::Counsel => "counsel",
         WaitingOn::Beneficiary => "a beneficiary",
-        WaitingOn::ThirdParty => "somebody else",
+        WaitingOn::ThirdParty => "someone else",
     }
 }
 

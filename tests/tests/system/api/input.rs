@@ -360,5 +360,5 @@ async fn refusals_come_in_one_order() {
             .collect::<Vec<_>>()
     };
     assert_eq!(ours(org.state().await), ours(before), "the contact changed");
-    assert_eq!((org.total(CONTACTS).await, org.total(WORKSPACES).await), (3, 2));
+    assert_eq!((org.total(CONTACTS).await, org.total(WORKSPACES).await), (7, 3));
 }

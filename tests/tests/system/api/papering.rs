@@ -302,3 +302,41 @@ async fn a_papering_that_is_repeated_with_its_key_papers_once() {
     assert_eq!(org.events().await.iter().filter(|event| event["type"] == "funding_item.papered").count(), 1);
     assert_eq!(org.total(ITEMS).await, 1);
 }
+
+/// Each of the eight types arrives, as it is described.
+#[tokio::test]
+async fn every_event_of_funding_is_seen_at_a_subscriber() {
+    let types = [
+        "funding_item.added",
+        "funding_item.closed",
+        "funding_item.papered",
+        "funding_item.parked",
+        "funding_item.reopened",
+        "funding_item.sorted",
+        "trust.created",
+        "trust.updated",
+    ];
+    let org = Org::new().await;
+    let subscriber = org.subscriber_of(&types).await;
+    let (workspace, owner, maren) = (org.workspace("Harbor").await, org.person("Ada").await, org.member("Maren").await);
+    let mut body = json!({"workspace_id": workspace["id"], "formal_name": "The Harbor Trust", "external_reference": "t-1"});
+    let trust = org.post(TRUSTS, &body).send().await.ok(201);
+    body["formal_name"] = json!("The Harbor Family Trust");
+    org.post(TRUSTS, &body).send().await.ok(200);
+    let estate = tests::funding::Estate { workspace, trust, trustee: owner.clone(), settlor: owner };
+    let item = org.ready_item(&estate, "A painting").await;
+    let park = format!("{}/park", item_path(&item));
+    org.post(&park, &json!({"waiting_on": "counsel"})).send().await.ok(200);
+    org.post(&park, &json!({"waiting_on": null})).send().await.ok(200);
+    org.paper(&[&item]).await;
+    let other = org.funding_item(&estate.workspace, "A boat").await;
+    org.act_on_item(&maren, &other, FundingAct::CloseUnfunded(CloseReason::Sold, None)).await.expect("it is open");
+    org.act_on_item(&maren, &other, FundingAct::Reopen).await.expect("it is closed");
+    let arrivals = subscriber.receiver.wait_for(10).await;
+    let mut seen = std::collections::BTreeSet::new();
+    for arrival in &arrivals {
+        tests::spec::assert_delivery(&arrival.json());
+        seen.insert(arrival.event_type());
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), types);
+}

@@ -11,6 +11,7 @@ use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::app::Browser;
 use tests::fixture::{Ids, path, with_ids};
+use tests::funding::{ITEMS, TRUSTS};
 use tests::ledger::Deal;
 use tests::spec::{self, Operation};
 use tests::{Org, drafts};
@@ -53,6 +54,12 @@ fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
         ("action", json!("publish_agreement")),
         ("action", json!("cancel_agreement")),
         ("action", json!("activate_workspace")),
+        ("status", json!("funded")),
+        ("status", json!({"state": "funded"})),
+        ("phase", json!("done")),
+        ("claimed_at", json!(now)),
+        ("close_reason", json!("sold")),
+        ("proofs", json!([{"state": {"state": "accepted"}}])),
         ("id", json!(unknown_id())),
         ("member_id", json!(unknown_id())),
     ];
@@ -133,6 +140,8 @@ async fn no_operation_of_the_api_moves_a_payment() {
                 ("contact_id".to_owned(), contact.to_string()),
                 ("proposal_id".to_owned(), proposal.clone()),
                 ("workspace_id".to_owned(), workspace.to_string()),
+                ("trust_id".to_owned(), unknown_id()),
+                ("item_id".to_owned(), unknown_id()),
             ]);
             let path = path(operation, &targets);
             let smuggled = of_payments(&movement.expect("a payment"));
@@ -192,17 +201,25 @@ async fn no_operation_of_the_api_does_what_only_members_may() {
         targets.push((drafted, proposal.id().to_string()));
     }
     targets.push((&fresh, targets[0].1.clone()));
+    let trust = json!({"workspace_id": workspace["id"], "formal_name": "The Harbor Trust"});
+    let trust = org.post(TRUSTS, &trust).send().await.ok(201);
+    let account = json!({"workspace_id": workspace["id"], "label": "Checking", "asset_kind": "bank_account"});
+    let item = org.post(ITEMS, &account).send().await.ok(201);
+    let ready = org.ready_item(&org.estate("Ellery").await, "A painting").await;
     let of = |(drafted, proposal): &(&drafts::Drafted, String)| -> Ids {
         BTreeMap::from([
             ("agreement_id".to_owned(), drafted.id()),
             ("contact_id".to_owned(), id(&ada)),
             ("proposal_id".to_owned(), proposal.clone()),
             ("workspace_id".to_owned(), id(&workspace)),
+            ("trust_id".to_owned(), id(&trust)),
+            ("item_id".to_owned(), id(&item)),
+            ("item_ids".to_owned(), id(&ready)),
         ])
     };
 
     let before = protected(&org).await;
-    assert_eq!(before.len(), 6, "three agreements, two proposals, a workspace: {before:?}");
+    assert_eq!(before.len(), 7, "three agreements, two proposals, two workspaces: {before:?}");
     let mut succeeded = BTreeSet::new();
     let operations: Vec<Operation> =
         spec::operations(&spec::description(org.base_url()).await).into_iter().filter(Operation::is_write).collect();
@@ -233,8 +250,19 @@ async fn no_operation_of_the_api_does_what_only_members_may() {
     assert_eq!(succeeded, all, "each was let in at least once, or nothing is proven");
     let told: BTreeSet<String> =
         org.events().await.iter().map(|event| event["type"].as_str().expect("a type").to_owned()).collect();
-    for kind in ["agreement.published", "proposal.confirmed", "proposal.declined", "workspace.activated"] {
+    for kind in [
+        "agreement.published",
+        "proposal.confirmed",
+        "proposal.declined",
+        "workspace.activated",
+        "funding_item.closed",
+        "funding_item.reopened",
+    ] {
         assert!(!told.contains(kind), "{told:?}");
+    }
+    for item in org.all(ITEMS).await {
+        assert_eq!((&item["status"], &item["claimed_at"]), (&json!("open"), &Value::Null), "{item}");
+        assert!(!["in_progress", "claimed", "done"].contains(&item["phase"].as_str().expect("a phase")), "{item}");
     }
 }
 

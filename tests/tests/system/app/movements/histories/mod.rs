@@ -273,6 +273,8 @@ impl History {
         let ids: Ids = [
             ("agreement_id", deal.agreement.id().to_string()),
             ("contact_id", deal.agreement.participants[0].contact_id.to_string()),
+            ("trust_id", unknown_id()),
+            ("item_id", unknown_id()),
             ("workspace_id", deal.agreement.workspace_id.to_string()),
             ("proposal_id", unknown_id()),
         ]
