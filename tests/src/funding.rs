@@ -62,7 +62,7 @@ impl Org {
     /// A new workspace with a trust, a trustee and a settlor.
     pub async fn estate(&self, name: &str) -> Estate {
         let (workspace, trustee, settlor) =
-            (self.workspace(name).await, self.person("Tova Trustee").await, self.person("Sol Settlor").await);
+            (self.workspace(name).await, self.person("Tova").await, self.person("Sol").await);
         let body = json!({
             "workspace_id": workspace["id"],
             "formal_name": format!("The {name} Trust"),

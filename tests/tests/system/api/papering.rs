@@ -164,7 +164,8 @@ async fn a_cancelled_agreement_leaves_its_items_open_for_every_call_at_once() {
 
 #[tokio::test]
 async fn a_claim_moves_no_number_and_proof_does() {
-    let org = Org::new().await;
+    // What the test writes past the service is relayed by the clock: sixty times as soon.
+    let org = Org::with(Needs::OWN.time_scale(60)).await;
     let subscriber = org.subscriber_of(&["funding_item.closed", "funding_item.reopened"]).await;
     let (estate, maren) = (org.estate("Harbor").await, org.member("Maren").await);
     let item = org.ready_item(&estate, "A painting").await;
@@ -316,7 +317,7 @@ async fn every_event_of_funding_is_seen_at_a_subscriber() {
         "trust.created",
         "trust.updated",
     ];
-    let org = Org::new().await;
+    let org = Org::with(Needs::OWN.time_scale(60)).await;
     let subscriber = org.subscriber_of(&types).await;
     let (workspace, owner, maren) = (org.workspace("Harbor").await, org.person("Ada").await, org.member("Maren").await);
     let mut body = json!({"workspace_id": workspace["id"], "formal_name": "The Harbor Trust", "external_reference": "t-1"});
