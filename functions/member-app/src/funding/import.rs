@@ -447,9 +447,9 @@ fn parse(file: &[u8], review: &WorkspaceFundingReview) -> Result<Parsed, String>
     let unknown: Vec<String> =
         named.filter(|(_, column)| column.is_none()).map(|(name, _)| format!("“{name}”")).collect();
     if !unknown.is_empty() {
-        let which = if unknown.len() == 1 { "a column" } else { "columns" };
+        let which = if unknown.len() == 1 { "a column that is" } else { "columns that are" };
         return Err(format!(
-            "has {which} that are not known: {}. The first row names the columns; known ones are {known}",
+            "has {which} not known: {}. The first row names the columns; known ones are {known}",
             unknown.join(", ")
         ));
     }

@@ -240,7 +240,7 @@ async fn selected_items_are_previewed_and_papered_once() {
         &[
             "Preview of the agreement",
             "Funding of The Harbor Trust",
-            "Tova Trustee",
+            "<dt>Tova</dt>",
             "Trustee, signs",
             "Owner, signs; Settlor",
             "Counsel has to review",

@@ -11,10 +11,10 @@ use shared::error::Error;
 use shared::service::funding_items::{self, FundingAct};
 
 use crate::error::in_one_line;
+use crate::seed::demo::ContactIds;
 use crate::seed::demo::api_client::ApiClient;
 use crate::seed::demo::context::Demo;
 use crate::seed::demo::participants::done;
-use crate::seed::demo::ContactIds;
 
 /// The workspace that runs the funding.
 pub(crate) const WORKSPACE: &str = "Ellery family trust funding";
@@ -116,7 +116,8 @@ struct Listing<'a> {
 impl Listing<'_> {
     /// Adds an item, sorts it unless nothing is decided, and gives its id.
     async fn add(&self, (label, kind, verb, facts): &NewItem) -> Result<String, String> {
-        let new = json!({"workspace_id": self.workspace_id, "trust_id": self.trust_id, "label": label, "asset_kind": kind});
+        let new =
+            json!({"workspace_id": self.workspace_id, "trust_id": self.trust_id, "label": label, "asset_kind": kind});
         let id = self.api.create("/api/v1/funding-items", &new).await?;
         if !verb.is_empty() {
             let sorted = json!({"verb": verb, "owner_contact_ids": [self.family], "detail": facts});
