@@ -11,7 +11,7 @@ use crate::domain::funding::input::{FundingItemChanges, NewFundingItem, Parking}
 use crate::domain::funding::proof::NewProof;
 use crate::domain::funding::summary::FundingSummary;
 use crate::domain::funding::{CloseReason, FundingItem, ItemChange, Status};
-use crate::domain::ids::{FundingItemId, ProofId, TrustId, WorkspaceId};
+use crate::domain::ids::{AgreementId, FundingItemId, ProofId, TrustId, WorkspaceId};
 use crate::domain::member::Member;
 use crate::domain::member::funding::{self as acts, FundingChange, NotDone};
 use crate::domain::moment::Moment;
@@ -389,7 +389,7 @@ pub async fn act(
     act: FundingAct,
 ) -> Result<Plan<Result<(), NotDone>>, Error> {
     let current = Current::load(scope, id).await?;
-    let shown = [id.uuid()].into_iter().chain(current.item.agreement_id().map(|id| id.uuid()));
+    let shown = [id.uuid()].into_iter().chain(current.item.agreement_id().map(AgreementId::uuid));
     let shown: Vec<_> = shown.collect();
     let plan = |outcome| Plan::new(scope, outcome).decided_at(current.moment).showing(shown.clone());
     if is_done(&current.item, by, &act) {

@@ -303,6 +303,20 @@ fn papers_of(agreement: &Agreement, but_of: Option<MemberId>) -> impl Iterator<I
     )
 }
 
+/// The blockers of a draft; none of another agreement.
+fn blockers(
+    agreement: &Agreement,
+    contacts: &[Contact],
+    (payments, funding): (&Payments, &DraftFunding),
+    now: Timestamp,
+) -> Vec<Blocker> {
+    if agreement.lifecycle() != Lifecycle::Draft {
+        return Vec::new();
+    }
+    let changed = funding.changed(agreement);
+    blockers_of(agreement, true, (contacts, payments.of(agreement), &changed), now)
+}
+
 async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Error> {
     let (store, now) = (scope.store(), scope.now());
     let (open, pending, waiting, members) = tokio::try_join!(
@@ -343,13 +357,7 @@ async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Res
     for agreement in agreements {
         let loaded = AgreementWithFacts::of(agreement);
         let agreement = loaded.as_of(scope, now).into_owned();
-        let blockers = match agreement.lifecycle() {
-            Lifecycle::Draft => {
-                let changed = funding.changed(&agreement);
-                blockers_of(&agreement, true, (&contacts, drafted.of(&agreement), &changed), now)
-            }
-            _ => Vec::new(),
-        };
+        let blockers = blockers(&agreement, &contacts, (&drafted, &funding), now);
         let seen_at = |id: ParticipantId| accesses.get(&agreement.id())?.get(&id)?.seen_at;
         let open = agreement.waiting_gates().filter(|gate| gate.state.status() == GateStatus::Open);
         let waited_for: BTreeSet<ParticipantId> = open.flat_map(|gate| agreement.unmet_by(gate)).collect();

@@ -114,7 +114,7 @@ pub struct NamedObject {
 /// When the text can't be searched for, at `object`.
 pub async fn objects_named(scope: &Scope, member: &Member, text: &str) -> Result<(Vec<NamedObject>, u64), Error> {
     let query = SearchQuery { q: Search::parse(text, "object").map_err(Error::Invalid)? };
-    let Some(found) = find(scope, member, &query).await? else { return Ok((Vec::new(), 0)) };
+    let Some(found) = Box::pin(find(scope, member, &query)).await? else { return Ok((Vec::new(), 0)) };
     let Found { agreements, workspaces, contacts, members, tokens, endpoints, .. } = found;
     let totals = [
         agreements.pagination.total,

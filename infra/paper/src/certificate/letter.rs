@@ -70,7 +70,7 @@ fn write(letter: &Letter, faces: &Faces<'_>) -> Result<Vec<u8>, Unwritable> {
                     sheet.text(Role::Paragraph, line, BODY);
                 }
             }
-            Part::Facts(facts) => put_facts(&mut sheet, facts),
+            Part::Facts(rows) => put_facts(&mut sheet, rows),
             Part::Signatures(names) => names.iter().for_each(|name| put_signature(&mut sheet, name)),
         }
     }

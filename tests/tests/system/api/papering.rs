@@ -281,7 +281,8 @@ async fn papering_is_raced_and_one_wins() {
             assert_eq!(after["phase"], "papered", "{after}");
             assert!([200, 422].contains(&other.status), "{other}");
         } else {
-            papered.refused(422);
+            let code = if n % 2 == 0 { "on_hold" } else { "missing_facts" };
+            papered.refused_for(422, &[("item_ids[0]", code)]);
             other.ok(200);
             assert_eq!(after["agreement_id"], Value::Null);
         }
@@ -320,7 +321,8 @@ async fn every_event_of_funding_is_seen_at_a_subscriber() {
     let org = Org::with(Needs::OWN.time_scale(60)).await;
     let subscriber = org.subscriber_of(&types).await;
     let (workspace, owner, maren) = (org.workspace("Harbor").await, org.person("Ada").await, org.member("Maren").await);
-    let mut body = json!({"workspace_id": workspace["id"], "formal_name": "The Harbor Trust", "external_reference": "t-1"});
+    let mut body =
+        json!({"workspace_id": workspace["id"], "formal_name": "The Harbor Trust", "external_reference": "t-1"});
     let trust = org.post(TRUSTS, &body).send().await.ok(201);
     body["formal_name"] = json!("The Harbor Family Trust");
     org.post(TRUSTS, &body).send().await.ok(200);
