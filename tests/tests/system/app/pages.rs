@@ -154,7 +154,10 @@ async fn visits_of_funding(org: &Org, member: &Browser) -> Vec<Visit> {
     assert_eq!(read.status, 303, "{}", read.body);
     let papers = format!("/app/papers/{workspace}?items={}", item["id"].as_str().expect("an id"));
     let mut visits = vec![visit(org, member, read.location(), &import).await.1];
-    visits.push(visit(org, member, &papers, &import).await.1);
+    let page = format!("/app/funding/items/{}", item["id"].as_str().expect("an id"));
+    for path in [papers, page] {
+        visits.push(visit(org, member, &path, &import).await.1);
+    }
     visits
 }
 
