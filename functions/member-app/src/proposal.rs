@@ -173,7 +173,9 @@ impl Handler for Decide {
         };
         // The page after the redirect knows what the decision did, and what is next.
         let redirect = redirect_with_notice(&submitted, proposal_url(id), "Decided", "").await;
-        match submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown)).await {
+        let run = || proposals::decide(scope, member, id, choice, note.clone(), shown);
+        // It holds all that a decision reads.
+        match Box::pin(submitted.run(run)).await {
             Ok(Ok(())) => {
                 if choice == Choice::Confirm {
                     end_what_is_cancelled(&submitted, id).await;

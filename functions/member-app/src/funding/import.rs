@@ -365,10 +365,9 @@ async fn add(
     let mut outcome = Outcome::All;
     while let Some(batch) = added.next().await {
         match batch? {
-            Some(Ok(())) => {}
             Some(Err(message)) => outcome = Outcome::Refused(message),
             None if matches!(outcome, Outcome::All) => outcome = Outcome::Some,
-            None => {}
+            Some(Ok(())) | None => {}
         }
     }
     Ok(outcome)
@@ -521,12 +520,11 @@ fn read_row<'a>(
     put("workspace_id", &review.workspace.id().to_string());
     put("label", cell("label"));
     put("external_reference", cell("external_reference"));
-    match kind(cell("asset_kind")) {
-        Some(kind) => put("asset_kind", kind.as_str()),
-        None => {
-            let known: Vec<&str> = AssetKind::ALL.iter().map(|kind| kind.as_str()).collect();
-            problems.push(format!("The asset_kind “{}” is none of: {}.", cell("asset_kind"), known.join(", ")));
-        }
+    if let Some(kind) = kind(cell("asset_kind")) {
+        put("asset_kind", kind.as_str());
+    } else {
+        let known: Vec<&str> = AssetKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        problems.push(format!("The asset_kind “{}” is none of: {}.", cell("asset_kind"), known.join(", ")));
     }
     match trust(review, cell("trust")) {
         Ok(Some(trust)) => put("trust_id", &trust.id.to_string()),

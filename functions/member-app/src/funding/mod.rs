@@ -106,7 +106,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    pub fn new(value: impl ToString, text: impl Into<String>) -> Self {
+    pub fn new(value: &impl ToString, text: impl Into<String>) -> Self {
         Self { value: value.to_string(), text: text.into(), about: "" }
     }
 }
@@ -118,17 +118,17 @@ fn kinds() -> Vec<Choice> {
 
 /// The verbs of a kind.
 fn verbs(of: impl Iterator<Item = Verb>) -> Vec<Choice> {
-    of.map(|verb| Choice::new(verb, words::verb(verb))).collect()
+    of.map(|verb| Choice::new(&verb, words::verb(verb))).collect()
 }
 
 /// Trusts by name.
 fn trust_choices(trusts: &[Trust]) -> Vec<Choice> {
-    trusts.iter().map(|trust| Choice::new(trust.id, trust.formal_name.as_str())).collect()
+    trusts.iter().map(|trust| Choice::new(&trust.id, trust.formal_name.as_str())).collect()
 }
 
 /// People by name.
 fn people_choices(people: &[Contact]) -> Vec<Choice> {
-    people.iter().map(|contact| Choice::new(contact.id, contact.display_name.as_str())).collect()
+    people.iter().map(|contact| Choice::new(&contact.id, contact.display_name.as_str())).collect()
 }
 
 /// The names of contacts, in the order of their ids in a record.
