@@ -15,7 +15,7 @@ ARCH ?= x86-64
 
 # `picture-app`, `evidence-app` and `paper-api` apart: built with the others, they would lend them the features of what they
 # draw and write with.
-BUILD_FUNCTIONS = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api -p proposals -p member-app -p money-app -p agreement-app -p organization-app -p participant-app -p event-relay -p webhook-sender -p clock && cargo lambda build --profile lambda --$(ARCH) -p picture-app && cargo lambda build --profile lambda --$(ARCH) -p evidence-app && cargo lambda build --profile lambda --$(ARCH) -p paper-api
+BUILD_FUNCTIONS = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api -p proposals -p member-app -p money-app -p funding-app -p agreement-app -p organization-app -p participant-app -p event-relay -p webhook-sender -p clock && cargo lambda build --profile lambda --$(ARCH) -p picture-app && cargo lambda build --profile lambda --$(ARCH) -p evidence-app && cargo lambda build --profile lambda --$(ARCH) -p paper-api
 # Those whose figures `make bench` tells: all, and a bare one.
 BUILD_BENCHED = $(BUILD_FUNCTIONS) -p hello
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"

@@ -458,6 +458,20 @@ export async function statements(admin) {
   return { read, columns: await uploadStatement(admin, 'Account.csv', 'Booking date,Sum,Payer,Details,Ref\n03/18/2027,"1,250.50",Ada Okafor,Deposit INV-117,BK-7\n03/19/2027,-12.00,First Bank,Fee,BK-8\n') };
 }
 
+// The trust of the demo, with an item in every phase.
+export async function trustOf(stack) {
+  const { data: [trust] } = await stack.call('/api/v1/trusts');
+  const { data: items } = await stack.call('/api/v1/funding-items?limit=200');
+  const id = (label) => items.find((item) => item.label === label).id;
+  return {
+    schedule: `/app/funding/${trust.workspace_id}`,
+    trust: `/app/trusts/${trust.id}`,
+    newTrust: `/app/trusts/new?workspace=${trust.workspace_id}`,
+    item: (label) => `/app/funding/items/${id(label)}`,
+    preview: (label) => `/app/papers/${trust.workspace_id}?items=${id(label)}`,
+  };
+}
+
 // Opens a payment's evidence that waits for review.
 const reviewIt = (page) => page.getByRole('link', { name: 'Review evidence', exact: true }).click();
 const ofPayment = (name) => (made) => movement(made.payments[name]);
@@ -625,6 +639,26 @@ export const SCENES = [
   { name: 'Statement, which column is which', path: ({ statements: { columns } }) => columns, says: ['Which column is which?', 'Booking date', '1,250.50'], has: ['label:text-is("Date")', 'label:text-is("Decimal mark")'] },
   { name: 'Statement, columns refused', path: ({ statements: { columns } }) => columns, act: async (page) => { await page.getByLabel('Date', { exact: true }).selectOption(''); await press('Read statement')(page); }, status: 422, has: '#date[aria-invalid=true]' },
   { name: 'Statement, of another organization', as: 'colleague', path: ({ statements: { read } }) => read, status: 404, says: 'There is nothing here' },
+  { name: 'Funding, all workspaces', path: '/app/funding', says: ['Funding', 'Ellery family trust funding', 'Only claimed'] },
+  { name: 'Funding', path: ({ funding }) => funding.schedule, says: ['2 of 9 done', '1 only claimed', 'A claim is no proof', 'On hold: Counsel', 'Ready to paper'], has: ['button:text-is("Paper selected")', 'button:text-is("Add item")'], lacks: '.claimed.green' },
+  { name: 'Funding, nothing selected', path: ({ funding }) => funding.schedule, act: press('Paper selected'), status: 422, says: 'Choose at least one item below.' },
+  { name: 'Funding, item without a label', path: ({ funding }) => funding.schedule, act: press('Add item'), status: 422, has: '#add-label[aria-invalid=true]' },
+  { name: 'Funding, only claimed', path: ({ funding }) => `${funding.schedule}?phase=claimed`, says: ['Delivery van', 'Claimed'] },
+  { name: 'Funding item, to sort', path: ({ funding }) => funding.item('Rental house on Pine Street'), says: ['Gathering facts', 'Legal description', 'These facts are needed.'], has: 'button:text-is("Sort")' },
+  { name: 'Funding item, claimed', path: ({ funding }) => funding.item('Delivery van'), says: ['The owner says it is done', 'Nothing shows that it has moved.', 'It proves nothing'], has: ['.track.claim .badge.amber', 'button:text-is("File proof")'], lacks: '.track.claim .green' },
+  { name: 'Funding item, proof refused', path: ({ funding }) => funding.item('Delivery van'), act: press('File proof'), status: 422, says: 'Source must be chosen', has: '#proof-dated[aria-invalid=true]' },
+  { name: 'Funding item, funded', path: ({ funding }) => funding.item('Brokerage sweep'), says: ['Funded: the receiving side confirmed it.', 'Accepted by'], has: '.track.proof li.accepted' },
+  { name: 'Funding item, closed', path: ({ funding }) => funding.item('Piano'), says: ['Closed: it was sold.', 'Reopen…'] },
+  { name: 'Funding, agreement previewed', path: ({ funding }) => funding.preview('Savings at Harbor Bank'), says: ['Preview of the agreement', 'Change-of-title request', 'Counsel has to review'], has: 'button:text-is("Paper selected")' },
+  { name: 'Funding, agreement that can’t be papered', path: ({ funding }) => funding.preview('1967 wooden sloop'), says: ['It can’t be papered yet', 'is on hold'], lacks: 'button:text-is("Paper selected")' },
+  { name: 'Funding, import', path: ({ funding }) => `${funding.schedule}/import`, says: ['Import items', 'all rows are added or none'], has: 'label:text-is("CSV file")' },
+  { name: 'Funding, import refused', path: ({ funding }) => `${funding.schedule}/import`, act: async (page) => { await page.getByLabel('Or paste it here', { exact: true }).fill('label,Value\nHouse,5\n'); await press('Preview')(page); }, status: 422, says: 'known ones are label, asset_kind, trust, external_reference' },
+  { name: 'Funding, import previewed', path: ({ funding }) => `${funding.schedule}/import`, act: async (page) => { await page.getByLabel('Or paste it here', { exact: true }).fill('label,asset_kind\nHouse,real_estate\nBoat,vehicle\n'); await press('Preview')(page); }, says: ['Preview of the import', 'Nothing is added yet.', 'Real estate'], has: 'button:text-is("Add all items")' },
+  { name: 'Trusts', path: '/app/trusts', says: ['Trusts', 'The Ellery Family Trust, dated March 14, 2026'] },
+  { name: 'Trust', path: ({ funding }) => funding.trust, says: ['Settlors', 'Trustees', 'The Ellery Household', 'Documents', 'Change-of-title request'] },
+  { name: 'Trust, new', path: ({ funding }) => funding.newTrust, says: ['New trust', 'Settlors', 'Trustees'], has: 'button:text-is("Create trust")' },
+  { name: 'Trust, refused', path: ({ funding }) => funding.newTrust, act: press('Create trust'), status: 422, has: '#formal_name[aria-invalid=true]' },
+  { name: 'Funding, of another organization', as: 'colleague', path: ({ funding }) => funding.schedule, status: 404, says: 'There is nothing here' },
   { name: 'Agreement, payments', path: ({ payments: { id } }) => agreement({ id }), says: ['Payments', 'Broker fee', 'Says it was sent on 14 Mar 2026', '1 to review'], has: ['.payment .track.claim', '.payment .track.proof.confirmed'] },
   { name: 'Home, payments', path: '/app', says: ['Instructions changed', 'Exception', 'Evidence to review', 'suspected fraud'] },
   { name: 'Participant, two documents', as: 'beginner', path: ({ beginner }) => `/app/parts/${beginner.participant}`, says: ['Sign “Confidentiality agreement”', 'Sign “Schedule of contacts”'], reach: '.task .primary' },

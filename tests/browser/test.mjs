@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, attend, deliveries, guard, links, owed, participantLink, payments, prepare, recordPaper, signFirst, statements, subscribe, twoDocuments } from './scenes.mjs';
+import { SCENES, attend, deliveries, guard, links, owed, participantLink, payments, prepare, recordPaper, signFirst, statements, subscribe, trustOf, twoDocuments } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 import { walkCompletion, walkDrawing, walkFirstDeal, walkReadme } from './walks.mjs';
 
@@ -168,6 +168,7 @@ async function main(stacks, receiver) {
   await recordPaper(secondTab, made.signer, made.grant);
   made.payments = await payments(admin, Object.assign(secondTab, { base: stack.base }), stack, made);
   made.statements = await statements(admin);
+  made.funding = await trustOf(stack);
   // Few recovery codes are left, with those of all views.
   while (made.guarded.recoveryCodes.length > 3 + VIEWS.length) {
     const { page, context } = await open(chrome);

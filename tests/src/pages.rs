@@ -209,7 +209,8 @@ fn links(page: &Page) -> Vec<String> {
     let assets =
         ["/app/fonts/", "/app/style.css", "/app/app.js", "/app/audit/export", "/app/money/export", "/app/evidence/"];
     // The files of fixtures are not there: the one that is uploaded is visited on its own.
-    let is_file = |target: &str| target.ends_with("/view") || target.ends_with("/download");
+    let is_file =
+        |target: &str| ["/view", "/download", "/export", "/schedule.pdf"].iter().any(|ending| target.ends_with(ending));
     targets
         .filter(is_page)
         .filter(|target| !is_file(target) && !assets.iter().any(|asset| target.starts_with(asset)))
@@ -293,6 +294,8 @@ async fn deals(org: &Org, browser: &Browser) -> String {
     let members = [org.member("Ann Ray").await, org.member("Bo Lind").await];
     org.open_movement([&members[0], &members[1]], payment).await;
     prove(browser, &format!("/app/money/movements/{payment}")).await;
+    let estate = org.estate("Pine").await;
+    org.funding_item(&estate.workspace, "Sailing boat").await;
     path
 }
 

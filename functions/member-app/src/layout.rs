@@ -114,10 +114,12 @@ fn section_of(path: &str) -> &'static str {
         Some("audit") => "audit",
         Some("contacts") => "contacts",
         Some("developers") => "developers",
+        Some("funding" | "papers") => "funding",
         Some("money") => "money",
         Some("obligations") => "obligations",
         Some("organization") => "organization",
         Some("proposals") => "proposals",
+        Some("trusts") => "trusts",
         Some("workspaces") => "workspaces",
         _ => "",
     }

@@ -28,6 +28,7 @@ mod evidence_files;
 #[cfg(feature = "evidence")]
 mod evidence_keys;
 mod fields;
+mod funding;
 mod home;
 mod invitation;
 mod invitations;
@@ -93,7 +94,8 @@ trait Handler: 'static {
 /// Decision: on Lambda three functions share them, each with one of the routers below. One function with all pages would
 /// zip to more than 4 MB, and a page would wait for code that it does not use.
 pub fn router(app: Arc<AppState>) -> Router {
-    let of_members = member_routes().merge(agreement_routes()).merge(money_routes()).merge(organization_routes());
+    let of_members = member_routes().merge(agreement_routes()).merge(money_routes());
+    let of_members = of_members.merge(funding_routes()).merge(organization_routes());
     let all = of_members.merge(participant_routes());
     #[cfg(feature = "pictures")]
     let all = all.merge(picture_routes());
@@ -102,7 +104,7 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(all, app)
 }
 
-/// The function `evidence-app`: what is under `/app/evidence`, and the keys that verify bundles.
+/// The function `evidence-app`: what is under `/app/evidence` and `/app/papers`, and the keys that verify bundles.
 #[cfg(feature = "evidence")]
 pub fn evidence(app: Arc<AppState>) -> Router {
     complete(evidence_routes(), app)
@@ -132,6 +134,11 @@ pub fn organization(app: Arc<AppState>) -> Router {
 /// The pages of the function `money-app`: those under `/app/money` and `/app/obligations`.
 pub fn money(app: Arc<AppState>) -> Router {
     complete(money_routes(), app)
+}
+
+/// The pages of the function `funding-app`: those under `/app/funding` and `/app/trusts`.
+pub fn funding(app: Arc<AppState>) -> Router {
+    complete(funding_routes(), app)
 }
 
 /// The pages of the function `member-app`: all others.
@@ -308,6 +315,32 @@ fn money_routes() -> Router<Arc<AppState>> {
         .route("/app/obligations/{id}", page_with_action::<obligation::Show, obligation::Act>())
 }
 
+/// The routes of trusts, and of what has to move into them.
+fn funding_routes() -> Router<Arc<AppState>> {
+    let at = |path: &str| format!("/app/funding/items/{{id}}{path}");
+    Router::new()
+        .route(funding::PATH, page::<funding::ShowIndex>())
+        .route("/app/funding/{id}", page_with_action::<funding::ShowSchedule, funding::Add>())
+        .route("/app/funding/{id}/export", page::<funding::Export>())
+        .route("/app/funding/{id}/import", page_with_action::<funding::ShowImport, funding::ReadImport>())
+        .route("/app/funding/{id}/import/{import}", page_with_action::<funding::ShowPreview, funding::Import>())
+        .route("/app/funding/{id}/selected", action::<funding::ActOnSelected>())
+        .route(&at(""), page::<funding::ShowItem>())
+        .route(&at("/sort"), action::<funding::Sort>())
+        .route(&at("/park"), action::<funding::Park>())
+        .route(&at("/clear"), action::<funding::ClearHold>())
+        .route(&at("/close"), action::<funding::CloseUnfunded>())
+        .route(&at("/reopen"), action::<funding::Reopen>())
+        .route(&at("/claim"), action::<funding::RecordClaim>())
+        .route(&at("/proof"), action::<funding::FileProof>())
+        .route(&at("/proof/{proof}/accept"), action::<funding::AcceptProof>())
+        .route(&at("/proof/{proof}/reject"), action::<funding::RejectProof>())
+        .route(&at("/proof/{proof}/file"), page::<funding::Download>())
+        .route(funding::TRUSTS, page::<funding::ListTrusts>())
+        .route("/app/trusts/new", page_with_action::<funding::NewTrust, funding::CreateTrust>())
+        .route("/app/trusts/{id}", page::<funding::ShowTrust>())
+}
+
 /// The routes of participants, who have no account: their link, and the pages that it opens.
 fn participant_routes() -> Router<Arc<AppState>> {
     use part::{answers, condition, consent, document, link, obligations, overview, payment, payment_acts, receipt};
@@ -352,6 +385,8 @@ fn evidence_routes() -> Router<Arc<AppState>> {
     use evidence_files::{Certificate, Export, OwnCertificate};
     Router::new()
         .route("/app/evidence-keys.json", evidence_keys::route())
+        .route("/app/papers/{id}", page_with_action::<funding::papering::Show, funding::papering::Paperize>())
+        .route("/app/papers/{id}/schedule.pdf", page::<funding::papering::Print>())
         .route("/app/evidence/agreements/{id}/bundle", page::<Export>())
         .route("/app/evidence/agreements/{id}/certificate", page::<Certificate>())
         .route("/app/evidence/parts/{participant}/certificate", part_page::<OwnCertificate>())
@@ -524,6 +559,7 @@ mod tests {
         for (function, router) in [
             ("agreement-app", "agreement_routes"),
             ("money-app", "money_routes"),
+            ("funding-app", "funding_routes"),
             ("organization-app", "organization_routes"),
             ("picture-app", "picture_routes"),
             ("evidence-app", "evidence_routes"),

@@ -82,7 +82,7 @@ impl Handler for Show {
         let signed_in = request.signed_in()?;
         let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
         let search = request.query("q").unwrap_or_default().trim().to_owned();
-        let found = search::find(signed_in.scope(), signed_in.member(), &query).await?;
+        let found = Box::pin(search::find(signed_in.scope(), signed_in.member(), &query)).await?;
         let groups = found.map(|found| groups(&found, (&query, &search), request.now()));
         let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();
         let page = SearchPage { layout: Layout::new(request), search, groups };

@@ -157,6 +157,7 @@ struct WorkspacePage {
     agreements: Vec<AgreementRow>,
     agreements_pager: Option<Pager>,
     new_agreement: String,
+    funding: String,
 }
 
 /// Why one of the people was not removed: an agreement, between what is said before and after its name.
@@ -259,6 +260,7 @@ pub(crate) async fn workspace_page(
         agreements_pager: Pager::new("agreements", agreements.pagination, |offset| {
             format!("{path}?agreements={offset}&people={people_offset}#agreements")
         }),
+        funding: crate::funding::funding_url(id),
         new_agreement: format!("{}?workspace={id}", crate::draft::begin::PATH),
         people: people.data.iter().map(person_row).collect(),
         agreements: agreements.data.iter().map(agreement_row).collect(),

@@ -30,7 +30,7 @@ impl WriteOperation for CreateFundingItem {
     type Output = FundingItemView;
 
     fn references(body: &NewFundingItem) -> Vec<Uuid> {
-        std::iter::once(body.workspace_id.uuid()).chain(body.trust_id.map(|id| id.uuid())).collect()
+        std::iter::once(body.workspace_id.uuid()).chain(body.trust_id.map(shared::domain::ids::TrustId::uuid)).collect()
     }
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewFundingItem) -> Result<Committed<FundingItemView>, Error> {

@@ -1,10 +1,12 @@
 //! The documents of an agreement that papers funding items: their texts as PDFs, in the file store.
 
 use futures_util::future::try_join_all;
-use paper::certificate::letter::{self, Letter, Part};
+pub use paper::certificate::letter::Part;
+use paper::certificate::letter::{self, Letter};
 use paper::certificate::{Date, Unwritable};
 use paper::fonts;
 use shared::domain::agreement::DocumentContent;
+use shared::domain::day::Day;
 use shared::domain::funding::papers::{Block, Paper};
 use shared::domain::ids::OrgId;
 use shared::error::Error;
@@ -26,6 +28,36 @@ pub async fn write(org: OrgId, prepared: &Prepared, files: &dyn FileStore) -> Re
     Ok(contents)
 }
 
+/// A schedule to be printed.
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    /// What identifies it, on each page.
+    pub id: String,
+    /// Whose it is, above the title.
+    pub organization: String,
+    /// Its title.
+    pub title: String,
+    /// What it is about, on each page.
+    pub about: String,
+    /// Its day.
+    pub day: Day,
+    /// What it says, in order.
+    pub parts: Vec<Part>,
+}
+
+/// Writes a schedule as a PDF. The same schedule is the same file.
+///
+/// # Errors
+/// [`Error::Internal`] when it can't be written.
+pub async fn print(schedule: Schedule) -> Result<Vec<u8>, Error> {
+    let Schedule { id, organization, title, about, day, parts } = schedule;
+    let letter = Letter { id, organization, title, about, date: date_of(day), parts };
+    let written = tokio::task::spawn_blocking(move || letter::write_all(&[letter], &fonts::all()));
+    let written = written.await.map_err(|error| Error::Internal(format!("writing a schedule: {error}")))?;
+    let written = written.map_err(|error: Unwritable| Error::Internal(format!("writing a schedule: {error}")))?;
+    written.into_iter().next().ok_or_else(|| Error::Internal("writing a schedule: no file".to_owned()))
+}
+
 fn letter(prepared: &Prepared, paper: &Paper) -> Letter {
     let part = |block: &Block| match block {
         Block::Paragraph(text) => Part::Paragraph(text.clone()),
@@ -38,14 +70,14 @@ fn letter(prepared: &Prepared, paper: &Paper) -> Letter {
         organization: prepared.trust().formal_name.as_str().to_owned(),
         title: paper.title.clone(),
         about: paper.asset.clone(),
-        date: date(prepared),
+        date: date_of(prepared.day()),
         parts: paper.blocks.iter().map(part).collect(),
     }
 }
 
 /// The day of the documents, as the properties of the files have it.
-fn date(prepared: &Prepared) -> Date {
-    let mut parts = prepared.day().to_string().splitn(3, '-').map(str::to_owned).collect::<Vec<_>>().into_iter();
+fn date_of(day: Day) -> Date {
+    let mut parts = day.to_string().splitn(3, '-').map(str::to_owned).collect::<Vec<_>>().into_iter();
     let mut next = || parts.next().unwrap_or_default();
     let year = next().parse().unwrap_or_default();
     let month = next().parse().unwrap_or(1);

@@ -85,3 +85,13 @@ fn shape(text: &str) -> Shape {
         Shape::Other
     }
 }
+
+/// The rows of a CSV file that is no statement, blank ones left out: each with its number as spreadsheets count, and its
+/// cells without blanks around them. No more rows than so many are read.
+///
+/// # Errors
+/// The file can't be decoded.
+pub fn rows(bytes: &[u8], rows_max: usize) -> Result<Vec<(usize, Vec<String>)>, Refusal> {
+    let text = encoding::decode(bytes)?;
+    Ok(table::cells(&text, rows_max))
+}

@@ -35,6 +35,7 @@ pub mod endings;
 pub mod endpoints;
 pub mod evidence;
 pub mod funding_items;
+pub mod funding_review;
 pub mod home;
 pub mod information;
 pub mod invitations;

@@ -28,6 +28,7 @@ pub mod endpoints;
 pub mod events;
 mod failure;
 pub mod funding_items;
+mod funding_review;
 pub(crate) mod idempotency;
 pub(crate) mod information;
 pub(crate) mod invitations;

@@ -292,6 +292,12 @@ impl FormPart<'_> {
     }
 }
 
+impl Writer for FormPart<'_> {
+    fn scope(&self) -> &Scope {
+        FormPart::scope(self)
+    }
+}
+
 impl<S: Submitter> Writer for SubmittedForm<'_, S> {
     fn scope(&self) -> &Scope {
         SubmittedForm::scope(self)

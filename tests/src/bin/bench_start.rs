@@ -26,11 +26,12 @@ const ZIP_MB_MAX: f64 = 3.0;
 const RESIDENT_MB_MAX: f64 = 12.0;
 
 /// The functions that are not started here, of which only the size is told.
-const UNSTARTED: [&str; 12] = [
+const UNSTARTED: [&str; 13] = [
     "proposals",
     "paper-api",
     "member-app",
     "money-app",
+    "funding-app",
     "agreement-app",
     "organization-app",
     "participant-app",

@@ -61,7 +61,7 @@ pub(super) fn read_reason(form: &Form) -> Result<SafeNote, FieldErrors> {
 }
 
 /// Reads a day as people type it.
-pub(super) fn read_day(form: &Form, field: &str) -> Result<Day, FieldErrors> {
+pub(crate) fn read_day(form: &Form, field: &str) -> Result<Day, FieldErrors> {
     Day::read(form.get(field)).map_err(|error| {
         let message = match error {
             NotLocalTime::Unreadable => "must be a date such as 3/16/2026".to_owned(),

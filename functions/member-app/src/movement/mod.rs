@@ -26,6 +26,7 @@ use shared::service::movement_review::{self, MovementReview};
 use shared::web::Request;
 use uuid::Uuid;
 
+pub(crate) use acts::read_day;
 pub(crate) use acts::{AskForProof, Authorize, Cancel, Flag, RecordClaim, RecordReturn, Release, Resolve, Verify};
 pub(crate) use evidence::{Accept, Download, File, Reject, ShowAcceptance, Withdraw};
 pub(crate) use instructions::{Enter, ShowForm};

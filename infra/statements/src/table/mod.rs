@@ -274,3 +274,11 @@ impl Cells<'_> {
         }
     }
 }
+
+/// The cells of the first rows of a text. A file of one column has no delimiter, and is read all the same.
+pub(crate) fn cells(text: &str, rows_max: usize) -> Vec<(usize, Vec<String>)> {
+    let text = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+    let delimiter = rows::sniff(&text).unwrap_or(Delimiter::Comma);
+    let cells = |row: rows::Row| (row.number, row.cells().map(str::to_owned).collect());
+    rows::Rows::new(&text, delimiter).take(rows_max).map(cells).collect()
+}

@@ -2,11 +2,12 @@
 //! enums.
 //!
 //! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, the requirements of
-//! gates and the effects of decisions; `changes` the changes since a proposal was made; `funding` the next steps of assets; [`movements`] payments; `ledger` its rows; `obligations`
+//! gates and the effects of decisions; `changes` the changes since a proposal was made; `funding` the next steps of assets, and `funding_words` their words; [`movements`] payments; `ledger` its rows; `obligations`
 //! promises and obligations; [`statements`] what participants sign, word by word; `terms` roles and the terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
 
 mod changes;
 mod funding;
+pub mod funding_words;
 mod ledger;
 pub mod movements;
 mod names;

@@ -9,6 +9,7 @@ mod decisions;
 mod draft;
 mod evidence;
 mod forms;
+mod funding;
 mod home;
 mod home_attention;
 mod home_endpoints;

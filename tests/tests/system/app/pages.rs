@@ -141,6 +141,26 @@ async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
     visits
 }
 
+/// The preview of an import of funding items, and of an agreement that papers some.
+async fn visits_of_funding(org: &Org, member: &Browser) -> Vec<Visit> {
+    let estate = org.estate("Oak").await;
+    let item = org.ready_item(&estate, "A painting").await;
+    let workspace = estate.workspace["id"].as_str().expect("an id");
+    let import = format!("/app/funding/{workspace}/import");
+    let token = member.get(&import).await.hidden("form_token");
+    let rows: Vec<String> = (1..=60).map(|n| format!("Asset {n},vehicle,The Oak Trust\n")).collect();
+    let csv = format!("label,asset_kind,trust\n{}", rows.concat());
+    let read = member.post(&import, &[("form_token", &token), ("csv", &csv)]).await;
+    assert_eq!(read.status, 303, "{}", read.body);
+    let papers = format!("/app/papers/{workspace}?items={}", item["id"].as_str().expect("an id"));
+    let mut visits = vec![visit(org, member, read.location(), &import).await.1];
+    let page = format!("/app/funding/items/{}", item["id"].as_str().expect("an id"));
+    for path in [papers, page] {
+        visits.push(visit(org, member, &path, &import).await.1);
+    }
+    visits
+}
+
 /// The page of an obligation of a participant.
 async fn visits_of_an_obligation() -> Vec<Visit> {
     let live = Live::new(|draft| {
@@ -177,6 +197,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     visits.push(visit(&org, &stranger, "/app/sign-in", "outside").await.1);
 
     visits.extend(visits_of_statements(&org, admin).await);
+    visits.extend(visits_of_funding(&org, admin).await);
     visits.extend(visits_of_a_participant().await);
     visits.extend(visits_of_answers().await);
     visits.extend(visits_of_a_payment().await);

@@ -243,6 +243,7 @@ async fn the_apps_functions_share_its_pages() {
         ("member-app", 200, ["/app", "/app/proposals"]),
         ("agreement-app", 200, ["/app/agreements", "/app/agreements/new"]),
         ("money-app", 200, ["/app/money", "/app/obligations"]),
+        ("funding-app", 200, ["/app/funding", "/app/trusts"]),
         ("organization-app", 200, ["/app/audit", "/app/developers/reference"]),
         ("participant-app", 401, [part.as_str(), &receipt]),
         ("picture-app", 401, [picture.as_str(), &other_picture]),

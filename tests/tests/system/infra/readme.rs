@@ -8,6 +8,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 use tests::app::Browser;
+use tests::attending::hidden;
 use tests::process::{Process, Serve};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -83,7 +84,7 @@ async fn the_walkthroughs_lead_where_they_say() {
     first_deal(folder.path(), &process).await;
     first_session(folder.path()).await;
     draft_to_completion(folder.path()).await;
-    trust_funding(folder.path()).await;
+    trust_funding(folder.path(), &process).await;
     process.kill().await;
 }
 
@@ -150,12 +151,13 @@ async fn draft_to_completion(folder: &Path) {
     assert_eq!(paste(folder, &[complete]).await.trim(), "\"lifecycle\":\"active\"");
 }
 
-async fn trust_funding(folder: &Path) {
+async fn trust_funding(folder: &Path, process: &Process) {
     let blocks = blocks("docs/trust-funding.md", "sh");
-    let [list, sort, paper] = &blocks[..] else { panic!("three blocks: {blocks:?}") };
-    let said = paste(folder, &[list, sort, paper]).await;
+    let [list, sort, paper, proven] = &blocks[..] else { panic!("four blocks: {blocks:?}") };
+    let tell = "echo \"$WORKSPACE $ACCOUNT $AGREEMENT\"";
+    let said = paste(folder, &[list, sort, paper, tell]).await;
     let lines: Vec<&str> = said.lines().collect();
-    let [gathering, refused, ready, parked, document, summary] = &lines[..] else { panic!("six lines: {said}") };
+    let [gathering, refused, ready, parked, document, summary, ids] = &lines[..] else { panic!("seven lines: {said}") };
     assert!(gathering.contains("\"gathering\"") && gathering.contains("\"current_title\""), "{said}");
     assert_eq!((*refused, *parked), ("\"code\":\"sensitive_value\"", "\"waiting_on\":\"settlor\""));
     assert_eq!(*ready, "\"phase\":\"ready\",\"missing_facts\":[]");
@@ -164,6 +166,41 @@ async fn trust_funding(folder: &Path) {
         summary.contains("\"papered\":1") && summary.contains("\"parked\":1") && summary.ends_with("\"done\":0}"),
         "{said}"
     );
+    let ids: Vec<&str> = ids.split(' ').collect();
+    let [workspace, account, agreement] = &ids[..] else { panic!("three ids: {said}") };
+    prove(folder, process, account, agreement).await;
+    // In the same terminal, where the variables are set already.
+    let address: String = list.lines().take(2).map(|line| format!("{line}\n")).collect();
+    let said = paste(folder, &[&address, &format!("WORKSPACE={workspace}"), proven]).await;
+    assert!(said.trim().ends_with("\"funded\":1,\"unfunded\":0,\"done\":1}"), "{said}");
+}
+
+/// The part of the walkthrough in the browser: publication, a claim, proof, and its acceptance.
+async fn prove(folder: &Path, process: &Process, account: &str, agreement: &str) {
+    let ready = fs::read(folder.join(".local/ready.json")).expect("the ready file");
+    let ready: Value = serde_json::from_slice(&ready).expect("JSON");
+    let member = &ready["organizations"][0]["members"][0];
+    let of_member = |name: &str| member[name].as_str().expect("a text");
+    let browser = Browser::new(process.base_url());
+    assert_eq!(browser.sign_in(of_member("email"), of_member("password"), "/app").await.status, 303);
+    let item = format!("/app/funding/items/{account}");
+    let send = async |page: &str, action: &str, typed: &[(&str, &str)]| {
+        let own = hidden(&browser.get(page).await, action);
+        let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let done = browser.post(action, &own.chain(typed.iter().copied()).collect::<Vec<_>>()).await;
+        assert_eq!(done.status, 303, "{action}: {}", done.body);
+    };
+    let publish = format!("/app/agreements/{agreement}/publish");
+    send(&publish, &publish, &[]).await;
+    send(&item, &format!("{item}/claim"), &[("claim_note", "The bank changed the title.")]).await;
+    let typed =
+        [("source", "institution_confirmation"), ("dated", "3/16/2026"), ("proof_note", "By letter of the branch.")];
+    send(&item, &format!("{item}/proof"), &typed).await;
+    let page = browser.get(&item).await;
+    let accept = page.body.split(&format!("action=\"{item}/proof/")).find_map(|rest| rest.split_once("/accept\""));
+    let (proof, _) = accept.unwrap_or_else(|| panic!("no proof to accept: {}", page.body));
+    send(&item, &format!("{item}/proof/{proof}/accept"), &[]).await;
+    assert!(browser.get(&item).await.says("Funded: the receiving side confirmed it."));
 }
 
 #[test]

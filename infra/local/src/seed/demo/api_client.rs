@@ -24,7 +24,18 @@ impl ApiClient<'_> {
 
     /// Sends a `POST`, which must answer 201, and returns the response.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
-        let request = Request::post(path)
+        self.expect(StatusCode::CREATED, "POST", path, body).await
+    }
+
+    /// Sends a change, which must answer 200, and returns the response.
+    pub(crate) async fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        self.expect(StatusCode::OK, method, path, body).await
+    }
+
+    async fn expect(&self, expected: StatusCode, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
             .header(header::CONTENT_TYPE, "application/json")
             .body(Body::from(body.to_string()))
@@ -35,8 +46,8 @@ impl ApiClient<'_> {
         };
         let status = response.status();
         let bytes = response.into_body().collect().await.map_err(|error| in_one_line(&error))?.to_bytes();
-        if status != StatusCode::CREATED {
-            return Err(format!("POST {path} answered {status}: {}", String::from_utf8_lossy(&bytes)));
+        if status != expected {
+            return Err(format!("{method} {path} answered {status}: {}", String::from_utf8_lossy(&bytes)));
         }
         serde_json::from_slice(&bytes).map_err(|error| in_one_line(&error))
     }

@@ -7,6 +7,7 @@
 //! | the service | fills in drafts, as members do in the app | `drafts` |
 //! | participants | consent, approve and sign, with the use cases of their pages | `participants` |
 //! | two members and payers | authorize payments, release instructions, report and prove, with the use cases of their forms | `money` |
+//! | the integration and a member | list, paper and prove what has to move into a trust | `funding` |
 //! | a member | reviews and confirms proposals, with the use case of the app's form | here |
 //!
 //! `deals` is what they create.
@@ -15,6 +16,7 @@ mod api_client;
 mod context;
 mod deals;
 mod drafts;
+mod funding;
 mod money;
 mod participants;
 mod pdf;
@@ -56,6 +58,9 @@ impl Demo<'_> {
             for new in workspace.agreements {
                 let agreement_id = create_agreement(&api, new, &workspace_id, &contact_ids).await?;
                 self.bring_to_state(&api, new, &agreement_id).await?;
+            }
+            if workspace.name == funding::WORKSPACE {
+                funding::create(self, &api, &workspace_id, &contact_ids).await?;
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::domain::funding::fixtures::{contacts, everything, item, noon, ready_i
 use crate::domain::funding::input::{FundingItemChanges, Nullable, Parking};
 use crate::domain::funding::item::Papering;
 use crate::domain::funding::papers;
-use crate::domain::funding::proof::{ProofSource, ProofState};
+use crate::domain::funding::proof::{Proof, ProofSource, ProofState};
 use crate::domain::funding::summary::FundingSummary;
 use crate::domain::funding::{AssetKind, Fact, FundingStatus, Phase, Verb, WaitingOn};
 use crate::domain::obligation::fixtures::member;
@@ -123,9 +123,9 @@ impl Model {
                 self.verb = Some(verb);
                 self.is_assigned = true;
                 if verb == Verb::LeaveOut {
-                    self.has_reason = true
+                    self.has_reason = true;
                 } else {
-                    self.is_whole = true
+                    self.is_whole = true;
                 }
                 return Some(sorts.then_some(EventType::FundingItemSorted).into_iter().collect());
             }
@@ -207,7 +207,7 @@ impl World {
         let before = self.items[n].clone();
         let agreement = self.agreement_of(n).cloned();
         let course = (agreement.as_ref(), moment);
-        let undecided = before.proofs().iter().find(|proof| proof.is_undecided()).map(|proof| proof.id());
+        let undecided = before.proofs().iter().find(|proof| proof.is_undecided()).map(Proof::id);
         let done = match what {
             Try::SortWhole(verb) => {
                 return self

@@ -1,0 +1,21 @@
+//! The Lambda function.
+
+use std::sync::Arc;
+
+use files::Files;
+use lambda_http::Error;
+use shared::Webhooks;
+use shared::platform::aws::{AwsSettings, Service};
+use shared::platform::config;
+
+// One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    shared::lambda::serve(|app| {
+        let bucket = config::required("FILES_BUCKET")?;
+        let files = Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?);
+        let app = app.with_webhooks(Webhooks::from_env()?).with_files(Arc::new(files));
+        Ok(member_app::funding(app.into()))
+    })
+    .await
+}

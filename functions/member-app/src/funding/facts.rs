@@ -1,0 +1,207 @@
+//! The form that sorts an item: what it is, what is to be done with it, whose it is, and its facts. Its fields are those of
+//! the API, and which facts it has derives from the one table of kinds, verbs and facts.
+
+use serde_json::{Map, Value as Json};
+use shared::domain::contact::Contact;
+use shared::domain::funding::input::FundingItemChanges;
+use shared::domain::funding::{AssetKind, Fact, FactType, FactValue, FundingItem, Verb};
+use shared::domain::money::{self, Currency};
+use shared::domain::trust::Trust;
+use shared::limits;
+use shared::web::Form;
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input;
+
+use super::{Choice, amount_of, currency_of, fact_label, kinds, people_choices, trust_choices, verbs};
+use crate::fields::Fields;
+
+/// The name of a fact's field begins so, as its path in the API does.
+const FACTS: &str = "detail.";
+/// The name of an owner's box begins so.
+const OWNER: &str = "owner.";
+
+/// The form.
+pub(super) struct SortForm {
+    pub version: u64,
+    pub kinds: Vec<Choice>,
+    pub verbs: Vec<Choice>,
+    pub trusts: Vec<Choice>,
+    pub people: Vec<Choice>,
+    /// The facts that the chosen verb needs; all of the kind before one is chosen.
+    pub needed: Vec<FactField>,
+    /// The other facts of the kind.
+    pub others: Vec<FactField>,
+    pub fields: Fields,
+    /// What the verb asks for, in words.
+    pub about: String,
+}
+
+/// The field of a fact.
+pub(super) struct FactField {
+    pub name: String,
+    pub label: &'static str,
+    /// How it is typed: `line`, `lines` or `flag`.
+    pub input: &'static str,
+    pub hint: &'static str,
+    pub max: usize,
+}
+
+impl FactField {
+    fn of(fact: Fact) -> Self {
+        let (input, hint, max) = match fact.fact_type() {
+            FactType::Line => ("line", "", limits::NAME_CHARS_MAX),
+            FactType::Identifier => ("line", "The whole number. It may be long.", limits::NAME_CHARS_MAX),
+            FactType::Lines => ("lines", "", limits::FACTS_BYTES_MAX),
+            FactType::Last4 => ("line", "Exactly 4 letters or digits, never the whole number.", 20),
+            FactType::Amount => ("line", "Such as 250,000.00.", 60),
+            FactType::Currency => ("line", "Such as USD.", 3),
+            FactType::Percent => ("line", "Above 0, up to 100.", 20),
+            FactType::Flag => ("flag", "", 0),
+        };
+        Self { name: field_of(fact), label: fact_label(fact), input, hint, max }
+    }
+}
+
+fn field_of(fact: Fact) -> String {
+    format!("{FACTS}{fact}")
+}
+
+impl SortForm {
+    /// The form of an item, with what was typed in it if it was refused.
+    pub fn new(
+        item: &FundingItem,
+        version: u64,
+        (trusts, people): (&[Trust], &[Contact]),
+        typed: Option<Fields>,
+    ) -> Self {
+        let fields = typed.unwrap_or_else(|| values_of(item));
+        let kind = AssetKind::parse(fields.value("asset_kind")).unwrap_or(item.asset_kind());
+        let needed = Verb::parse(fields.value("verb")).and_then(|verb| kind.facts_for(verb));
+        let about = match needed {
+            Some([]) | None => "Which facts are needed depends on what is to be done.".to_owned(),
+            Some(_) => "These facts are needed.".to_owned(),
+        };
+        let all = kind.facts();
+        let (needed, others): (Vec<Fact>, Vec<Fact>) = match needed {
+            Some(needed) => (needed.to_vec(), all.into_iter().filter(|fact| !needed.contains(fact)).collect()),
+            None => (all.into_iter().collect(), Vec::new()),
+        };
+        Self {
+            version,
+            kinds: kinds(),
+            verbs: verbs(kind.verbs()),
+            trusts: trust_choices(trusts),
+            people: people_choices(people),
+            needed: needed.into_iter().map(FactField::of).collect(),
+            others: others.into_iter().map(FactField::of).collect(),
+            fields,
+            about,
+        }
+    }
+
+    /// Whether a person's box is checked.
+    pub fn is_owner(&self, id: &str) -> bool {
+        self.fields.is_checked(&format!("{OWNER}{id}"))
+    }
+
+    /// Whether one of the other facts is wrong, so that they have to be in sight.
+    pub fn other_is_wrong(&self) -> bool {
+        self.others.iter().any(|fact| self.fields.error(&fact.name).is_some())
+    }
+
+    /// What is wrong with the owners.
+    pub fn owners_error(&self) -> Option<&str> {
+        let at = |at: usize| self.fields.error(&format!("owner_contact_ids[{at}]"));
+        self.fields.error("owner_contact_ids").or_else(|| (0..limits::FUNDING_CONTACTS_MAX).find_map(at))
+    }
+}
+
+/// The fields of an item as it is.
+fn values_of(item: &FundingItem) -> Fields {
+    let code = currency_of(item);
+    let fact = |(fact, value): (&Fact, &FactValue)| {
+        let text = match (amount_of(*fact, value), &code) {
+            (Some(minor), Some(code)) => money::in_form(minor, code),
+            _ => match value {
+                FactValue::Flag(flag) => flag.to_string(),
+                other => other.display(),
+            },
+        };
+        (field_of(*fact), text)
+    };
+    let own = [
+        ("label".to_owned(), item.label().as_str().to_owned()),
+        ("asset_kind".to_owned(), item.asset_kind().to_string()),
+        ("verb".to_owned(), item.verb().map(|verb| verb.to_string()).unwrap_or_default()),
+        ("trust_id".to_owned(), item.trust_id().map(|id| id.to_string()).unwrap_or_default()),
+    ];
+    let owners = item.owner_contact_ids().iter().map(|id| (format!("{OWNER}{id}"), "on".to_owned()));
+    Fields::of(own.into_iter().chain(owners).chain(item.detail().facts().iter().map(fact)))
+}
+
+/// Reads the form as a change of the API, with all that is wrong at once.
+pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges, FieldErrors> {
+    let kind = AssetKind::parse(form.get("asset_kind")).unwrap_or(item.asset_kind());
+    let mut errors = FieldErrors::default();
+    let mut detail = Map::new();
+    // Those of another kind, which the form showed before the kind was changed, go with it.
+    for fact in kind.facts().into_iter().filter(|fact| form.has(&field_of(*fact))) {
+        match read_fact(form, item, fact) {
+            Ok(value) => drop(detail.insert(fact.to_string(), value)),
+            Err(found) => errors.extend(found),
+        }
+    }
+    let or_null = |name: &str| match form.get(name).trim() {
+        "" => Json::Null,
+        text => Json::from(text),
+    };
+    let owners: Vec<Json> = form.checked(OWNER).map(Json::from).collect();
+    let mut body = Map::new();
+    body.insert("label".to_owned(), form.get("label").into());
+    body.insert("asset_kind".to_owned(), form.get("asset_kind").into());
+    body.insert("verb".to_owned(), or_null("verb"));
+    body.insert("trust_id".to_owned(), or_null("trust_id"));
+    body.insert("owner_contact_ids".to_owned(), owners.into());
+    body.insert("detail".to_owned(), detail.into());
+    match input::read::<FundingItemChanges>(Json::Object(body)) {
+        Ok(changes) if errors.is_empty() => Ok(changes),
+        Ok(_) => Err(errors),
+        Err(found) => {
+            errors.extend(found);
+            Err(errors)
+        }
+    }
+}
+
+/// The value of a fact's field, as the API takes it. A blank one removes the fact.
+fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldErrors> {
+    let name = field_of(fact);
+    let text = form.get(&name).trim();
+    if text.is_empty() {
+        return Ok(Json::Null);
+    }
+    match fact.fact_type() {
+        FactType::Amount => read_amount(form, item, &name),
+        FactType::Percent => {
+            let number = text.trim_end_matches('%').trim().parse::<serde_json::Number>();
+            number.map(Json::from).map_err(|_| FieldErrors::one(name, FieldCode::InvalidFormat, "must be a number"))
+        }
+        FactType::Flag => Ok(Json::from(text == "true")),
+        FactType::Currency => Ok(Json::from(text.to_uppercase())),
+        FactType::Line | FactType::Identifier | FactType::Lines | FactType::Last4 => Ok(Json::from(form.get(&name))),
+    }
+}
+
+/// An amount as people write it, in the currency that is typed beside it or on record.
+fn read_amount(form: &Form, item: &FundingItem, name: &str) -> Result<Json, FieldErrors> {
+    let known = item.detail().get(Fact::Currency).map(FactValue::display).unwrap_or_default();
+    let typed = form.get(&field_of(Fact::Currency)).trim().to_uppercase();
+    let code = if typed.is_empty() { known } else { typed };
+    let Some(currency) = Currency::parse(&code) else {
+        let message = "must be a currency of ISO 4217, such as USD, before an amount can be read";
+        return Err(FieldErrors::one(field_of(Fact::Currency), FieldCode::Required, message));
+    };
+    money::read_minor(form.get(name), currency.code())
+        .map(Json::from)
+        .map_err(|error| FieldErrors::one(name, error.code(), error.message(currency.code())))
+}

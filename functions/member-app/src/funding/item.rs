@@ -1,0 +1,352 @@
+//! The page of an item: what it is, the next step, the claim and the proof apart, its facts, its hold, and every act.
+
+use askama::Template;
+use shared::domain::agreement::{Agreement, Lifecycle};
+use shared::domain::funding::proof::{Claim, Proof, ProofSource, ProofState};
+use shared::domain::funding::{CloseReason, FundingItem, Phase, Status, Verb, WaitingOn};
+use shared::domain::ids::{FundingItemId, ProofId};
+use shared::domain::member::Member;
+use shared::domain::sentences;
+use shared::domain::sentences::funding_words as words;
+use shared::error::Error;
+use shared::service::funding_review::{self, ItemReview};
+use shared::web::Request;
+use uuid::Uuid;
+
+use super::facts::SortForm;
+use super::{
+    Choice, Typed, facts_for_people, funding_url, hold_badge, item_badge, item_url, names, papers_url, trust_url,
+};
+use crate::Handler;
+use crate::agreement::agreement_url;
+use crate::agreement_summary::size;
+use crate::done::notice_of_act;
+use crate::fields::Fields;
+use crate::labels::{Badge, DisplayTime, actor_label};
+use crate::layout::{Layout, Link, Notice};
+use crate::response::PageResponse;
+
+/// The forms of the page: their names, which end their paths and begin the ids of their fields.
+pub(super) const SORT: &str = "sort";
+pub(super) const PARK: &str = "park";
+pub(super) const CLOSE: &str = "close";
+pub(super) const CLAIM: &str = "claim";
+pub(super) const PROOF: &str = "proof";
+
+#[derive(Template)]
+#[template(path = "funding_item.html")]
+struct ItemPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    /// Whether a form was refused for what was typed.
+    has_errors: bool,
+    title: String,
+    path: String,
+    badge: Badge,
+    on_hold: Option<String>,
+    workspace: Link,
+    trust: Option<Link>,
+    agreement: Option<Link>,
+    about: Vec<(&'static str, String)>,
+    next: Next,
+    tracks: Option<Tracks>,
+    claim_form: Option<Fields>,
+    proof_form: Option<ProofForm>,
+    sort: Option<SortForm>,
+    facts: Vec<(&'static str, String)>,
+    hold: Option<HoldCard>,
+    park: Option<Fields>,
+    waiting_on: Vec<Choice>,
+    close: Option<Fields>,
+    reasons: Vec<Choice>,
+    closing_is_next: bool,
+    closed: Option<Closed>,
+    can_reopen: bool,
+    added: (String, DisplayTime),
+    open_form: String,
+}
+
+impl ItemPage {
+    /// Whether the form of a name was refused, so that it is open.
+    fn is_open(&self, form: &str) -> bool {
+        self.open_form == form
+    }
+}
+
+/// The next step.
+struct Next {
+    text: String,
+    link: Option<Link>,
+    is_done: bool,
+}
+
+/// What the owner says, and what the receiving side shows.
+struct Tracks {
+    claim: Option<ClaimEntry>,
+    proofs: Vec<ProofEntry>,
+}
+
+struct ClaimEntry {
+    note: Option<String>,
+    by: String,
+    at: DisplayTime,
+}
+
+struct ProofEntry {
+    id: ProofId,
+    title: &'static str,
+    badge: Badge,
+    /// The CSS class of its place in the track.
+    class: &'static str,
+    dated: String,
+    note: Option<String>,
+    file: Option<Link>,
+    by: String,
+    at: DisplayTime,
+    /// What was decided, and when.
+    outcome: Option<(String, DisplayTime)>,
+    reason: Option<String>,
+    /// The acts of a member, if it needs a decision.
+    decide: Option<Decide>,
+}
+
+struct Decide {
+    /// Whether the member who looks at it filed it.
+    is_own: bool,
+    reject: Fields,
+    is_refused: bool,
+}
+
+struct ProofForm {
+    /// The id of the proof. A form that is sent twice files it once.
+    id: ProofId,
+    sources: Vec<Choice>,
+    fields: Fields,
+}
+
+struct HoldCard {
+    waiting_on: &'static str,
+    note: Option<String>,
+    by: String,
+    at: DisplayTime,
+}
+
+struct Closed {
+    what: String,
+    note: Option<String>,
+    by: String,
+    at: DisplayTime,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_funding_item"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+/// The page. A form that was refused keeps what was typed.
+pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, signed_in): (FundingItemId, _) = (request.path_id("id")?, request.signed_in()?);
+    let review = funding_review::item(signed_in.scope(), id).await?;
+    let page = ItemPage { layout: Layout::new(request), notice, ..view(&review, signed_in.member(), typed, request) };
+    let shown: Vec<Uuid> =
+        [id.uuid()].into_iter().chain(review.agreement.iter().map(|found| found.id().uuid())).collect();
+    Ok(PageResponse::render(&page)?.showing(shown))
+}
+
+fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> ItemPage {
+    let ItemReview { item, version, workspace, trusts, people, agreement } = review;
+    let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
+    let is_open = matches!(item.status(), Status::Open);
+    let runs =
+        matches!(item.phase(), Phase::InProgress | Phase::Claimed) && agreement.as_ref().is_some_and(is_under_way);
+    let typed_sort = typed.is(SORT).then(|| typed.fields.clone());
+    ItemPage {
+        layout: Layout::new(request),
+        notice: None,
+        has_errors: typed.has_errors(),
+        title: item.label().as_str().to_owned(),
+        path: item_url(item.id()),
+        badge: item_badge(item),
+        on_hold: hold_badge(item),
+        workspace: Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+        trust: trust.map(|trust| Link { url: trust_url(trust.id), text: trust.formal_name.as_str().to_owned() }),
+        agreement: agreement.as_ref().map(agreement_link),
+        about: about(review),
+        next: next(review),
+        tracks: shows_tracks(item).then(|| tracks(item, by, &typed)),
+        claim_form: (runs && item.claim().is_none()).then(|| typed.fields_or_none(CLAIM)),
+        proof_form: runs.then(|| proof_form(&typed)),
+        sort: is_open.then(|| SortForm::new(item, *version, (trusts, people), typed_sort)),
+        facts: facts_for_people(item),
+        hold: item.hold().map(|hold| HoldCard {
+            waiting_on: words::waiting_on(hold.waiting_on),
+            note: hold.note.as_ref().map(|note| note.as_str().to_owned()),
+            by: actor_label(&hold.by),
+            at: hold.since.into(),
+        }),
+        park: (!item.is_closed()).then(|| park_fields(item, &typed)),
+        waiting_on: WaitingOn::ALL.iter().map(|who| Choice::new(who, words::waiting_on(*who))).collect(),
+        close: is_open.then(|| typed.fields_of(CLOSE, close_beginning(item))),
+        reasons: CloseReason::ALL.iter().map(|reason| Choice::new(reason, words::close_reason(*reason))).collect(),
+        closing_is_next: item.verb() == Some(Verb::LeaveOut) && item.phase() == Phase::Ready,
+        closed: closed(item),
+        can_reopen: item.is_closed() && !agreement.as_ref().is_some_and(is_live),
+        added: (actor_label(item.created_by()), item.created_at().into()),
+        open_form: typed.name,
+    }
+}
+
+/// Whether an agreement was published and has not ended early, so that its items can be proven.
+fn is_under_way(agreement: &Agreement) -> bool {
+    agreement.was_published() && !agreement.has_ended_early()
+}
+
+/// Whether an agreement is a draft or active, so that its items are not reopened.
+fn is_live(agreement: &Agreement) -> bool {
+    matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
+}
+
+fn agreement_link(agreement: &Agreement) -> Link {
+    Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
+}
+
+fn about(ItemReview { item, people, .. }: &ItemReview) -> Vec<(&'static str, String)> {
+    let verb = item.verb().map_or_else(|| "Not decided".to_owned(), |verb| words::verb(verb).to_owned());
+    let owners = names(item.owner_contact_ids(), people);
+    let reference = item.external_reference().map(|reference| ("Your reference", reference.as_str().to_owned()));
+    let owners = if owners.is_empty() { "Not known".to_owned() } else { owners };
+    let own = [("Kind", words::asset_kind(item.asset_kind()).to_owned()), ("What is done", verb), ("Owner", owners)];
+    own.into_iter().chain(reference).collect()
+}
+
+fn next(ItemReview { item, workspace, agreement, .. }: &ItemReview) -> Next {
+    let here = |section: &str, text: &str| Some(Link { url: format!("#{section}"), text: text.to_owned() });
+    let link = match item.phase() {
+        Phase::Unsorted | Phase::Gathering => here("facts", "Sort"),
+        Phase::Ready if item.verb() == Some(Verb::LeaveOut) => here(CLOSE, "Close as unfunded"),
+        Phase::Ready if item.hold().is_some() => here("hold", "Clear hold"),
+        Phase::Ready => {
+            Some(Link { url: papers_url(workspace.id(), &[item.id()]), text: "Preview its agreement".to_owned() })
+        }
+        Phase::Papered => {
+            agreement.as_ref().map(|found| Link { text: "Open the draft".to_owned(), ..agreement_link(found) })
+        }
+        Phase::InProgress | Phase::Claimed if item.proofs().iter().any(Proof::is_undecided) => {
+            here("tracks", "Review the proof")
+        }
+        Phase::InProgress | Phase::Claimed => here(PROOF, "File proof"),
+        Phase::Done => None,
+    };
+    Next { text: sentences::next_step_of_item(item), link, is_done: item.is_closed() }
+}
+
+fn shows_tracks(item: &FundingItem) -> bool {
+    matches!(item.phase(), Phase::InProgress | Phase::Claimed) || item.claim().is_some() || !item.proofs().is_empty()
+}
+
+fn tracks(item: &FundingItem, by: &Member, typed: &Typed) -> Tracks {
+    Tracks {
+        claim: item.claim().map(claim),
+        proofs: item.proofs().iter().map(|proof| proof_entry(item, proof, by, typed)).collect(),
+    }
+}
+
+fn claim(claim: &Claim) -> ClaimEntry {
+    ClaimEntry {
+        note: claim.note.as_ref().map(|note| note.as_str().to_owned()),
+        by: actor_label(&claim.by),
+        at: claim.claimed_at.into(),
+    }
+}
+
+fn proof_entry(item: &FundingItem, proof: &Proof, by: &Member, typed: &Typed) -> ProofEntry {
+    let (badge, class, outcome, reason) = match proof.state() {
+        ProofState::Undecided => (Badge { text: "To review", class: "blue" }, "open", None, None),
+        ProofState::Accepted { at, by } => {
+            let outcome = Some((format!("Accepted by {}", actor_label(by)), (*at).into()));
+            (Badge { text: "Accepted", class: "green" }, "accepted", outcome, None)
+        }
+        ProofState::Rejected { at, by, reason } => {
+            let outcome = Some((format!("Rejected by {}", actor_label(by)), (*at).into()));
+            (Badge { text: "Rejected", class: "red" }, "gone", outcome, Some(reason.as_str().to_owned()))
+        }
+        ProofState::SetAside { at } => {
+            let outcome = Some(("The item was reopened".to_owned(), (*at).into()));
+            (Badge { text: "No longer counts", class: "quiet" }, "gone", outcome, None)
+        }
+    };
+    let file = proof.document().map(|file| Link {
+        url: format!("{}/proof/{}/file", item_url(item.id()), proof.id()),
+        text: format!("{}, {}", file.name.as_str(), size(file.content.size_bytes)),
+    });
+    let reject = format!("reject-{}", proof.id());
+    let decide = (proof.is_undecided() && !item.is_closed()).then(|| Decide {
+        is_own: proof.filed_by().is_member(by.id()),
+        reject: typed.fields_or_none(&reject),
+        is_refused: typed.is(&reject),
+    });
+    ProofEntry {
+        id: proof.id(),
+        title: words::source(proof.source()),
+        badge,
+        class,
+        dated: proof.dated().for_people(),
+        note: proof.note().map(|note| note.as_str().to_owned()),
+        file,
+        by: actor_label(proof.filed_by()),
+        at: proof.filed_at().into(),
+        outcome,
+        reason,
+        decide,
+    }
+}
+
+fn proof_form(typed: &Typed) -> ProofForm {
+    let source = |source: &ProofSource| Choice {
+        about: words::source_about(*source),
+        ..Choice::new(source, words::source(*source))
+    };
+    let fields = typed.fields_or_none(PROOF);
+    let id = fields.value("id").parse().unwrap_or_else(|_| ProofId::new());
+    ProofForm { id, sources: ProofSource::ALL.iter().map(source).collect(), fields }
+}
+
+fn park_fields(item: &FundingItem, typed: &Typed) -> Fields {
+    let hold = item.hold();
+    let waiting_on = hold.map(|hold| hold.waiting_on.to_string()).unwrap_or_default();
+    let note = hold.and_then(|hold| hold.note.as_ref()).map(|note| note.as_str().to_owned()).unwrap_or_default();
+    typed.fields_of(PARK, [("waiting_on", waiting_on), ("note", note)])
+}
+
+/// What the form that closes an item begins with: an item that stays out of the trust is left out.
+fn close_beginning(item: &FundingItem) -> Vec<(&'static str, &'static str)> {
+    let is_left_out = item.verb() == Some(Verb::LeaveOut);
+    if is_left_out { vec![("close_reason", CloseReason::LeftOut.as_str())] } else { Vec::new() }
+}
+
+fn closed(item: &FundingItem) -> Option<Closed> {
+    match item.status() {
+        Status::Funded { funded_at, by, .. } => Some(Closed {
+            what: "Funded on accepted proof".to_owned(),
+            note: None,
+            by: actor_label(by),
+            at: (*funded_at).into(),
+        }),
+        Status::Unfunded { reason, note, closed_at, by } => Some(Closed {
+            what: format!("Closed as unfunded: {}", words::close_reason(*reason)),
+            note: note.as_ref().map(|note| note.as_str().to_owned()),
+            by: actor_label(by),
+            at: (*closed_at).into(),
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,221 @@
+//! Trusts and funding: the schedule of a workspace, its items with claim and proof apart, trusts, files that come in and go
+//! out, and the agreements that paper items.
+//!
+//! `index` has the page over all workspaces, `schedule` the page of one, `selected` what is done with several of its items,
+//! `item` the page of an item, `facts` the form of its facts, `acts` what members do about it, `trusts` the trusts, `import` and
+//! `export` CSV files, `papering` the agreements and `print` the schedule on paper.
+//!
+//! Decision: the pages are a function of their own, `funding-app`. `money-app` would outgrow what a function may weigh, and
+//! nobody who looks at payments needs them.
+//!
+//! Decision: what drafts agreements and prints schedules writes PDFs. It is under `/app/papers`, in the function that has
+//! the fonts for it anyway.
+
+mod acts;
+mod export;
+mod facts;
+mod import;
+mod index;
+mod item;
+#[cfg(feature = "evidence")]
+pub(crate) mod papering;
+#[cfg(feature = "evidence")]
+mod print;
+mod schedule;
+mod selected;
+mod trust;
+mod trusts;
+
+use shared::domain::contact::Contact;
+use shared::domain::funding::{AssetKind, Fact, FactType, FactValue, FundingItem, FundingStatus, Phase, Verb};
+use shared::domain::ids::{ContactId, FundingItemId, TrustId, WorkspaceId};
+use shared::domain::money;
+use shared::domain::sentences::funding_words as words;
+use shared::domain::trust::Trust;
+use shared::web::Form;
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+pub(crate) use acts::{
+    AcceptProof, ClearHold, CloseUnfunded, Download, FileProof, Park, RecordClaim, RejectProof, Reopen, Sort,
+};
+pub(crate) use export::Export;
+pub(crate) use import::{Import, ReadImport, ShowImport, ShowPreview};
+pub(crate) use index::Show as ShowIndex;
+pub(crate) use item::Show as ShowItem;
+pub(crate) use schedule::{Add, Show as ShowSchedule};
+pub(crate) use selected::Act as ActOnSelected;
+pub(crate) use trust::Show as ShowTrust;
+pub(crate) use trusts::{Create as CreateTrust, List as ListTrusts, New as NewTrust};
+
+use crate::fields::Fields;
+use crate::labels::Badge;
+
+/// The path of the page over all workspaces.
+pub(crate) const PATH: &str = "/app/funding";
+
+/// The path of the list of trusts.
+pub(crate) const TRUSTS: &str = "/app/trusts";
+
+/// The path of what writes PDFs.
+pub(crate) const PAPERS: &str = "/app/papers";
+
+/// The URL of the funding of a workspace.
+pub(crate) fn funding_url(id: WorkspaceId) -> String {
+    format!("{PATH}/{id}")
+}
+
+/// The URL of an item's page.
+pub(crate) fn item_url(id: FundingItemId) -> String {
+    format!("{PATH}/items/{id}")
+}
+
+/// The URL of a trust's page.
+pub(crate) fn trust_url(id: TrustId) -> String {
+    format!("{TRUSTS}/{id}")
+}
+
+/// The URL of the preview of an agreement that papers items of a workspace.
+pub(crate) fn papers_url(workspace: WorkspaceId, items: &[FundingItemId]) -> String {
+    let ids: Vec<String> = items.iter().map(ToString::to_string).collect();
+    format!("{PAPERS}/{workspace}?items={}", ids.join(","))
+}
+
+/// The badge of an item. Only what is proven is green: a claim never is.
+pub(crate) fn item_badge(item: &FundingItem) -> Badge {
+    let class = match (item.funding_status(), item.phase()) {
+        (FundingStatus::Funded, _) => "green",
+        (FundingStatus::Unfunded, _) | (_, Phase::Unsorted | Phase::Gathering | Phase::Done) => "quiet",
+        (_, Phase::Ready | Phase::Papered | Phase::InProgress) => "blue",
+        (_, Phase::Claimed) => "amber",
+    };
+    Badge { text: words::state(item), class }
+}
+
+/// The badge of a hold.
+pub(crate) fn hold_badge(item: &FundingItem) -> Option<String> {
+    item.hold().map(|hold| format!("On hold: {}", words::waiting_on(hold.waiting_on)))
+}
+
+/// A choice of a `select`, or a box.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub value: String,
+    pub text: String,
+    /// What it means. Empty where its text says so.
+    pub about: &'static str,
+}
+
+impl Choice {
+    pub fn new(value: &impl ToString, text: impl Into<String>) -> Self {
+        Self { value: value.to_string(), text: text.into(), about: "" }
+    }
+}
+
+/// The kinds of assets.
+fn kinds() -> Vec<Choice> {
+    AssetKind::ALL.iter().map(|kind| Choice::new(kind, words::asset_kind(*kind))).collect()
+}
+
+/// The verbs of a kind.
+fn verbs(of: impl Iterator<Item = Verb>) -> Vec<Choice> {
+    of.map(|verb| Choice::new(&verb, words::verb(verb))).collect()
+}
+
+/// Trusts by name.
+fn trust_choices(trusts: &[Trust]) -> Vec<Choice> {
+    trusts.iter().map(|trust| Choice::new(&trust.id, trust.formal_name.as_str())).collect()
+}
+
+/// People by name.
+fn people_choices(people: &[Contact]) -> Vec<Choice> {
+    people.iter().map(|contact| Choice::new(&contact.id, contact.display_name.as_str())).collect()
+}
+
+/// The names of contacts, in the order of their ids in a record.
+fn names(ids: &[ContactId], people: &[Contact]) -> String {
+    let name = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
+    let names: Vec<&str> = ids.iter().filter_map(name).map(|contact| contact.display_name.as_str()).collect();
+    names.join(", ")
+}
+
+/// The name of a fact in forms: what is an amount is typed and shown as people write amounts.
+fn fact_label(fact: Fact) -> &'static str {
+    match fact {
+        Fact::AmountMinor => "Amount",
+        Fact::PrincipalMinor => "Principal",
+        other => other.label(),
+    }
+}
+
+/// The facts of an item as people read them, in the order of the table.
+pub(crate) fn facts_for_people(item: &FundingItem) -> Vec<(&'static str, String)> {
+    let code = currency_of(item);
+    let value = |(fact, value): (&Fact, &FactValue)| {
+        let minor = amount_of(*fact, value);
+        let text = match (minor, &code) {
+            (Some(minor), Some(code)) => money::in_app(minor, code),
+            _ => value.display(),
+        };
+        (fact_label(*fact), text)
+    };
+    let is_shown = |(fact, _): &(&Fact, _)| **fact != Fact::Currency || code.is_none();
+    item.detail().facts().iter().filter(is_shown).map(value).collect()
+}
+
+/// The currency of an item's amount, where it has both.
+fn currency_of(item: &FundingItem) -> Option<String> {
+    let has_amount = [Fact::AmountMinor, Fact::PrincipalMinor].iter().any(|fact| item.detail().get(*fact).is_some());
+    item.detail().get(Fact::Currency).filter(|_| has_amount).map(FactValue::display)
+}
+
+/// The minor units of a fact that is an amount.
+fn amount_of(fact: Fact, value: &FactValue) -> Option<i64> {
+    match (fact.fact_type(), value) {
+        (FactType::Amount, FactValue::Number(number)) => number.as_i64(),
+        _ => None,
+    }
+}
+
+/// A form that was refused: its name on the page, and what was typed. No form, if none was.
+#[derive(Debug, Default)]
+struct Typed {
+    name: String,
+    fields: Fields,
+}
+
+impl Typed {
+    /// What was typed in the form of a name, with what is wrong. What no page may show is left out.
+    fn new(name: impl Into<String>, form: &Form, errors: FieldErrors) -> Self {
+        let refused = errors.clone().into_list();
+        let is_left_out =
+            |name: &str| refused.iter().any(|error| error.field == name && error.code == FieldCode::SensitiveValue);
+        Self { name: name.into(), fields: Fields::submitted(form, errors).without(is_left_out) }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    fn has_errors(&self) -> bool {
+        self.fields.has_errors()
+    }
+
+    /// The fields of the form of a name: what was typed, or else what it begins with.
+    fn fields_of<N: Into<String>, V: Into<String>>(
+        &self,
+        name: &str,
+        beginning: impl IntoIterator<Item = (N, V)>,
+    ) -> Fields {
+        if self.is(name) { self.fields.clone() } else { Fields::of(beginning) }
+    }
+
+    /// The same for a form that begins empty.
+    fn fields_or_none(&self, name: &str) -> Fields {
+        self.fields_of(name, std::iter::empty::<(String, String)>())
+    }
+}
+
+/// What a choice that is missing or unknown is told.
+fn not_chosen(field: &str) -> FieldErrors {
+    FieldErrors::one(field, FieldCode::Required, "must be chosen")
+}

@@ -1,0 +1,128 @@
+//! The trust of the demo, with items in every phase: the integration lists, sorts and papers them, and two members publish,
+//! record what the owner says, and accept what the receiving side confirms.
+
+use serde_json::{Value, json};
+use shared::domain::day::Day;
+use shared::domain::funding::CloseReason;
+use shared::domain::funding::proof::{NewProof, ProofSource};
+use shared::domain::ids::{FundingItemId, ProofId};
+use shared::domain::movement::safe_text::SafeNote;
+use shared::error::Error;
+use shared::service::funding_items::{self, FundingAct};
+
+use crate::error::in_one_line;
+use crate::seed::demo::ContactIds;
+use crate::seed::demo::api_client::ApiClient;
+use crate::seed::demo::context::Demo;
+use crate::seed::demo::participants::done;
+
+/// The workspace that runs the funding.
+pub(crate) const WORKSPACE: &str = "Ellery family trust funding";
+/// Who settled the trust, acts for it, and owns everything.
+const FAMILY: &str = "CRM-1007";
+
+/// An item: its label, its kind, what is to be done with it, and its facts.
+type NewItem = (&'static str, &'static str, &'static str, Value);
+
+/// Lists the trust's items, and takes each to its phase.
+pub(crate) async fn create(
+    demo: &Demo<'_>,
+    api: &ApiClient<'_>,
+    workspace_id: &str,
+    contact_ids: &ContactIds,
+) -> Result<(), String> {
+    let family = contact_ids.get(FAMILY).ok_or("the demo has no family")?;
+    let trust = json!({
+        "workspace_id": workspace_id,
+        "formal_name": "The Ellery Family Trust, dated March 14, 2026",
+        "settlor_contact_ids": [family],
+        "trustee_contact_ids": [family],
+        "external_reference": "trust-ellery",
+    });
+    let trust_id = api.create("/api/v1/trusts", &trust).await?;
+    let list = Listing { api, workspace_id, trust_id: &trust_id, family };
+    list.add(&("Coin collection", "personal_property", "", json!({}))).await?;
+    list.add(&("Rental house on Pine Street", "real_estate", "deed", json!({"county": "Albany", "state": "New York"})))
+        .await?;
+    let ready = list.add(&vehicle("1967 wooden sloop", "Herreshoff H-28, 1967")).await?;
+    park(api, &ready, "counsel").await?;
+    list.add(&account("Savings at Harbor Bank", "2290")).await?;
+    let papered = list.add(&account("Checking at First National", "4411")).await?;
+    api.create("/api/v1/funding-items/paper", &json!({"item_ids": [papered]})).await?;
+    let published = [
+        list.add(&account("Money market at First National", "8802")).await?,
+        list.add(&vehicle("Delivery van", "Ford Transit, 2021")).await?,
+        list.add(&account("Brokerage sweep", "1175")).await?,
+    ];
+    let name = "Funding of the Ellery Family Trust, first part";
+    let paper = json!({"item_ids": published, "name": name});
+    let agreement_id = api.create("/api/v1/funding-items/paper", &paper).await?;
+    demo.publish((api, &agreement_id), ("Counsel has read the documents.", "Ready to sign.")).await?;
+    let sold = list.add(&("Piano", "personal_property", "", json!({}))).await?;
+    act_on(demo, &published, &sold).await.map_err(|error| in_one_line(&error))
+}
+
+/// What members do about the items of the published agreement, and about one that was sold.
+async fn act_on(demo: &Demo<'_>, published: &[String; 3], sold: &str) -> Result<(), Error> {
+    let note = |text: &str| SafeNote::parse(text).map_err(|(_, why)| Error::Internal(why));
+    let [_, claimed, funded] = published;
+    act(demo, claimed, FundingAct::RecordClaim(Some(note("They say the title was changed last week.")?))).await?;
+    let proof = NewProof {
+        id: ProofId::new(),
+        source: ProofSource::InstitutionConfirmation,
+        dated: Day::parse("2026-03-20").ok_or_else(Error::not_found)?,
+        file: None,
+        note: Some(note("First National confirmed the new title by letter.")?),
+    };
+    let id = proof.id;
+    act(demo, funded, FundingAct::FileProof(proof)).await?;
+    act(demo, funded, FundingAct::AcceptProof(id)).await?;
+    act(demo, sold, FundingAct::CloseUnfunded(CloseReason::Sold, None)).await
+}
+
+async fn act(demo: &Demo<'_>, item: &str, act: FundingAct) -> Result<(), Error> {
+    let id: FundingItemId = item.parse().map_err(|_| Error::not_found())?;
+    let member = demo.organization.members.first().ok_or_else(Error::not_found)?;
+    let call = demo.call(member, "close_funding_item").await?;
+    let plan = funding_items::act(call.scope(), call.member(), id, act).await?;
+    done(call.commit(plan).await?)
+}
+
+async fn park(api: &ApiClient<'_>, item: &str, waiting_on: &str) -> Result<(), String> {
+    let path = format!("/api/v1/funding-items/{item}/park");
+    api.send("POST", &path, &json!({ "waiting_on": waiting_on })).await.map(|_| ())
+}
+
+fn account(label: &'static str, last4: &str) -> NewItem {
+    let facts = json!({
+        "institution": "First National", "account_type": "Checking", "account_last4": last4,
+        "current_title": "The Ellery Household",
+    });
+    (label, "bank_account", "retitle", facts)
+}
+
+fn vehicle(label: &'static str, model: &str) -> NewItem {
+    (label, "vehicle", "retitle", json!({"make_model_year": model, "vin": "1FTBW2CM5MKA00001", "state": "New York"}))
+}
+
+/// Where items are listed.
+struct Listing<'a> {
+    api: &'a ApiClient<'a>,
+    workspace_id: &'a str,
+    trust_id: &'a str,
+    family: &'a str,
+}
+
+impl Listing<'_> {
+    /// Adds an item, sorts it unless nothing is decided, and gives its id.
+    async fn add(&self, (label, kind, verb, facts): &NewItem) -> Result<String, String> {
+        let new =
+            json!({"workspace_id": self.workspace_id, "trust_id": self.trust_id, "label": label, "asset_kind": kind});
+        let id = self.api.create("/api/v1/funding-items", &new).await?;
+        if !verb.is_empty() {
+            let sorted = json!({"verb": verb, "owner_contact_ids": [self.family], "detail": facts});
+            self.api.send("PATCH", &format!("/api/v1/funding-items/{id}"), &sorted).await?;
+        }
+        Ok(id)
+    }
+}

@@ -1,0 +1,135 @@
+//! Words for what trusts and funding items are and how they stand, as all pages and files say them.
+
+use crate::domain::funding::proof::ProofSource;
+use crate::domain::funding::{AssetKind, CloseReason, FundingItem, FundingStatus, Phase, Verb, WaitingOn};
+use crate::domain::member::funding::NotDone;
+
+/// A kind of asset.
+#[must_use]
+pub fn asset_kind(kind: AssetKind) -> &'static str {
+    match kind {
+        AssetKind::RealEstate => "Real estate",
+        AssetKind::BankAccount => "Bank account",
+        AssetKind::BrokerageAccount => "Brokerage account",
+        AssetKind::RetirementAccount => "Retirement account",
+        AssetKind::LifeInsurance => "Life insurance",
+        AssetKind::Annuity => "Annuity",
+        AssetKind::BusinessInterest => "Business interest",
+        AssetKind::Vehicle => "Vehicle",
+        AssetKind::PersonalProperty => "Personal property",
+        AssetKind::DigitalAsset => "Digital asset",
+        AssetKind::PromissoryNote => "Promissory note",
+        AssetKind::IntellectualProperty => "Intellectual property",
+        AssetKind::Other => "Other",
+    }
+}
+
+/// What is to be done with an asset.
+#[must_use]
+pub fn verb(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Deed => "Deed",
+        Verb::Retitle => "Retitle",
+        Verb::ChangeBeneficiary => "Change beneficiary",
+        Verb::Transfer => "Transfer",
+        Verb::Assign => "Assign",
+        Verb::LeaveOut => "Leave out",
+    }
+}
+
+/// A phase, as headings name it.
+#[must_use]
+pub fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Unsorted => "Unsorted",
+        Phase::Gathering => "Gathering facts",
+        Phase::Ready => "Ready to paper",
+        Phase::Papered => "Papered",
+        Phase::InProgress => "In progress",
+        Phase::Claimed => "Claimed",
+        Phase::Done => "Done",
+    }
+}
+
+/// How an item stands: its phase, or how it was closed.
+#[must_use]
+pub fn state(item: &FundingItem) -> &'static str {
+    match item.funding_status() {
+        FundingStatus::Funded => "Funded",
+        FundingStatus::Unfunded => "Unfunded",
+        FundingStatus::Open => phase(item.phase()),
+    }
+}
+
+/// For whom an item on hold waits.
+#[must_use]
+pub fn waiting_on(waiting_on: WaitingOn) -> &'static str {
+    match waiting_on {
+        WaitingOn::Settlor => "Settlor",
+        WaitingOn::Trustee => "Trustee",
+        WaitingOn::Institution => "Institution",
+        WaitingOn::Recorder => "Recorder",
+        WaitingOn::Counsel => "Counsel",
+        WaitingOn::Beneficiary => "Beneficiary",
+        WaitingOn::ThirdParty => "Third party",
+    }
+}
+
+/// Why an item was closed as unfunded.
+#[must_use]
+pub fn close_reason(reason: CloseReason) -> &'static str {
+    match reason {
+        CloseReason::LeftOut => "Left out of the trust",
+        CloseReason::Sold => "Sold",
+        CloseReason::Duplicate => "Duplicate of another item",
+        CloseReason::Refused => "Transfer refused",
+        CloseReason::AlreadyInTrust => "Already in the trust",
+    }
+}
+
+/// Where proof comes from.
+#[must_use]
+pub fn source(source: ProofSource) -> &'static str {
+    match source {
+        ProofSource::InstitutionConfirmation => "Institution’s confirmation",
+        ProofSource::RecordedDeed => "Recorded deed",
+        ProofSource::NewStatement => "New statement",
+    }
+}
+
+/// What proof of a source shows.
+#[must_use]
+pub fn source_about(source: ProofSource) -> &'static str {
+    match source {
+        ProofSource::InstitutionConfirmation => "The institution confirms the new title, owner or beneficiary.",
+        ProofSource::RecordedDeed => "The deed with the recorder’s stamp.",
+        ProofSource::NewStatement => "A statement that names the trust as the holder.",
+    }
+}
+
+/// Why an act about an item was refused: a title, and what it says besides.
+#[must_use]
+pub fn refusal(refused: NotDone) -> (&'static str, &'static str) {
+    match refused {
+        NotDone::Papered(_) => {
+            ("An agreement papers this item", "Cancel the agreement, or discard its draft, then close the item.")
+        }
+        NotDone::Closed => ("This item is closed already", "Nothing was recorded. Reopen it first."),
+        NotDone::NotClosed => ("This item is open", "There is nothing to reopen."),
+        NotDone::NotInProgress => (
+            "Nothing is under way for this item",
+            "Nothing was recorded. Its agreement has to be published, and not cancelled.",
+        ),
+        NotDone::ClaimedAlready => ("A claim is on record already", "Nothing was recorded. Next: file proof."),
+        NotDone::UnknownProof => ("There is no such proof", "The page shows what was filed."),
+        NotDone::DecidedAlready => ("This proof was decided already", "The page shows who decided it."),
+        NotDone::FiledAlready => ("This form was sent before", "Open the page again to file other proof."),
+        NotDone::NothingToSee => {
+            ("Nothing was filed", "Add a file, or say in the note what was confirmed, by whom and how.")
+        }
+        NotDone::TooMuchProof => ("This item has as much proof as it can have", "Reject what does not count first."),
+        NotDone::AgreementLive(_) => {
+            ("Its agreement is not over", "Cancel or complete the agreement, then reopen the item.")
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Funding as members run it over forms: items from a label to the confirmed transfer, with claim and proof apart, several at
+//! once, and papered with a preview.
+
+mod files;
+mod trusts;
+
+use serde_json::{Value, json};
+use shared::domain::proposal::ProposalAction;
+use tests::Org;
+use tests::app::{Browser, Page, Person, unescaped};
+use tests::attending::hidden;
+use tests::funding::{Estate, funding_path};
+use tests::pdf::pdf;
+
+/// An organization with a trust, and a member who is signed in.
+pub(super) struct Desk {
+    pub org: Org,
+    pub person: Person,
+    pub maren: Browser,
+    pub estate: Estate,
+}
+
+impl Desk {
+    pub async fn new() -> Self {
+        let org = Org::new().await;
+        let person = org.member("Maren Holt").await;
+        let maren = Browser::of(&org, &person).await;
+        let estate = org.estate("Harbor").await;
+        Self { org, person, maren, estate }
+    }
+
+    pub fn workspace(&self) -> &str {
+        id(&self.estate.workspace)
+    }
+
+    /// The page of the workspace's funding.
+    pub fn path(&self) -> String {
+        format!("/app/funding/{}", self.workspace())
+    }
+
+    /// Sends a form of the page of an item, and gives the answer.
+    pub async fn act(&self, item: &Value, act: &str, typed: &[(&str, &str)]) -> Page {
+        let page = item_page(item);
+        submit(&self.maren, &page, &format!("{page}/{act}"), typed).await
+    }
+
+    /// The same, and follows to the outcome.
+    pub async fn done(&self, item: &Value, act: &str, typed: &[(&str, &str)]) -> Page {
+        let done = self.act(item, act, typed).await;
+        let page = item_page(item);
+        assert_eq!((done.status, done.location()), (303, &*format!("{page}#notice")), "{}", done.body);
+        self.maren.get(&page).await
+    }
+
+    /// An item whose agreement is published.
+    pub async fn in_progress(&self) -> Value {
+        let item = self.org.ready_item(&self.estate, "A painting").await;
+        let draft = self.org.paper(&[&item]).await;
+        let agreement = id(&draft).parse().expect("an id");
+        self.org.decide_at_once(&self.person, agreement, ProposalAction::PublishAgreement).await;
+        item
+    }
+
+    pub async fn phase(&self, item: &Value) -> String {
+        self.org.item(item).await["phase"].as_str().expect("a phase").to_owned()
+    }
+
+    pub async fn summary(&self) -> Value {
+        self.org.get(funding_path(&self.estate.workspace)).send().await.ok(200)["summary"].clone()
+    }
+
+    /// The events of the organization that are about funding, from one on.
+    async fn events_since(&self, count: usize) -> Vec<String> {
+        let events = self.org.events().await;
+        events.iter().skip(count).map(|event| event["type"].as_str().expect("a type").to_owned()).collect()
+    }
+}
+
+pub(super) fn id(value: &Value) -> &str {
+    value["id"].as_str().expect("an id")
+}
+
+pub(super) fn item_page(item: &Value) -> String {
+    format!("/app/funding/items/{}", id(item))
+}
+
+/// Opens a page, and sends the form with an action that is on it.
+pub(super) async fn submit(by: &Browser, page: &str, action: &str, typed: &[(&str, &str)]) -> Page {
+    let page = by.get(page).await;
+    let mut own = hidden(&page, action);
+    if own.is_empty() {
+        own.push(("form_token".to_owned(), page.hidden("form_token")));
+    }
+    let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    by.post(action, &own.chain(typed.iter().copied()).collect::<Vec<_>>()).await
+}
+
+pub(super) fn assert_says(page: &Page, texts: &[&str]) {
+    let body = unescaped(&page.body);
+    for expected in texts {
+        assert!(body.contains(expected), "{expected}: {body}");
+    }
+}
+
+/// The column of a page with what is only claimed, and the one with what the receiving side shows.
+fn columns(page: &Page) -> (String, String) {
+    let (_, rest) = page.body.split_once("class=\"track claim\"").expect("a claim");
+    let (claim, proof) = rest.split_once("class=\"track proof\"").expect("a proof");
+    (claim.to_owned(), proof.split("</section>").next().unwrap_or_default().to_owned())
+}
+
+const SORTED: [(&str, &str); 6] = [
+    ("label", "Checking at First National"),
+    ("asset_kind", "bank_account"),
+    ("verb", "transfer"),
+    ("detail.institution", "First National"),
+    ("detail.account_last4", "4411"),
+    ("detail.amount_minor", "1,250.50"),
+];
+
+#[tokio::test]
+async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
+    let desk = Desk::new().await;
+    let page = desk.maren.get(&desk.path()).await;
+    assert_says(&page, &["Nothing listed yet", "0 of 0 done"]);
+    let (token, item_id) = (page.hidden("form_token"), page.hidden("id"));
+    let fields =
+        [("form_token", token.as_str()), ("id", &item_id), ("label", "Checking"), ("asset_kind", "bank_account")];
+    for _ in 0..2 {
+        let added = desk.maren.post(&desk.path(), &fields).await;
+        assert_eq!((added.status, added.location()), (303, &*format!("/app/funding/items/{item_id}#notice")));
+    }
+    let item = desk.org.item(&json!({"id": item_id})).await;
+    assert_eq!((&item["phase"], desk.summary().await["total"].clone()), (&json!("unsorted"), json!(1)));
+
+    let typed =
+        |more: &[(&'static str, &'static str)]| -> Vec<(&str, &str)> { SORTED.iter().chain(more).copied().collect() };
+    // Its currency is needed before an amount can be read, and nothing typed is lost.
+    let refused = desk.act(&item, "sort", &typed(&[("detail.currency", "")])).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["Currency must be a currency of ISO 4217", "value=\"1,250.50\"", "value=\"4411\""]);
+    assert!(refused.title().starts_with("Error: ") && refused.body.matches(" autofocus").count() == 1);
+    let trust = id(&desk.estate.trust).to_owned();
+    let owner = format!("owner.{}", id(&desk.estate.settlor));
+    let mut fields = typed(&[("detail.currency", "usd")]);
+    fields.extend([("trust_id", trust.as_str()), (owner.as_str(), "on")]);
+    let sorted = desk.done(&item, "sort", &fields).await;
+    assert_says(
+        &sorted,
+        &["Nothing is missing. Draft its agreement.", "Ready to paper", "value=\"1,250.50\"", "Sorted"],
+    );
+    let read = desk.org.item(&item).await;
+    let detail =
+        json!({"institution": "First National", "account_last4": "4411", "amount_minor": 125_050, "currency": "USD"});
+    assert_eq!((&read["phase"], &read["detail"]), (&json!("ready"), &detail));
+
+    // A fact is removed by clearing its field.
+    let mut without = fields.clone();
+    without.retain(|(name, _)| *name != "detail.institution");
+    without.push(("detail.institution", " "));
+    desk.done(&item, "sort", &without).await;
+    assert_eq!(desk.org.item(&item).await["missing_facts"], json!(["institution"]));
+}
+
+#[tokio::test]
+async fn a_full_account_number_is_refused_and_not_shown_again() {
+    let desk = Desk::new().await;
+    let item = desk.org.funding_item(&desk.estate.workspace, "Checking").await;
+    let mut typed = SORTED.to_vec();
+    typed[4] = ("detail.account_last4", "000123456789");
+    let refused = desk.act(&item, "sort", &typed).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["Last 4 of the account number must be the last 4 characters only"]);
+    assert!(!refused.says("000123456789"), "{}", refused.body);
+    let refused = desk.act(&item, "park", &[("waiting_on", "institution"), ("note", "Account 000123456789")]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(!refused.says("000123456789"), "{}", refused.body);
+    assert_eq!(desk.org.item(&item).await["waiting_on"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_sort_of_what_has_changed_since_is_told_and_keeps_what_was_typed() {
+    let desk = Desk::new().await;
+    let item = desk.org.funding_item(&desk.estate.workspace, "Checking").await;
+    let action = format!("{}/sort", item_page(&item));
+    let stale = desk.maren.get(&item_page(&item)).await;
+    let (token, version) = (stale.hidden("form_token"), stale.hidden("version"));
+    let other = json!({"label": "Savings"});
+    desk.org.patch(tests::funding::item_path(&item), &other).send().await.ok(200);
+    let own = [
+        ("form_token", token.as_str()),
+        ("version", &version),
+        ("label", "Mine"),
+        ("asset_kind", "other"),
+        ("verb", "assign"),
+    ];
+    let refused = desk.maren.post(&action, &own).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(&refused, &["This item has changed since you opened it", "value=\"Mine\""]);
+    assert_eq!(desk.org.item(&item).await["label"], "Savings");
+}
+
+#[tokio::test]
+async fn a_hold_is_put_and_cleared() {
+    let desk = Desk::new().await;
+    let item = desk.org.ready_item(&desk.estate, "A painting").await;
+    let refused = desk.act(&item, "park", &[("waiting_on", ""), ("note", "Why")]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["Waiting on must be chosen", "Why"]);
+    let held = desk.done(&item, "park", &[("waiting_on", "counsel"), ("note", "They read the deed.")]).await;
+    assert_says(&held, &["On hold: Counsel", "“They read the deed.”", "Clear hold"]);
+    let list = desk.maren.get(&format!("{}?hold=yes", desk.path())).await;
+    assert_says(&list, &["A painting", "1 on hold", "On hold: Counsel"]);
+    let preview = desk.maren.get(&format!("/app/papers/{}?items={}", desk.workspace(), id(&item))).await;
+    assert_says(&preview, &["It can’t be papered yet", "is on hold: clear the hold first."]);
+    assert!(!preview.says(">Paper selected</button>"), "{}", preview.body);
+    let cleared = desk.done(&item, "clear", &[]).await;
+    assert!(!cleared.says("On hold:") && desk.org.item(&item).await["waiting_on"].is_null(), "{}", cleared.body);
+    let list = desk.maren.get(&format!("{}?hold=yes", desk.path())).await;
+    assert_says(&list, &["Nothing matches these filters"]);
+}
+
+#[tokio::test]
+async fn selected_items_are_previewed_and_papered_once() {
+    let desk = Desk::new().await;
+    let (one, two) =
+        (desk.org.ready_item(&desk.estate, "A painting").await, desk.org.ready_item(&desk.estate, "חזרה").await);
+    let action = format!("{}/selected", desk.path());
+    let none = submit(&desk.maren, &desk.path(), &action, &[("act", "paper")]).await;
+    assert_eq!(none.status, 422, "{}", none.body);
+    assert_says(&none, &["Nothing is selected"]);
+    let boxes = [format!("item.{}", id(&one)), format!("item.{}", id(&two))];
+    let chosen = [("act", "paper"), (boxes[0].as_str(), "on"), (boxes[1].as_str(), "on")];
+    let to_preview = submit(&desk.maren, &desk.path(), &action, &chosen).await;
+    assert_eq!(to_preview.status, 303, "{}", to_preview.body);
+    let at = to_preview.location().to_owned();
+    let preview = desk.maren.get(&at).await;
+    assert_says(
+        &preview,
+        &[
+            "Preview of the agreement",
+            "Funding of The Harbor Trust",
+            "<dt>Tova</dt>",
+            "Trustee, signs",
+            "Owner, signs; Settlor",
+            "Counsel has to review",
+        ],
+    );
+    assert_eq!(desk.phase(&one).await, "ready", "a preview drafts nothing");
+
+    let papers = format!("/app/papers/{}", desk.workspace());
+    let own = hidden(&preview, &papers);
+    let mut fields: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    fields.push(("name", "Art to the trust"));
+    let before = desk.org.events().await.len();
+    for _ in 0..2 {
+        let done = desk.maren.post(&papers, &fields).await;
+        assert!(done.status == 303 && done.location().starts_with("/app/agreements/"), "{}", done.body);
+        let draft = desk.maren.get(done.location().trim_end_matches("#notice")).await;
+        assert_says(&draft, &["Art to the trust", "Assignment: A painting", "Agreement drafted"]);
+    }
+    let papered = vec!["funding_item.papered"; 2];
+    assert_eq!(desk.events_since(before).await, papered, "a form that is sent twice papers once");
+    assert_eq!((desk.phase(&one).await, desk.phase(&two).await), ("papered".to_owned(), "papered".to_owned()));
+
+    // Another form with the same items is told.
+    let again = desk.maren.get(&at).await;
+    assert_says(&again, &["is papered or closed already."]);
+    let mut stale = fields.clone();
+    let other = uuid::Uuid::now_v7().to_string();
+    stale.iter_mut().filter(|(name, _)| *name == "agreement").for_each(|(_, value)| *value = &other);
+    let refused = desk.maren.post(&papers, &stale).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(&refused, &["Nothing was papered", "is papered or closed already."]);
+}
+
+#[tokio::test]
+async fn a_claim_moves_no_number_and_accepted_proof_does() {
+    let desk = Desk::new().await;
+    let item = desk.in_progress().await;
+    let before = desk.summary().await;
+    let claimed = desk.done(&item, "claim", &[("claim_note", "Ruth says the bank changed it.")]).await;
+    let (claim, proof) = columns(&claimed);
+    assert!(claim.contains("Ruth says the bank changed it.") && claim.contains("It proves nothing"), "{claim}");
+    assert!(!claim.contains("green") && proof.contains("Nothing shows that it has moved."), "{claim} {proof}");
+    let after = desk.summary().await;
+    assert_eq!((&after["done"], &after["claimed"], &before["done"]), (&json!(0), &json!(1), &json!(0)));
+    let schedule = desk.maren.get(&desk.path()).await;
+    assert_says(&schedule, &["0 of 1 done", "1 only claimed", "not counted as done"]);
+    let again = desk.act(&item, "claim", &[("claim_note", "Again")]).await;
+    assert_eq!(again.status, 409, "{}", again.body);
+
+    // What says nothing is no proof.
+    let refused = desk.act(&item, "proof", &[("source", ""), ("dated", "3/16/2126"), ("proof_note", "")]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["Source must be chosen", "Dated must not be in the future", "File is missing"]);
+    let page = desk.maren.get(&item_page(&item)).await;
+    let action = format!("{}/proof", item_page(&item));
+    let own = hidden(&page, &action);
+    let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let typed = [("source", "institution_confirmation"), ("dated", "3/16/2026"), ("proof_note", "")];
+    let fields: Vec<(&str, &str)> = own.chain(typed).collect();
+    let file = pdf("The new title", "");
+    for _ in 0..2 {
+        let filed = desk.maren.upload(&action, &fields, ("file", "title.pdf", &file)).await;
+        assert_eq!(filed.status, 303, "{}", filed.body);
+    }
+    let page = desk.maren.get(&item_page(&item)).await;
+    let (_, proof) = columns(&page);
+    assert_eq!(proof.matches("Accept proof</button>").count(), 1, "{proof}");
+    assert!(proof.contains("To review") && !proof.contains("badge green") && proof.contains("title.pdf"), "{proof}");
+    let (_, rest) = proof.split_once("id=\"proof-").expect("proof");
+    let filed = rest.split('"').next().expect("its id").to_owned();
+    let downloaded = desk.maren.get(&format!("{}/proof/{filed}/file", item_page(&item))).await;
+    assert_eq!((downloaded.status, &downloaded.bytes), (200, &file));
+
+    let before = desk.org.events().await.len();
+    let funded = desk.done(&item, &format!("proof/{filed}/accept"), &[]).await;
+    assert_says(&funded, &["Funded: the receiving side confirmed it.", "Accepted by Maren Holt"]);
+    assert_eq!(desk.events_since(before).await, ["funding_item.closed"]);
+    let after = desk.summary().await;
+    assert_eq!((&after["done"], &after["funded"], &after["claimed"]), (&json!(1), &json!(1), &json!(0)));
+    assert_says(&desk.maren.get(&desk.path()).await, &["1 of 1 done", "1 funded"]);
+    // Its agreement is active: it is not reopened.
+    assert!(!funded.says(">Reopen</button>"), "{}", funded.body);
+    let token = funded.hidden("form_token");
+    let refused = desk.maren.post(&format!("{}/reopen", item_page(&item)), &[("form_token", &token)]).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(&refused, &["Its agreement is not over"]);
+}
+
+#[tokio::test]
+async fn proof_that_is_rejected_does_not_count() {
+    let desk = Desk::new().await;
+    let item = desk.in_progress().await;
+    let typed = [("source", "new_statement"), ("dated", "3/16/2026"), ("proof_note", "They read it out on the phone.")];
+    let page = desk.done(&item, "proof", &typed).await;
+    let (_, rest) = page.body.split_once("id=\"proof-").expect("proof");
+    let (_, rest) = rest.split_once("<li class=\"open\" id=\"proof-").unwrap_or((rest, rest));
+    let filed = rest.split('"').next().expect("its id").to_owned();
+    let refused = desk.act(&item, &format!("proof/{filed}/reject"), &[("reason", "")]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    let rejected = desk.done(&item, &format!("proof/{filed}/reject"), &[("reason", "It names another account.")]).await;
+    assert_says(&rejected, &["Rejected by Maren Holt", "“It names another account.”"]);
+    let refused = desk.act(&item, &format!("proof/{filed}/accept"), &[]).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_eq!((desk.phase(&item).await, desk.summary().await["done"].clone()), ("in_progress".to_owned(), json!(0)));
+}
+
+#[tokio::test]
+async fn an_item_is_closed_as_unfunded_and_reopened() {
+    let desk = Desk::new().await;
+    let item = desk.org.funding_item(&desk.estate.workspace, "Sailing boat").await;
+    let refused = desk.act(&item, "close", &[("close_reason", ""), ("close_note", "Sold in May")]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["Reason must be chosen", "Sold in May"]);
+    let closed = desk.done(&item, "close", &[("close_reason", "sold"), ("close_note", "Sold in May")]).await;
+    assert_says(&closed, &["Closed: it was sold.", "“Sold in May”", "Unfunded"]);
+    let summary = desk.summary().await;
+    assert_eq!((&summary["done"], &summary["unfunded"], &summary["funded"]), (&json!(1), &json!(1), &json!(0)));
+    let opened = desk.done(&item, "reopen", &[]).await;
+    assert_says(&opened, &["Reopened", "Unsorted"]);
+    assert_eq!(desk.summary().await["done"], 0);
+    // Papered, it is closed only with its agreement.
+    let papered = desk.org.ready_item(&desk.estate, "A painting").await;
+    let page = desk.maren.get(&item_page(&papered)).await;
+    desk.org.paper(&[&papered]).await;
+    let token = page.hidden("form_token");
+    let fields = [("form_token", token.as_str()), ("close_reason", "sold"), ("close_note", "")];
+    let refused = desk.maren.post(&format!("{}/close", item_page(&papered)), &fields).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(&refused, &["An agreement papers this item"]);
+}
+
+#[tokio::test]
+async fn several_items_are_sorted_at_once_or_none() {
+    let desk = Desk::new().await;
+    let (one, two) = (
+        desk.org.funding_item(&desk.estate.workspace, "Painting").await,
+        desk.org.funding_item(&desk.estate.workspace, "Sculpture").await,
+    );
+    let body = json!({"workspace_id": desk.estate.workspace["id"], "label": "IRA", "asset_kind": "retirement_account"});
+    let account = desk.org.post(tests::funding::ITEMS, &body).send().await.ok(201);
+    let action = format!("{}/selected", desk.path());
+    let boxes = [&one, &two, &account].map(|item| format!("item.{}", id(item)));
+    let (trust, owner) = (id(&desk.estate.trust), id(&desk.estate.settlor));
+    let change = [("act", "sort"), ("verb", "assign"), ("trust", trust), ("owner", owner)];
+    let with = |count: usize| -> Vec<(&str, &str)> {
+        change.into_iter().chain(boxes.iter().take(count).map(|name| (name.as_str(), "on"))).collect()
+    };
+    let refused = submit(&desk.maren, &desk.path(), &action, &with(3)).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["Nothing was sorted", "“IRA”"]);
+    assert_eq!(desk.phase(&one).await, "unsorted", "all or none");
+    let before = desk.org.events().await.len();
+    for _ in 0..2 {
+        let sorted = submit(&desk.maren, &desk.path(), &action, &with(2)).await;
+        assert_eq!(sorted.status, 303, "{}", sorted.body);
+    }
+    assert_says(&desk.maren.get(&desk.path()).await, &["2 items were sorted"]);
+    assert_eq!(desk.events_since(before).await, ["funding_item.sorted", "funding_item.sorted"]);
+    let read = desk.org.item(&two).await;
+    assert_eq!((&read["phase"], &read["missing_facts"]), (&json!("gathering"), &json!(["description"])));
+    let nothing = submit(&desk.maren, &desk.path(), &action, &[("act", "sort"), (&boxes[0], "on")]).await;
+    assert_eq!(nothing.status, 422, "{}", nothing.body);
+}
+
+#[tokio::test]
+async fn nothing_of_another_organization_exists() {
+    let desk = Desk::new().await;
+    let stranger = Desk::new().await;
+    let theirs = stranger.org.funding_item(&stranger.estate.workspace, "Theirs").await;
+    for path in [
+        stranger.path(),
+        item_page(&theirs),
+        format!("/app/trusts/{}", id(&stranger.estate.trust)),
+        format!("/app/papers/{}?items={}", stranger.workspace(), id(&theirs)),
+        format!("/app/papers/{}/schedule.pdf", stranger.workspace()),
+        format!("{}/export", stranger.path()),
+        format!("{}/import", stranger.path()),
+    ] {
+        assert_eq!(desk.maren.get(&path).await.status, 404, "{path}");
+    }
+    let token = desk.maren.get("/app").await.hidden("form_token");
+    for act in ["sort", "park", "clear", "close", "reopen", "claim", "proof"] {
+        let fields = [
+            ("form_token", token.as_str()),
+            ("waiting_on", "counsel"),
+            ("close_reason", "sold"),
+            ("version", "1"),
+            ("label", "X"),
+            ("asset_kind", "other"),
+            ("source", "new_statement"),
+            ("dated", "3/16/2026"),
+            ("proof_note", "X"),
+        ];
+        let refused = desk.maren.post(&format!("{}/{act}", item_page(&theirs)), &fields).await;
+        assert_eq!(refused.status, 404, "{act}: {}", refused.body);
+    }
+    // Nor as a part of what is one's own.
+    let fields = [("form_token", token.as_str()), ("label", "X"), ("trust_id", id(&stranger.estate.trust))];
+    let refused = desk.maren.post(&desk.path(), &fields).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_eq!(desk.summary().await["total"], 0);
+}

@@ -1,0 +1,165 @@
+//! Files of funding: CSV that comes in, all or nothing, and CSV and PDF that go out.
+
+use tests::app::Page;
+
+use super::{Desk, assert_says, id, submit};
+
+impl Desk {
+    fn import(&self) -> String {
+        format!("{}/import", self.path())
+    }
+
+    /// Uploads a file, and gives the answer.
+    async fn upload(&self, file: &[u8]) -> Page {
+        let page = self.maren.get(&self.import()).await;
+        let token = page.hidden("form_token");
+        let fields = [("form_token", token.as_str()), ("csv", "")];
+        self.maren.upload(&self.import(), &fields, ("file", "assets.csv", file)).await
+    }
+
+    /// Presses the button of a preview.
+    async fn add(&self, preview: &str) -> Page {
+        let token = self.maren.get(preview).await.hidden("form_token");
+        self.maren.post(preview, &[("form_token", &token)]).await
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_rows_are_previewed_and_added_once() {
+    let desk = Desk::new().await;
+    let rows: Vec<String> = (1..=1000).map(|n| format!("Asset {n:04},vehicle,The Harbor Trust,ref-{n}\n")).collect();
+    let file = format!("label,asset_kind,trust,external_reference\n{}", rows.concat());
+    let read = desk.upload(file.as_bytes()).await;
+    assert_eq!(read.status, 303, "{}", read.body);
+    let at = read.location().to_owned();
+    let preview = desk.maren.get(&at).await;
+    assert_says(
+        &preview,
+        &["1000 rows", "Nothing is added yet.", "Asset 0001", "Vehicle", "The Harbor Trust", "ref-1"],
+    );
+    assert_eq!(desk.summary().await["total"], 0, "a preview adds nothing");
+    // One press adds as many as its time lets it; what is left is added by the next.
+    let mut presses = 0;
+    while desk.summary().await["total"] != 1000 {
+        let done = desk.add(&at).await;
+        assert_eq!(done.status, 303, "{}", done.body);
+        presses += 1;
+        assert!(presses < 20, "{:?}", desk.summary().await);
+    }
+    let again = desk.maren.get(&at).await;
+    assert_says(&again, &["1000 of 1000 are listed", "Open Funding"]);
+    let token = again.hidden("form_token");
+    assert_eq!(desk.maren.post(&at, &[("form_token", &token)]).await.status, 303);
+    assert_eq!(desk.summary().await["total"], 1000);
+    let list = desk.org.get("/api/v1/funding-items?limit=200").send().await.ok(200);
+    let labels: Vec<&str> =
+        list["data"].as_array().expect("items").iter().filter_map(|item| item["label"].as_str()).collect();
+    assert!(labels.len() == 200 && labels.iter().all(|label| label.starts_with("Asset ")), "{labels:?}");
+    let added = desk.org.events().await.iter().filter(|event| event["type"] == "funding_item.added").count();
+    assert_eq!(added, 1000);
+    // There is no room for more.
+    let refused = desk.upload(b"label\nOne more\n").await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["has room for 0 more items"]);
+    let page = desk.maren.get(&desk.path()).await;
+    assert_says(&page, &["0 of 1000 done", "1 to 50 of 1000"]);
+    assert!(page.body.len() < 60 * 1024, "{}", page.body.len());
+}
+
+#[tokio::test]
+async fn an_import_that_was_interrupted_goes_on_where_it_stopped() {
+    let desk = Desk::new().await;
+    let rows: Vec<String> = (1..=40).map(|n| format!("Asset {n}\n")).collect();
+    let read = desk.upload(format!("label\n{}", rows.concat()).as_bytes()).await;
+    let at = read.location().to_owned();
+    // Two presses at the same time, as of an impatient hand: each row is added once.
+    let token = desk.maren.get(&at).await.hidden("form_token");
+    let fields = [("form_token", token.as_str())];
+    let (one, two) = tokio::join!(desk.maren.post(&at, &fields), desk.maren.post(&at, &fields));
+    assert!(one.status == 303 && two.status == 303, "{} {}", one.body, two.body);
+    while desk.summary().await["total"] != 40 {
+        assert_eq!(desk.add(&at).await.status, 303);
+    }
+    assert_eq!(desk.summary().await["total"], 40);
+}
+
+#[tokio::test]
+async fn a_file_with_problems_adds_nothing_and_tells_each() {
+    let desk = Desk::new().await;
+    let body = serde_json::json!({"workspace_id": desk.estate.workspace["id"], "label": "There", "external_reference": "taken"});
+    desk.org.post(tests::funding::ITEMS, &body).send().await.ok(201);
+    let before = desk.org.state().await;
+    let file = "Label,Kind,Trust,Reference\nHouse,real_estate,The Harbor Trust,a\n,vehicle,,b\nBoat,ship,,a\nCar,Vehicle,The Other Trust,taken\nBank 000123456789,,,\n";
+    let refused = desk.upload(file.as_bytes()).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(
+        &refused,
+        &[
+            "Nothing was added",
+            "The label is required",
+            "The asset_kind “ship” is none of:",
+            "The external_reference is that of row 2 too.",
+            "No trust of this workspace is named “The Other Trust”.",
+            "The label must have no full account number",
+        ],
+    );
+    assert!(!refused.says("000123456789"), "{}", refused.body);
+    assert_eq!(desk.org.state().await, before);
+    for (file, why) in [
+        (
+            "Name;Wert\nHaus;5\n",
+            "has a column that is not known: “Wert”. The first row names the columns; known ones are label, asset_kind, trust, external_reference",
+        ),
+        ("asset_kind,trust\nvehicle,\n", "has no column named label"),
+        ("label,label\na,b\n", "has two columns of the same name"),
+        ("label\n", "has no rows below the names of the columns"),
+        ("", "is empty"),
+        ("%PDF-1.7 and so on", "PDF"),
+    ] {
+        let refused = desk.upload(file.as_bytes()).await;
+        assert_eq!(refused.status, 422, "{why}: {}", refused.body);
+        assert_says(&refused, &[why]);
+    }
+    let many = format!("label\n{}", "x\n".repeat(1001));
+    assert_says(&desk.upload(many.as_bytes()).await, &["has more than 1000 rows"]);
+    // What was pasted is kept.
+    let pasted = submit(&desk.maren, &desk.import(), &desk.import(), &[("csv", "label,Wert\nHaus,5\n")]).await;
+    assert_eq!(pasted.status, 422, "{}", pasted.body);
+    assert_says(&pasted, &["label,Wert"]);
+}
+
+#[tokio::test]
+async fn other_encodings_are_read_and_formulas_are_data() {
+    let desk = Desk::new().await;
+    // Windows-1252, with semicolons, as spreadsheets save it.
+    let read = desk.upload(b"label;asset_kind\nCh\xe2teau;real_estate\n=1+1;other\n").await;
+    assert_eq!(read.status, 303, "{}", read.body);
+    let at = read.location().to_owned();
+    assert_says(&desk.maren.get(&at).await, &["Château", "=1+1"]);
+    assert_eq!(desk.add(&at).await.status, 303);
+    let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
+    assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
+    assert!(csv.body.contains("\r\nChâteau,real_estate,") && csv.body.contains("\r\n'=1+1,other,"), "{}", csv.body);
+    // UTF-16 with a byte order mark.
+    let utf16: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain("label\nZoë\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    assert_says(&desk.maren.get(desk.upload(&utf16).await.location()).await, &["Zoë"]);
+}
+
+#[tokio::test]
+async fn files_that_go_out_tell_claims_from_proof() {
+    let desk = Desk::new().await;
+    let item = desk.in_progress().await;
+    desk.done(&item, "claim", &[("claim_note", "")]).await;
+    let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
+    let line = csv.body.lines().nth(1).expect("a record");
+    assert!(line.contains(",claimed,open,false,") && line.contains(",Maren Holt,,,,,"), "{line}");
+    let typed = [("source", "new_statement"), ("dated", "3/16/2026"), ("proof_note", "Read out on the phone.")];
+    desk.done(&item, "proof", &typed).await;
+    let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
+    assert!(csv.body.contains(",new_statement,2026-03-16,to_review,,"), "{}", csv.body);
+    let print = desk.maren.get(&format!("/app/papers/{}/schedule.pdf", desk.workspace())).await;
+    assert_eq!((print.status, print.headers["content-type"].to_str().expect("a type")), (200, "application/pdf"));
+    assert!(print.bytes.starts_with(b"%PDF-1.7") && print.bytes.len() > 5_000);
+    assert!(id(&item).len() > 30);
+}
