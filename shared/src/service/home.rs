@@ -453,8 +453,9 @@ async fn queue(
     let joined = store.contacts(joined.difference(&people).copied()).await?;
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
 
-    let drafted = Payments::load(scope, agreements.iter().map(|agreement| &**agreement)).await?;
-    let funding = DraftFunding::load(scope, agreements.iter().map(|agreement| &**agreement)).await?;
+    let drafted = Payments::load(scope, agreements.iter().map(|agreement| &**agreement));
+    let funding = DraftFunding::load(scope, agreements.iter().map(|agreement| &**agreement));
+    let (drafted, funding) = tokio::try_join!(drafted, funding)?;
     let mut found = HashMap::new();
     for agreement in agreements {
         let loaded = AgreementWithFacts::of(agreement);

@@ -9,15 +9,17 @@
 //! draft need the terms of its payments, and nothing is read of a draft without any.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Deref;
+
+use futures_util::future::try_join_all;
 
 use crate::domain::agreement::blockers::{self, Blocker, DraftContext, DraftPayment};
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::funding::FundingItem;
-use crate::domain::ids::{AgreementId, ContactId, FundingItemId, MovementId, ObligationId, TrustId};
+use crate::domain::ids::{AgreementId, ContactId, FundingItemId, MovementId, ObligationId, TrustId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
@@ -129,8 +131,9 @@ pub struct LoadedAgreement {
 impl LoadedAgreement {
     /// Loads the facts, contacts and workspace of an agreement, and the payments of a draft.
     pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
-        let payments = Payments::load(scope, [&*agreement]).await?;
-        let funding = DraftFunding::load(scope, [&*agreement]).await?;
+        let payments = Payments::load(scope, [&*agreement]);
+        let funding = DraftFunding::load(scope, [&*agreement]);
+        let (payments, funding) = tokio::try_join!(payments, funding)?;
         let workspace = workspaces::workspace_of(scope, agreement.workspace_id);
         let (with_contacts, workspace) = tokio::try_join!(AgreementWithContacts::load(scope, agreement), workspace)?;
         Ok(Self { with_contacts, workspace, payments, funding })
@@ -264,21 +267,26 @@ pub(super) struct DraftFunding {
 }
 
 impl DraftFunding {
-    /// Reads the items of those agreements that are drafts, and their trusts. Nothing is read where there are none.
+    /// Reads the items of those agreements that are drafts, and their trusts, all at once. Nothing is read where there are none.
+    ///
+    /// Decision: it reads the funding of their workspaces, where the items and trusts are beside each other. By their ids they
+    /// would be found behind pointers, the trusts after the items: four reads that wait for each other instead of one.
     pub(super) async fn load<'a>(
         scope: &Scope,
         agreements: impl IntoIterator<Item = &'a Agreement>,
     ) -> Result<Self, Error> {
-        let drafts = agreements.into_iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
-        let ids: Vec<FundingItemId> = drafts.flat_map(|draft| draft.funding_item_ids.iter().copied()).collect();
-        if ids.is_empty() {
-            return Ok(Self::default());
+        let is_needed = |draft: &&Agreement| draft.lifecycle() == Lifecycle::Draft && !draft.funding_item_ids.is_empty();
+        let drafts: Vec<&Agreement> = agreements.into_iter().filter(is_needed).collect();
+        let workspaces: BTreeSet<WorkspaceId> = drafts.iter().map(|draft| draft.workspace_id).collect();
+        let papered: HashSet<FundingItemId> =
+            drafts.iter().flat_map(|draft| draft.funding_item_ids.iter().copied()).collect();
+        let read = workspaces.into_iter().map(|workspace| scope.store().versioned_funding_of(workspace));
+        let mut funding = Self::default();
+        for found in try_join_all(read).await? {
+            funding.items.extend(found.items.into_iter().filter(|item| papered.contains(&item.id())));
+            funding.trusts.extend(found.trusts.iter().map(|trust| (trust.id, trust.version())));
         }
-        let items = scope.store().funding_items(ids).await?;
-        let trusts: BTreeSet<TrustId> = items.iter().filter_map(|item| item.trust_id()).collect();
-        let trusts = scope.store().trusts(trusts).await?;
-        let trusts = trusts.iter().map(|trust| (trust.id, trust.version())).collect();
-        Ok(Self { items, trusts })
+        Ok(funding)
     }
 
     /// The items of one of the drafts that are no longer as it papers them.

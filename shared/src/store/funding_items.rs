@@ -71,6 +71,15 @@ pub struct WorkspaceFunding {
     pub items: Vec<FundingItem>,
 }
 
+/// The same, with the versions.
+#[derive(Debug, Default)]
+pub(crate) struct VersionedFunding {
+    /// Its trusts.
+    pub trusts: Vec<Versioned<Trust>>,
+    /// Its items.
+    pub items: Vec<Versioned<FundingItem>>,
+}
+
 impl OrgStore {
     /// A funding item.
     pub async fn funding_item(&self, id: FundingItemId) -> Result<Option<Versioned<FundingItem>>, StoreError> {
@@ -132,17 +141,26 @@ impl OrgStore {
 
     /// The funding of a workspace: two reads that wait for nothing, and one more for each further megabyte.
     pub(crate) async fn funding_of(&self, workspace: WorkspaceId) -> Result<WorkspaceFunding, StoreError> {
+        let VersionedFunding { trusts, items } = self.versioned_funding_of(workspace).await?;
+        Ok(WorkspaceFunding {
+            trusts: trusts.into_iter().map(Versioned::into_inner).collect(),
+            items: items.into_iter().map(Versioned::into_inner).collect(),
+        })
+    }
+
+    /// The same, with the versions.
+    pub(crate) async fn versioned_funding_of(&self, workspace: WorkspaceId) -> Result<VersionedFunding, StoreError> {
         let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
         let items = async {
             let mut found = Vec::new();
-            let visit = |item: Item| found.push(decoded(item));
+            let visit = |item: Item| found.push(from_versioned_item::<FundingItem>(item));
             self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[], visit).await?;
             let mut items = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-            items.sort_by_key(FundingItem::id);
+            items.sort_by_key(|item| item.id());
             Ok::<_, StoreError>(items)
         };
-        let (trusts, items) = try_join!(self.trusts_of(workspace), items)?;
-        Ok(WorkspaceFunding { trusts, items })
+        let (trusts, items) = try_join!(self.versioned_trusts_of(workspace), items)?;
+        Ok(VersionedFunding { trusts, items })
     }
 
     /// How many items each trust has, of one workspace or of all.

@@ -97,9 +97,17 @@ impl OrgStore {
 
     /// The trusts of a workspace, the oldest first.
     pub(crate) async fn trusts_of(&self, workspace: WorkspaceId) -> Result<Vec<Trust>, StoreError> {
+        Ok(self.versioned_trusts_of(workspace).await?.into_iter().map(Versioned::into_inner).collect())
+    }
+
+    /// The same, with the versions.
+    pub(super) async fn versioned_trusts_of(
+        &self,
+        workspace: WorkspaceId,
+    ) -> Result<Vec<Versioned<Trust>>, StoreError> {
         let mut found = Vec::new();
         let (partition, prefix) = (keys::trusts(self.org), keys::funding_of(workspace));
-        let visit = |item: Item| found.push(decode(item));
+        let visit = |item: Item| found.push(from_versioned_item(item));
         self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[], visit).await?;
         found.into_iter().collect()
     }

@@ -346,15 +346,9 @@ async fn what_is_no_arrival_is_never_filed() {
         assert_says(&refused, &["so it proves no arrival"]);
     }
     // A form that names a payment that was not offered, because the organization itself pays it.
-    let statement = |page: &Page| {
-        page.body.split("action=\"").find_map(|rest| {
-            rest.split('"')
-                .next()
-                .filter(|path| path.starts_with(LIST) && path.len() > LIST.len() + 1)
-                .map(str::to_owned)
-        })
-    };
-    let april = statement(&shown).expect("the form of the statement");
+    let is_statement = |path: &&str| path.starts_with(LIST) && path[LIST.len()..].matches('/').count() == 1;
+    let mut actions = shown.body.split("action=\"").filter_map(|rest| rest.split('"').next());
+    let april = actions.find(is_statement).expect("the form of the statement").to_owned();
     let id = uuid::Uuid::now_v7().to_string();
     let refused = file_forged(maren, &shown, &april, &[(format!("pair.1.{own}"), id)]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
