@@ -296,6 +296,7 @@ async fn deals(org: &Org, browser: &Browser) -> String {
     prove(browser, &format!("/app/money/movements/{payment}")).await;
     let estate = org.estate("Pine").await;
     org.funding_item(&estate.workspace, "Sailing boat").await;
+    org.paper(&[&org.ready_item(&estate, "Grand piano").await]).await;
     path
 }
 

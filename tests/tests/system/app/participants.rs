@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::{Countdown, GateRule};
-use shared::domain::agreement::{Agreement, DocumentContent};
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::app::{Page, form, unescaped};
 use tests::attending::{Attendee, Live, hidden};
 use tests::pdf::pdf;
-use tests::{Fault, Rule, Shaky, drafts, eventually, raw};
+use tests::{Fault, Rule, Shaky, eventually, raw};
 use tokio::io::AsyncWriteExt;
 
 use super::evidence::{lines, unzipped};
@@ -485,83 +485,6 @@ async fn sign_decline_and_cancel_race_to_one_outcome() {
         assert_eq!(signatures, usize::from(outcome.0 == 303));
         assert!(events.iter().all(|event| event["type"] != "agreement.completed"));
     }
-}
-
-/// Two browsers of one participant sign at the same moment: one signature counts, and the other one is told so.
-#[tokio::test]
-async fn two_browsers_of_one_participant_sign_once() {
-    let live = two_signers().await;
-    let [ada, northwind] = live.ids();
-    let (desktop, phone) = (live.attend(ada).await, live.open(ada).await);
-    let (one, other) = tokio::join!(desktop.sign(&live.agreement, "Ada"), phone.sign(&live.agreement, "A. Okafor"));
-    let mut outcome = [one.status, other.status];
-    outcome.sort_unstable();
-    assert_eq!(outcome, [303, 409], "{} {}", one.body, other.body);
-    let late = if one.status == 409 { one } else { other };
-    assert!(late.says("You have done this already"), "{}", late.body);
-    let record = live.member.get(&format!("{}/participants/{ada}/access", live.path())).await;
-    assert_eq!(record.body.matches("row-main\">Signed “Purchase agreement”").count(), 1, "{}", record.body);
-    let northwind = live.attend(northwind).await;
-    assert_eq!(northwind.sign(&live.agreement, "Nora Wind").await.status, 303);
-    let events = live.org.events().await;
-    let count = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
-    assert_eq!((count("signature.completed"), count("agreement.completed")), (2, 1));
-}
-
-/// The link of a completed agreement opens what is there to read, and no act.
-#[tokio::test]
-async fn a_link_used_after_completion_shows_what_is_finished_and_does_nothing() {
-    let live = two_signers().await;
-    let [ada, northwind] = live.ids();
-    let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
-    let path = document(&live.agreement);
-    let page = ada.get(&path).await;
-    for (attendee, name) in [(&ada, "Ada"), (&northwind, "Nora Wind")] {
-        assert_eq!(attendee.sign(&live.agreement, name).await.status, 303);
-    }
-    let before = live.org.state().await;
-    let later = live.open(ada.participant).await;
-    assert!(later.get("").await.says("This agreement is completed"));
-    let file = later.get(&format!("{path}/download")).await;
-    assert!(file.status == 200 && file.body.starts_with("%PDF-"), "{}", file.body);
-    let again = unknown_id();
-    for (action, typed) in [("sign", ("signature", "Ada")), ("decline", ("reason", "No."))] {
-        let late = ada.send(&page, &format!("{path}/{action}"), &[typed, ("id", &again)]).await;
-        assert!(late.status == 409 && late.says("This agreement is completed"), "{action}: {}", late.body);
-    }
-    let acts = |rows: &[Value]| {
-        rows.iter().filter(|row| row["sk"].as_str().is_some_and(|key| key.contains("RECEIPT#"))).count()
-    };
-    assert_eq!(acts(&live.org.state().await), acts(&before));
-}
-
-/// Someone is taken out of an agreement while their page to sign is open: nothing of theirs counts anymore. No act of the
-/// service does that to an agreement that was published, so it is done past the service.
-#[tokio::test]
-async fn whoever_is_removed_while_signing_is_refused() {
-    let live = two_signers().await;
-    let [ada, northwind] = live.ids();
-    let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
-    let path = document(&live.agreement);
-    let page = ada.get(&path).await;
-    drafts::put_parts(&live.org, live.agreement.id(), |agreement| {
-        agreement.participants.retain(|participant| participant.id != ada.participant);
-        agreement.documents[0].blocks.retain(|block| block.participant_id != ada.participant);
-    })
-    .await;
-    let late = ada.send(&page, &format!("{path}/sign"), &[("signature", "Ada")]).await;
-    assert!(late.status == 404 && late.says("not part of your agreement"), "{} {}", late.status, late.body);
-    let signatures = live.org.events().await.iter().filter(|event| event["type"] == "signature.completed").count();
-    assert_eq!(signatures, 0);
-    // A document that is another one by now is not signed either.
-    let page = northwind.get(&path).await;
-    drafts::put_parts(&live.org, live.agreement.id(), |agreement| {
-        agreement.documents[0].content = Some(DocumentContent { sha256: "ab".repeat(32), size_bytes: 9 });
-    })
-    .await;
-    let late = northwind.send(&page, &format!("{path}/sign"), &[("signature", "Nora Wind")]).await;
-    assert!(late.status == 409 && late.says("The document is another one now"), "{}", late.body);
-    assert_eq!(live.read().await["lifecycle"], "active");
 }
 
 #[tokio::test]
