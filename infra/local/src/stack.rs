@@ -308,7 +308,8 @@ mod tests {
         }
         let activation = || vec![json!("workspace_not_activated")];
         let blocked = [activation(), vec![json!("stage_empty"), json!("document_missing")]].concat();
-        assert_eq!(blockers, [(false, activation()), (true, activation()), (false, blocked)]);
+        // The last one papers what has to move into a trust.
+        assert_eq!(blockers, [(false, activation()), (true, activation()), (false, blocked), (true, Vec::new())]);
         let (_, page) = get(&stack, token, "/api/v1/proposals?state=pending").await;
         assert_eq!(page["pagination"]["total"], 1);
         assert_eq!(page["data"][0]["agreement_id"], json!(first_id(&stack, token).await));
@@ -322,6 +323,7 @@ mod tests {
             [
                 "Active: step 1 of 2, Approval",
                 "Active: step 2 of 2, Notice period",
+                "Active: step 1 of 2, Signing",
                 half_way,
                 questions,
                 "Active: step 3 of 3, Closing"

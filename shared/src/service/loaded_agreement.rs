@@ -275,7 +275,8 @@ impl DraftFunding {
         scope: &Scope,
         agreements: impl IntoIterator<Item = &'a Agreement>,
     ) -> Result<Self, Error> {
-        let is_needed = |draft: &&Agreement| draft.lifecycle() == Lifecycle::Draft && !draft.funding_item_ids.is_empty();
+        let is_needed =
+            |draft: &&Agreement| draft.lifecycle() == Lifecycle::Draft && !draft.funding_item_ids.is_empty();
         let drafts: Vec<&Agreement> = agreements.into_iter().filter(is_needed).collect();
         let workspaces: BTreeSet<WorkspaceId> = drafts.iter().map(|draft| draft.workspace_id).collect();
         let papered: HashSet<FundingItemId> =

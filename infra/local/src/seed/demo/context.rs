@@ -1,5 +1,7 @@
 //! Where the demo is created, and for whom.
 
+use std::collections::HashMap;
+
 use files::Files;
 use shared::domain::contact::Email;
 use shared::error::Error;
@@ -8,6 +10,9 @@ use shared::web::member_call::MemberCall;
 
 use crate::data::{Member, OrganizationCredentials};
 use crate::functions::Functions;
+
+/// The ids of the contacts, by external reference.
+pub(crate) type ContactIds = HashMap<&'static str, String>;
 
 /// Where the demo is created.
 pub(crate) struct Demo<'a> {

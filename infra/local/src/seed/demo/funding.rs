@@ -11,9 +11,8 @@ use shared::error::Error;
 use shared::service::funding_items::{self, FundingAct};
 
 use crate::error::in_one_line;
-use crate::seed::demo::ContactIds;
 use crate::seed::demo::api_client::ApiClient;
-use crate::seed::demo::context::Demo;
+use crate::seed::demo::context::{ContactIds, Demo};
 use crate::seed::demo::participants::done;
 
 /// The workspace that runs the funding.

@@ -21,8 +21,6 @@ mod money;
 mod participants;
 mod pdf;
 
-use std::collections::HashMap;
-
 use serde_json::json;
 use shared::domain::ids::{AgreementId, ProposalId};
 use shared::domain::member::Refusal;
@@ -35,14 +33,12 @@ use shared::service::proposals::{self, Choice};
 use crate::data::Member;
 use crate::error::in_one_line;
 use crate::seed::demo::api_client::ApiClient;
+use crate::seed::demo::context::ContactIds;
 pub(crate) use crate::seed::demo::context::Demo;
 use crate::seed::demo::deals::{CONTACTS, NewAgreement, NewWorkspace, OWN_CONTACT, WORKSPACES};
 
 /// How often the demo proposes to publish an agreement.
 const PROPOSALS_MAX: usize = 10;
-
-/// The ids of the contacts, by external reference.
-type ContactIds = HashMap<&'static str, String>;
 
 impl Demo<'_> {
     /// Creates the deals in the organization.
@@ -136,7 +132,7 @@ impl Demo<'_> {
 }
 
 async fn create_contacts(api: &ApiClient<'_>) -> Result<ContactIds, String> {
-    let mut ids = HashMap::new();
+    let mut ids = ContactIds::new();
     for new in CONTACTS {
         let contact = json!({
             "display_name": new.display_name, "kind": new.kind, "email": new.email,
