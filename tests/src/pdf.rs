@@ -17,10 +17,10 @@ pub fn pdf_of_pages(count: usize) -> Vec<u8> {
 }
 
 fn with_pages(note: &str, trailer: &str, pages: &[String]) -> Vec<u8> {
-    let kids: String = (0..pages.len()).map(|n| format!("{} 0 R ", n + 3)).collect();
+    let kids: Vec<String> = (0..pages.len()).map(|n| format!("{} 0 R", n + 3)).collect();
     let heads = [
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
-        format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.trim_end(), pages.len()),
+        format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()),
     ];
     let objects: Vec<&String> = heads.iter().chain(pages).collect();
     let mut file = format!("%PDF-1.4\n% {note}\n");

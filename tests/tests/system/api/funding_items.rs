@@ -43,7 +43,7 @@ async fn a_label_is_enough() {
     assert_eq!(created.header("location"), item_path(&item));
     let got = org.get(item_path(&item)).send().await;
     assert_eq!((got.ok(200), got.etag()), (item.clone(), created.etag()));
-    assert_eq!(org.all(ITEMS).await, [item.clone()]);
+    assert_eq!(org.all(ITEMS).await, std::slice::from_ref(&item));
     let ids = json!({"funding_item_id": item["id"], "workspace_id": workspace["id"]});
     assert_eq!(told(&org).await, [json!(["funding_item.added", ids])], "no trust, so no trust_id");
 }

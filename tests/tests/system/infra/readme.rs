@@ -170,7 +170,7 @@ async fn trust_funding(folder: &Path, process: &Process) {
     let [workspace, account, agreement] = &ids[..] else { panic!("three ids: {said}") };
     prove(folder, process, account, agreement).await;
     // In the same terminal, where the variables are set already.
-    let address: String = list.lines().take(2).map(|line| format!("{line}\n")).collect();
+    let address: String = list.lines().take(2).flat_map(|line| [line, "\n"]).collect();
     let said = paste(folder, &[&address, &format!("WORKSPACE={workspace}"), proven]).await;
     assert!(said.trim().ends_with("\"funded\":1,\"unfunded\":0,\"done\":1}"), "{said}");
 }

@@ -153,7 +153,9 @@ async fn obligations_are_told_as_ended_before_their_own_records_say_so() {
     .await;
     // Only when it was written is said differently.
     let without_times = |mut all: Vec<Value>| {
-        all.iter_mut().for_each(|one| one["updated_at"] = Value::Null);
+        for one in &mut all {
+            one["updated_at"] = Value::Null;
+        }
         all
     };
     assert_eq!(without_times(org.all("/api/v1/obligations").await), without_times(before));

@@ -240,7 +240,7 @@ async fn refusals_say_why_and_keep_what_was_typed() {
 #[tokio::test]
 async fn a_condition_names_the_participant_whom_the_payment_waits_for() {
     let deal = Deal::new().await;
-    let [payer, payee] = [0, 1].map(|place| json!([deal.agreement.participants[place].id]));
+    let [from, to] = [0, 1].map(|place| json!([deal.agreement.participants[place].id]));
     let assert_waits_for = async |expected: &serde_json::Value| {
         let read = deal.read_agreement().await;
         let gates = read["stages"][0]["gates"].as_array().expect("gates").clone();
@@ -255,11 +255,11 @@ async fn a_condition_names_the_participant_whom_the_payment_waits_for() {
     deal.done(&deal.kim, "instructions/verify", &[("method", "call_back")]).await;
     assert_waits_for(&none).await;
     deal.done(&deal.kim, "instructions/release", &[]).await;
-    assert_waits_for(&payer).await;
+    assert_waits_for(&from).await;
     deal.done(&deal.maren, "claim", &CLAIM).await;
-    assert_waits_for(&payee).await;
+    assert_waits_for(&to).await;
     deal.done(&deal.maren, "ask-for-proof", &[]).await;
-    assert_waits_for(&payee).await;
+    assert_waits_for(&to).await;
     let proof = deal.file(&deal.maren, "receiving_bank_notification", "250,000.00", "TRN 7741").await;
     assert_waits_for(&none).await;
     deal.follow(&deal.kim, &deal.accept(&deal.kim, &proof).await).await;
