@@ -40,7 +40,7 @@ async fn a_trust_is_a_contact_plus_a_funding_record() {
     let contact = format!("/api/v1/contacts/{}", trust["contact_id"].as_str().expect("an id"));
     let contact = org.get(contact).send().await.ok(200);
     assert_eq!((&contact["kind"], &contact["display_name"]), (&json!("trust"), &json!("The Harbor Trust")));
-    assert_eq!(org.all(TRUSTS).await, std::slice::from_ref(&trust));
+    assert_eq!(org.all(TRUSTS).await, std::slice::from_ref(trust));
     let item = json!({"workspace_id": estate.workspace["id"], "label": "Checking", "trust_id": trust["id"]});
     org.post(ITEMS, &item).send().await.ok(201);
     assert_eq!(org.all(TRUSTS).await[0]["item_count"], 1);
