@@ -5,7 +5,7 @@
 //! [`Sensitive`] with a function that finds it.
 //!
 //! Decision: numbers with check digits (IBANs, cards) are found wherever they begin, however they are grouped. Other numbers
-//! of accounts have none, so they are told by their length, or by the word before them ([`labels`]). Dates, phone numbers with
+//! of accounts have none, so they are told by their length, or by the word before them (`labels`). Dates, phone numbers with
 //! their plus, identifiers with letters in them, and what a word says is a number of something else are none.
 
 mod labels;
