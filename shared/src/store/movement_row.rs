@@ -1,6 +1,6 @@
 //! The row of a movement in the list: the text to search, and everything else packed.
 //!
-//! The workspace is not in it. Its agreement's row has it, and whoever filters by it reads that one too.
+//! The workspace is not in it. Its agreement's row has it, and a filter by workspace reads that row too.
 
 use super::item::{Item, ids, number, text};
 use super::keys::SORT;

@@ -16,7 +16,7 @@ const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/ev
 /// The environment variable that leaves out what needs that Python, with the value `no`.
 const WANTED: &str = "COUNTERSIGN_PYTHON_TEST";
 
-/// Python with the package. None only where whoever runs the tests says so: a comparison that was not made is no success.
+/// Python with the package. None only if the environment says to leave it out: a skipped comparison is not a success.
 ///
 /// # Panics
 /// When it is not there.

@@ -411,7 +411,7 @@ impl Fact {
     }
 }
 
-/// Checks the last 4 characters of a number. Whoever sends more has sent the number.
+/// Checks the last 4 characters of a number. More characters would give away the number.
 fn last4(text: &str) -> Result<FactValue, (FieldCode, String)> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     if digits > 4 {
