@@ -260,7 +260,7 @@ impl Model {
         let works = self.works(terms, act);
         let is_stale = match act {
             Act::Cancel => self.has_changed,
-            Act::Send(gate, who, _) => self.saved.contains(&(*gate, *who)),
+            Act::Save(gate, who, _) | Act::Send(gate, who, _) => self.saved.contains(&(*gate, *who)),
             _ => false,
         };
         let outcome = match (works, is_stale) {
