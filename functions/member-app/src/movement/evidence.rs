@@ -27,7 +27,7 @@ use super::form::{ActForm, Typed};
 use super::next::FILE;
 use super::refusal::{line, refusal};
 use super::tracks::{Entry, differences_from_claim};
-use super::{Shown, agreement_link, evidence_url, ids, movement_url, name_of, page, purpose_of};
+use super::{Shown, agreement_link, ends_unless_completed, evidence_url, ids, movement_url, name_of, page, purpose_of};
 use crate::Handler;
 use crate::done::redirect_with;
 use crate::labels::actor_label;
@@ -370,6 +370,13 @@ fn cautions(shown: &Shown<'_>, evidence: &Evidence) -> Vec<String> {
         })
         .collect();
     cautions.extend(differences_from_claim(&shown.review.movement, evidence));
+    let MovementReview { agreement, movement, .. } = shown.review;
+    let ends = match outcome(shown.review, evidence) {
+        Some(Outcome::Reconciled) => ends_unless_completed(agreement, movement.id(), shown.now),
+        Some(Outcome::Over(_)) => Some(shown.ends_agreement().trim_start()).filter(|said| !said.is_empty()),
+        Some(Outcome::Missing(_)) | None => None,
+    };
+    cautions.extend(ends.map(str::to_owned));
     if evidence.source().origin() == Origin::Typed {
         let where_from =
             if evidence.facts().file.is_some() { "Compare them with the file." } else { "There is no file." };

@@ -65,6 +65,14 @@ fn ends_agreement(agreement: &Agreement, id: MovementId, now: Timestamp) -> &'st
     }
 }
 
+/// The same of evidence whose acceptance confirms the payment, which may complete the agreement first.
+fn ends_unless_completed(agreement: &Agreement, id: MovementId, now: Timestamp) -> Option<&'static str> {
+    let is_kept = agreement.is_kept_by(id, now);
+    is_kept.then_some(
+        "The agreement’s expiry has passed, and only this payment keeps it open: unless its arrival completes the agreement, it expires at once.",
+    )
+}
+
 /// The beginning of the URLs of evidence.
 pub(crate) fn evidence_url(movement: MovementId, id: EvidenceId) -> String {
     format!("{}/evidence/{id}", movement_url(movement))

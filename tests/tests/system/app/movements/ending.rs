@@ -74,6 +74,22 @@ async fn a_form_says_that_the_agreement_expires_with_the_last_money_on_its_way()
     assert_eq!(deal.read_agreement().await["lifecycle"], "expired");
 }
 
+#[tokio::test]
+async fn the_page_that_accepts_evidence_says_that_the_agreement_may_expire_by_it() {
+    const KEPT: &str = "only this payment keeps it open: ";
+    let deal = Deal::claimed().await;
+    let exact = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "R-1").await;
+    let part = deal.file(&deal.maren, "receiving_bank_statement", "1,000.00", "R-2").await;
+    let over = deal.file(&deal.maren, "receiving_bank_statement", "250,000.01", "R-3").await;
+    let accepting = async |evidence: &str| deal.maren.get(&format!("{evidence}/accept")).await;
+    assert!(!accepting(&exact).await.says(KEPT), "the agreement does not expire");
+    make_due(&deal.org, &deal.agreement.id().to_string(), Coming::Expiry).await;
+    let unless = "unless its arrival completes the agreement, it expires at once.";
+    assert_says(&accepting(&exact).await, &[KEPT, unless]);
+    assert_says(&accepting(&over).await, &[KEPT, "it expires at once."]);
+    assert!(!accepting(&part).await.says(KEPT), "money stays on its way");
+}
+
 /// That the proposal of a cancellation is refused, and changes nothing.
 async fn assert_refused(deal: &Deal, proposal: &str) {
     let before = deal.read().await;

