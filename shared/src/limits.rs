@@ -541,8 +541,10 @@ pub const FACTS_BYTES_MAX: usize = 4 * 1024;
 pub const FUNDING_CONTACTS_MAX: usize = 20;
 /// Funding items of one agreement (contract, section 2). They change with it in one transaction, each with its event.
 pub const PAPERED_ITEMS_MAX: usize = 25;
+/// Proof of one funding item that waits for a member.
+pub const PROOFS_WAITING_MAX: usize = 20;
 /// Proof that was ever filed for one funding item. Its record keeps all of it, in some 600 bytes each.
-pub const PROOFS_PER_ITEM_MAX: usize = 20;
+pub const PROOFS_PER_ITEM_MAX: usize = 100;
 /// The facts of all items of a funding schedule, in bytes of JSON. Beyond it the schedule leaves them out, so that the
 /// response stays below [`RESPONSE_BYTES_MAX`]: it has up to a thousand items with names and sentences of 1.5 KB, and
 /// quotation marks count twice.

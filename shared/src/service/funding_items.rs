@@ -317,50 +317,6 @@ pub async fn park(by: &impl Writer, id: FundingItemId, parking: Parking) -> Resu
     current.plan(scope, change)
 }
 
-/// An item with all that its page shows.
-#[derive(Debug)]
-pub struct FundingItemReview {
-    /// The item.
-    pub item: FundingItem,
-    /// Its version.
-    pub version: u64,
-    /// Its trust.
-    pub trust: Option<Trust>,
-    /// The agreement that papers it, or by which it was funded.
-    pub agreement: Option<Agreement>,
-    /// The contacts of its owners.
-    pub owners: Vec<crate::domain::contact::Contact>,
-}
-
-/// An item as its page shows it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
-pub async fn review(scope: &Scope, id: FundingItemId) -> Result<FundingItemReview, Error> {
-    let current = Current::load(scope, id).await?;
-    let trust = async {
-        match current.item.trust_id() {
-            Some(id) => scope.store().trust(id).await.map_err(Error::from),
-            None => Ok(None),
-        }
-    };
-    let owners = async {
-        let ids = current.item.owner_contact_ids().iter().copied();
-        scope.store().contacts(ids).await.map_err(Error::from)
-    };
-    let (trust, owners) = futures_util::try_join!(trust, owners)?;
-    Ok(FundingItemReview {
-        version: current.before.version(),
-        trust: trust.map(Versioned::into_inner),
-        agreement: current
-            .agreement
-            .filter(|found| current.item.agreement_id() == Some(found.id()))
-            .map(Versioned::into_inner),
-        owners: owners.into_iter().map(Versioned::into_inner).collect(),
-        item: current.item,
-    })
-}
-
 /// What a member does about an item.
 #[derive(Debug, Clone)]
 pub enum FundingAct {
@@ -410,7 +366,7 @@ pub async fn act(
 fn decide(by: &Member, current: &Current, act: FundingAct) -> Result<FundingChange, NotDone> {
     let (item, moment) = (&current.item, current.moment);
     match act {
-        FundingAct::CloseUnfunded(reason, note) => acts::close_unfunded(by, item, moment, (reason, note)),
+        FundingAct::CloseUnfunded(reason, note) => acts::close_unfunded(by, item, current.course(), (reason, note)),
         FundingAct::RecordClaim(note) => acts::record_claim(by, item, current.course(), note),
         FundingAct::FileProof(new) => acts::file_proof(by, item, current.course(), new),
         FundingAct::AcceptProof(proof) => acts::accept_proof(by, item, current.course(), proof),

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::agreement::{AgreementName, DocumentContent};
+use crate::domain::agreement::{Agreement, AgreementName, DocumentContent};
 use crate::domain::contact::Contact;
 use crate::domain::day::Day;
 use crate::domain::funding::FundingItem;
@@ -86,13 +86,20 @@ impl Prepared {
     pub fn papers(&self) -> &[Paper] {
         &self.papers
     }
+
+    /// The agreement with the files of its documents.
+    fn draft(&self, files: Vec<DocumentContent>, scope: &Scope) -> Result<Agreement, Error> {
+        let papered: Vec<_> = self.items().zip(files).collect();
+        let (actor, now) = (scope.actor().clone(), scope.now());
+        papers::draft((self.id, self.name.clone()), &self.trust, &papered, actor, now).map_err(Error::Invalid)
+    }
 }
 
 /// Reads items, and checks that they can be papered together.
 ///
 /// # Errors
 /// [`Error::NotFound`] at each unknown item; `wrong_workspace`, `invalid_value` for another trust, `missing_facts`,
-/// `on_hold`, `wrong_state` and `verb_not_allowed` at each item that can't be.
+/// `on_hold`, `wrong_state` and `verb_not_allowed` at each item that can't be; what [`papers::draft`] refuses.
 pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error> {
     let items = named(scope, &new.item_ids).await?;
     check(&items).map_err(Error::Invalid)?;
@@ -111,7 +118,11 @@ pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error
     let papers = items.iter().filter_map(|current| papers::paper(&current.item, parties, day)).collect();
     let name = new.name.clone().or_else(|| papers::default_name(&trust));
     let name = name.ok_or_else(|| Error::Internal("a trust whose name makes no name".to_owned()))?;
-    Ok(Prepared { id: AgreementId::new(), name, workspace, trust, contacts, items, papers, day })
+    let prepared = Prepared { id: AgreementId::new(), name, workspace, trust, contacts, items, papers, day };
+    // What no agreement can take is told before its documents are written. Their files matter to none of the rules.
+    let blank = DocumentContent { sha256: String::new(), size_bytes: 0 };
+    prepared.draft(vec![blank; prepared.items.len()], scope)?;
+    Ok(prepared)
 }
 
 async fn named(scope: &Scope, ids: &ItemIds) -> Result<Vec<Current>, Error> {
@@ -161,13 +172,12 @@ pub fn paper(
     files: Vec<DocumentContent>,
 ) -> Result<Plan<AgreementInFull>, Error> {
     let scope = by.scope();
-    let Prepared { id, name, workspace, trust, contacts, items, papers, day: _ } = prepared;
-    if files.len() != papers.len() || papers.len() != items.len() {
-        return Err(Error::Internal(format!("{} files for {} items", files.len(), items.len())));
+    if files.len() != prepared.papers.len() || prepared.papers.len() != prepared.items.len() {
+        return Err(Error::Internal(format!("{} files for {} items", files.len(), prepared.items.len())));
     }
-    let papered: Vec<_> = items.iter().map(|current| &current.item).zip(files).collect();
-    let (actor, now) = (scope.actor().clone(), scope.now());
-    let agreement = papers::draft((id, name), &trust, &papered, actor, now).map_err(Error::Invalid)?;
+    let agreement = prepared.draft(files, scope)?;
+    let Prepared { id, workspace, trust, contacts, items, .. } = prepared;
+    let now = scope.now();
     let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("item_ids")))?;
     let mut changes = vec![agreements::create(scope.call(), &draft)?, trusts::check(scope.call(), &trust)];
     changes.extend(workspaces::join(scope, &workspace, draft.participants.iter().map(|one| one.contact_id))?);

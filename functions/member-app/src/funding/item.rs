@@ -166,6 +166,8 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
     let ItemReview { item, version, workspace, trusts, people, agreement } = review;
     let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
     let is_open = matches!(item.status(), Status::Open);
+    let has_ended = agreement.as_ref().is_some_and(|agreement| !is_live(agreement));
+    let can_close = is_open || (!item.is_closed() && has_ended);
     let runs =
         matches!(item.phase(), Phase::InProgress | Phase::Claimed) && agreement.as_ref().is_some_and(is_under_way);
     let typed_sort = typed.is(SORT).then(|| typed.fields.clone());
@@ -195,7 +197,7 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
         }),
         park: (!item.is_closed()).then(|| park_fields(item, &typed)),
         waiting_on: WaitingOn::ALL.iter().map(|who| Choice::new(who, words::waiting_on(*who))).collect(),
-        close: is_open.then(|| typed.fields_of(CLOSE, close_beginning(item))),
+        close: can_close.then(|| typed.fields_of(CLOSE, close_beginning(item))),
         reasons: CloseReason::ALL.iter().map(|reason| Choice::new(reason, words::close_reason(*reason))).collect(),
         closing_is_next: item.verb() == Some(Verb::LeaveOut) && item.phase() == Phase::Ready,
         closed: closed(item),
@@ -210,7 +212,7 @@ fn is_under_way(agreement: &Agreement) -> bool {
     agreement.was_published() && !agreement.has_ended_early()
 }
 
-/// Whether an agreement is a draft or active, so that its items are not reopened.
+/// Whether an agreement is a draft or active, so that its items are neither closed as unfunded nor reopened.
 fn is_live(agreement: &Agreement) -> bool {
     matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
 }

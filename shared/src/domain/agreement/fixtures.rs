@@ -7,8 +7,8 @@ use super::facts::Facts;
 use super::gate::{Countdown, FieldType, GateRule, InformationField};
 use super::promise::{Parties, Promise, PromiseTerms};
 use super::{
-    Agreement, AgreementKind, AgreementName, ConversionTiming, DocumentContent, Label, NewAgreement, NewParticipant,
-    ParticipantRole, Roles, SafeTerms,
+    Agreement, AgreementKind, AgreementName, ConversionTiming, DocumentContent, Label, Life, NewAgreement,
+    NewParticipant, ParticipantRole, Roles, SafeTerms,
 };
 use crate::domain::actor::Actor;
 use crate::domain::contact::{Contact, ContactKind, DisplayName, Email};
@@ -79,6 +79,11 @@ pub(crate) fn draft(kind: AgreementKind) -> Agreement {
 /// A draft, published at noon with nothing recorded.
 pub(crate) fn published(draft: &Agreement) -> Agreement {
     draft.published(&Facts::none(), time_scale(), noon())
+}
+
+/// An agreement that was completed, as if all of its conditions had been met.
+pub(crate) fn completed(active: &Agreement, at: Timestamp) -> Agreement {
+    Agreement { life: Life::Completed { published_at: at, completed_at: at }, ..active.clone() }
 }
 
 pub(crate) fn question(label_text: &str) -> InformationField {

@@ -14,23 +14,18 @@ use crate::domain::proposal::Note;
 use crate::limits;
 
 impl FundingItem {
-    /// The item closed without a transfer. Its hold ends with it.
+    /// The item closed without a transfer. Its hold ends with it, and proof that waits for a member is set aside.
     pub(in crate::domain) fn closed_unfunded(
         &self,
         by: &Member,
         moment: Moment,
         reason: CloseReason,
         note: Option<Note>,
-    ) -> Result<(Self, EventKind), NotDone> {
-        match &self.status {
-            Status::Open => {}
-            Status::Papered { papering } | Status::InProgress { papering } | Status::Claimed { papering, .. } => {
-                return Err(NotDone::Papered(papering.agreement_id));
-            }
-            Status::Funded { .. } | Status::Unfunded { .. } => return Err(NotDone::Closed),
-        }
+    ) -> (Self, EventKind) {
         let status = Status::Unfunded { reason, note, closed_at: moment.at(), by: by.actor() };
-        Ok(self.closed(status, FundingStatus::Unfunded, moment))
+        let mut next = self.clone();
+        next.set_proof_aside(moment.at());
+        next.closed(status, FundingStatus::Unfunded, moment)
     }
 
     /// The item with the owner's claim.
@@ -61,7 +56,8 @@ impl FundingItem {
         if new.file.is_none() && new.note.is_none() {
             return Err(NotDone::NothingToSee);
         }
-        if self.proofs.len() >= limits::PROOFS_PER_ITEM_MAX {
+        let waiting = self.proofs.iter().filter(|proof| proof.is_undecided()).count();
+        if waiting >= limits::PROOFS_WAITING_MAX || self.proofs.len() >= limits::PROOFS_PER_ITEM_MAX {
             return Err(NotDone::TooMuchProof);
         }
         let mut next = self.clone();

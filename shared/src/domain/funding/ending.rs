@@ -107,12 +107,17 @@ impl FundingItem {
     /// The item as open again. A claim does not outlive that, and what was filed as proof proves nothing any more.
     pub(in crate::domain) fn opened_again(&self, now: Timestamp) -> Self {
         let mut next = Self { status: Status::Open, ..self.clone() };
-        for proof in &mut next.proofs {
+        next.set_proof_aside(now);
+        self.touched(next, now)
+    }
+
+    /// Sets aside what was filed as proof, unless it was rejected.
+    pub(super) fn set_proof_aside(&mut self, now: Timestamp) {
+        for proof in &mut self.proofs {
             if matches!(proof.state, ProofState::Undecided | ProofState::Accepted { .. }) {
                 proof.state = ProofState::SetAside { at: now };
             }
         }
-        self.touched(next, now)
     }
 
     /// The event of an item that is open again.

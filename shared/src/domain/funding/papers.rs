@@ -3,8 +3,8 @@
 //! The templates are plain text with fields in double braces, one for each verb. Each says that counsel has to review it. What
 //! makes PDFs of them is elsewhere: the domain gives their texts, and takes the files.
 //!
-//! Decision: the second step is an information request with a file for each asset, asked of the first trustee, or of the
-//! first owner where there is no trustee. An upload alone would clear its condition without anyone having read it; answers
+//! Decision: the second step is an information request with a file for each asset, asked of the first trustee. Without a
+//! trustee nobody can receive the assets, and nothing is papered. An upload alone would clear its condition without anyone having read it; answers
 //! clear theirs once a member has read and accepted them, which is what proof asks for. It funds no item: that takes proof that
 //! is filed and accepted for the item itself.
 //!
@@ -72,7 +72,7 @@ impl Parties<'_> {
     fn names(&self, ids: &[ContactId]) -> String {
         let names: Vec<&str> = ids.iter().map(|id| self.name(*id)).collect();
         match names.as_slice() {
-            [] => "the trustee".to_owned(),
+            [] => "…".to_owned(),
             [one] => (*one).to_owned(),
             [first @ .., last] => format!("{} and {last}", first.join(", ")),
         }
@@ -178,7 +178,8 @@ pub fn default_name(trust: &Trust) -> Option<AgreementName> {
 /// Drafts the agreement that papers items: an ordinary draft with a document for each item, its signers, and two steps.
 ///
 /// # Errors
-/// `limit_reached` at `item_ids` when it would have more participants or signatures than an agreement may have.
+/// At `item_ids`, `missing_facts` when the trust has no trustee, `limit_reached` when the agreement would have more
+/// participants or signatures than one may have.
 pub fn draft(
     (id, name): (AgreementId, AgreementName),
     trust: &Trust,
@@ -186,10 +187,15 @@ pub fn draft(
     created_by: Actor,
     now: Timestamp,
 ) -> Result<Agreement, FieldErrors> {
+    if trust.trustee_contact_ids.is_empty() {
+        let message = "are of a trust without trustees, so nobody would receive them; name its trustees first";
+        return Err(FieldErrors::one("item_ids", FieldCode::MissingFacts, message));
+    }
     drafted((id, name), trust, papered, created_by, now).map_err(|found| {
         let mut errors = FieldErrors::default();
         for error in found.into_list() {
-            errors.extend(FieldErrors::one("item_ids", error.code, error.message));
+            let message = format!("are too much for one agreement; paper fewer at a time ({})", error.message);
+            errors.extend(FieldErrors::one("item_ids", error.code, message));
         }
         errors
     })
@@ -224,8 +230,7 @@ fn drafted(
     let (draft, signing) = draft.add_stage(cut("Signing")?, BTreeSet::new(), now)?;
     let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids: blocks }, now)?;
     let (draft, proof) = draft.add_stage(cut("Confirmation")?, BTreeSet::new(), now)?;
-    let first_owner = papered.first().and_then(|(item, _)| item.owner_contact_ids().first());
-    let asked = trust.trustee_contact_ids.first().or(first_owner).and_then(|id| participants.get(id));
+    let asked = trust.trustee_contact_ids.first().and_then(|id| participants.get(id));
     let rule = GateRule::InformationRequest {
         participant_ids: asked.into_iter().copied().collect(),
         fields: papered.iter().map(|(item, _)| question(item)).collect::<Result<_, _>>()?,

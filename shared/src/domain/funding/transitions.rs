@@ -168,23 +168,29 @@ impl FundingItem {
         Ok(ItemChange { item: self.touched(next, now), events: event.into_iter().collect() })
     }
 
-    /// Puts an item on hold, or clears the hold. Doing it twice changes nothing, and a new remark makes no event.
+    /// Puts an item on hold, or clears the hold. Doing it twice changes nothing, and a new remark makes no event. For whom it
+    /// waits already, without a remark, keeps the remark that it has.
     ///
     /// # Errors
-    /// `wrong_state` at `path.item_id` once it is closed, `sensitive_value` at `note`.
+    /// `wrong_state` at `path.item_id` once it is closed; at `note` `sensitive_value`, and `invalid_value` where the hold is
+    /// cleared.
     pub fn park(&self, parking: Parking, by: Actor, now: Timestamp) -> Result<ItemChange, FieldErrors> {
         let Parking { waiting_on, note } = parking;
         if let Some(note) = &note {
             let checked = sensitive::check(note.as_str());
             checked.map_err(|(code, message)| FieldErrors::one("note", code, message))?;
         }
+        if note.is_some() && waiting_on.0.is_none() {
+            let message = "has no place where the hold is cleared; leave it out";
+            return Err(FieldErrors::one("note", FieldCode::InvalidValue, message));
+        }
         if self.is_closed() {
             let message = "is closed, and waits for nobody";
             return Err(FieldErrors::one("path.item_id", FieldCode::WrongState, message));
         }
         let (before, after) = (self.hold.as_ref().map(|hold| hold.waiting_on), waiting_on.0);
-        let is_same = before == after && self.hold.as_ref().and_then(|hold| hold.note.as_ref()) == note.as_ref();
-        if is_same || (before.is_none() && after.is_none()) {
+        let noted = self.hold.as_ref().and_then(|hold| hold.note.as_ref());
+        if before == after && (note.is_none() || noted == note.as_ref()) {
             return Ok(ItemChange { item: self.clone(), events: Vec::new() });
         }
         let since = self.hold.as_ref().filter(|_| before == after).map_or(now, |hold| hold.since);

@@ -91,23 +91,33 @@ pub enum NotDone {
     FiledAlready,
     /// Proof needs a document, or words that say what was confirmed and how.
     NothingToSee,
-    /// As much proof was filed as one item may have.
+    /// As much proof waits for a member, or was ever filed, as one item may have.
     TooMuchProof,
     /// Its agreement is a draft or active.
     AgreementLive(AgreementId),
 }
 
-/// Closes an open item as unfunded.
+/// Closes an item as unfunded, unless its agreement is a draft or active. After an agreement is completed, an item that never
+/// moved is closed this way too.
 ///
 /// # Errors
 /// [`NotDone::Papered`], [`NotDone::Closed`].
 pub fn close_unfunded(
     by: &Member,
     item: &FundingItem,
-    moment: Moment,
+    course: Course<'_>,
     (reason, note): (CloseReason, Option<Note>),
 ) -> Result<FundingChange, NotDone> {
-    let (after, event) = item.closed_unfunded(by, moment, reason, note)?;
+    let (agreement, moment) = course;
+    if item.is_closed() {
+        return Err(NotDone::Closed);
+    }
+    // An agreement that nobody could read counts as live.
+    let ended = own(item, agreement).is_some_and(|agreement| !is_live(agreement));
+    if let Some(id) = item.agreement_id().filter(|_| !ended) {
+        return Err(NotDone::Papered(id));
+    }
+    let (after, event) = item.closed_unfunded(by, moment, reason, note);
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
 
@@ -182,13 +192,16 @@ pub fn reopen_item(by: &Member, item: &FundingItem, course: Course<'_>) -> Resul
     if !item.is_closed() {
         return Err(NotDone::NotClosed);
     }
-    let is_live = |agreement: &&Agreement| matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
-    if let Some(live) = own(item, agreement).filter(is_live) {
+    if let Some(live) = own(item, agreement).filter(|agreement| is_live(agreement)) {
         return Err(NotDone::AgreementLive(live.id()));
     }
     let after = item.opened_again(moment.at());
     let event = after.reopened_event();
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
+}
+
+fn is_live(agreement: &Agreement) -> bool {
+    matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
 }
 
 fn own<'a>(item: &FundingItem, agreement: Option<&'a Agreement>) -> Option<&'a Agreement> {

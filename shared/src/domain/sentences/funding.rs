@@ -1,5 +1,6 @@
 //! Sentences about funding items.
 
+use crate::domain::funding::proof::Proof;
 use crate::domain::funding::{CloseReason, Fact, FundingItem, FundingStatus, Phase, Verb, WaitingOn};
 
 /// What comes next for an item, in a sentence.
@@ -24,6 +25,9 @@ fn next_step(item: &FundingItem) -> String {
         }
         Phase::Ready => "Nothing is missing. Draft its agreement.".to_owned(),
         Phase::Papered => "Its agreement is drafted. A member publishes it.".to_owned(),
+        Phase::InProgress | Phase::Claimed if item.proofs().iter().any(Proof::is_undecided) => {
+            "Proof was filed. It waits for a member to accept or reject it.".to_owned()
+        }
         Phase::InProgress => "Its agreement is published. It waits for proof from the receiving side.".to_owned(),
         Phase::Claimed => "The owner says that it is done. It waits for proof from the receiving side.".to_owned(),
         Phase::Done => done(item).to_owned(),

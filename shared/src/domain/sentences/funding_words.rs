@@ -127,7 +127,9 @@ pub fn refusal(refused: NotDone) -> (&'static str, &'static str) {
         NotDone::NothingToSee => {
             ("Nothing was filed", "Add a file, or say in the note what was confirmed, by whom and how.")
         }
-        NotDone::TooMuchProof => ("This item has as much proof as it can have", "Reject what does not count first."),
+        NotDone::TooMuchProof => {
+            ("This item can take no more proof", "Accept or reject what waits for a decision first.")
+        }
         NotDone::AgreementLive(_) => {
             ("Its agreement is not over", "Cancel or complete the agreement, then reopen the item.")
         }

@@ -170,6 +170,7 @@ async fn a_hold_is_beside_the_phase_and_cleared_once() {
     assert_eq!((&parked["waiting_on"], &parked["phase"]), (&json!("institution"), &json!("unsorted")));
     assert!(!parked.to_string().contains("certified"), "the remark is in no response");
     assert_eq!(park(json!({"waiting_on": "institution", "note": "They want a certified copy."})).await, parked);
+    assert_eq!(park(json!({"waiting_on": "institution"})).await, parked, "its remark stays");
     assert_eq!(park(json!({"waiting_on": "recorder"})).await["waiting_on"], "recorder");
     for _ in 0..2 {
         assert_eq!(park(json!({"waiting_on": null})).await["waiting_on"], Value::Null);
@@ -185,6 +186,7 @@ async fn a_hold_is_beside_the_phase_and_cleared_once() {
     for (body, field, code) in [
         (json!({}), "waiting_on", "required"),
         (json!({"waiting_on": "bank"}), "waiting_on", "invalid_value"),
+        (json!({"waiting_on": null, "note": "Never mind."}), "note", "invalid_value"),
         (json!({"waiting_on": "counsel", "note": "account 000123456789"}), "note", "sensitive_value"),
     ] {
         org.post(&to, &body).send().await.refused_for(422, &[(field, code)]);

@@ -321,8 +321,12 @@ async fn every_event_of_funding_is_seen_at_a_subscriber() {
     let org = Org::with(Needs::OWN.time_scale(60)).await;
     let subscriber = org.subscriber_of(&types).await;
     let (workspace, owner, maren) = (org.workspace("Harbor").await, org.person("Ada").await, org.member("Maren").await);
-    let mut body =
-        json!({"workspace_id": workspace["id"], "formal_name": "The Harbor Trust", "external_reference": "t-1"});
+    let mut body = json!({
+        "workspace_id": workspace["id"],
+        "formal_name": "The Harbor Trust",
+        "trustee_contact_ids": [owner["id"]],
+        "external_reference": "t-1",
+    });
     let trust = org.post(TRUSTS, &body).send().await.ok(201);
     body["formal_name"] = json!("The Harbor Family Trust");
     org.post(TRUSTS, &body).send().await.ok(200);
@@ -342,4 +346,16 @@ async fn every_event_of_funding_is_seen_at_a_subscriber() {
         seen.insert(arrival.event_type());
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), types);
+}
+
+#[tokio::test]
+async fn items_of_a_trust_without_trustees_are_not_papered() {
+    let org = Org::new().await;
+    let mut estate = org.estate("Harbor").await;
+    let body = json!({"workspace_id": estate.workspace["id"], "formal_name": "The Empty Trust"});
+    estate.trust = org.post(TRUSTS, &body).send().await.ok(201);
+    let item = org.ready_item(&estate, "A painting").await;
+    let refused = org.post(PAPER, &json!({"item_ids": [item["id"]]})).send().await;
+    refused.refused_for(422, &[("item_ids", "missing_facts")]);
+    assert_eq!(org.item(&item).await["phase"], "ready", "nothing happened");
 }

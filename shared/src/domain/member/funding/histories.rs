@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::domain::actor::Actor;
 use crate::domain::agreement::DocumentContent;
-use crate::domain::agreement::fixtures::published;
+use crate::domain::agreement::fixtures::{completed, published};
 use crate::domain::day::Day;
 use crate::domain::event::EventType;
 use crate::domain::funding::fixtures::{contacts, everything, item, noon, ready_item, trust};
@@ -37,6 +37,7 @@ enum Try {
     Paper,
     Publish,
     Cancel,
+    Complete,
     Claim,
     File,
     Accept,
@@ -56,6 +57,7 @@ fn tries() -> impl Strategy<Value = Try> {
         6 => Just(Try::Paper),
         6 => Just(Try::Publish),
         2 => Just(Try::Cancel),
+        2 => Just(Try::Complete),
         4 => Just(Try::Claim),
         5 => Just(Try::File),
         5 => Just(Try::Accept),
@@ -154,8 +156,15 @@ impl Model {
                 (self.at, self.undecided) = (At::Open, 0);
                 return Some(vec![EventType::FundingItemReopened]);
             }
+            // It changes no item: what was not proven by then goes on waiting.
+            Try::Complete if agreement == Some(Lifecycle::Active) => {}
             Try::Claim if self.at == At::InProgress && runs => self.at = At::Claimed,
-            Try::File if matches!(self.at, At::InProgress | At::Claimed) && runs && self.filed < 20 => {
+            Try::File
+                if matches!(self.at, At::InProgress | At::Claimed)
+                    && runs
+                    && self.undecided < 20
+                    && self.filed < 100 =>
+            {
                 (self.undecided, self.filed) = (self.undecided + 1, self.filed + 1);
             }
             Try::Accept if matches!(self.at, At::InProgress | At::Claimed) && runs && self.undecided > 0 => {
@@ -163,8 +172,8 @@ impl Model {
                 return Some(vec![EventType::FundingItemClosed]);
             }
             Try::Reject if self.undecided > 0 => self.undecided -= 1,
-            Try::Close if self.at == At::Open => {
-                (self.at, self.hold) = (At::Unfunded, None);
+            Try::Close if self.at == At::Open || (!self.is_closed() && agreement == Some(Lifecycle::Completed)) => {
+                (self.at, self.hold, self.undecided) = (At::Unfunded, None, 0);
                 return Some(vec![EventType::FundingItemClosed]);
             }
             Try::Reopen if self.is_closed() => {
@@ -254,13 +263,22 @@ impl World {
                 self.items[n] = reopened.into_item();
                 return Some(vec![event]);
             }
+            Try::Complete => {
+                let active = agreement.filter(|agreement| agreement.lifecycle() == Lifecycle::Active)?;
+                let completed = completed(&active, self.now);
+                if before.reopened_with(&completed, moment).is_some() {
+                    return None;
+                }
+                self.agreements.insert(completed.id(), completed);
+                return Some(Vec::new());
+            }
             Try::Claim => record_claim(&by, &before, course, None),
             Try::File => file_proof(&by, &before, course, proof()),
             Try::Accept => accept_proof(&by, &before, course, undecided?),
             Try::Reject => {
                 reject_proof(&by, &before, moment, (undecided?, SafeNote::parse("It is unreadable").unwrap()))
             }
-            Try::Close => close_unfunded(&by, &before, moment, (CloseReason::Sold, None)),
+            Try::Close => close_unfunded(&by, &before, course, (CloseReason::Sold, None)),
             Try::Reopen => reopen_item(&by, &before, course),
         };
         let FundingChange { item, events } = done.ok()?;
@@ -480,7 +498,12 @@ fn a_form_or_a_claim_of_another_agreement_changes_nothing() {
     world.items = vec![item];
     assert!(world.attempt(0, Try::Paper).is_some());
     let id = world.items[0].agreement_id().unwrap();
-    assert_eq!(close_unfunded(&by, &world.items[0], moment, (CloseReason::Sold, None)), Err(NotDone::Papered(id)));
+    let close = |world: &World| {
+        close_unfunded(&by, &world.items[0], (world.agreements.get(&id), moment), (CloseReason::Sold, None))
+    };
+    assert_eq!(close(&world), Err(NotDone::Papered(id)));
+    let unread = close_unfunded(&by, &world.items[0], (None, moment), (CloseReason::Sold, None));
+    assert_eq!(unread, Err(NotDone::Papered(id)), "nobody knows how its agreement stands");
     assert!(world.attempt(0, Try::Publish).is_some() && world.attempt(0, Try::File).is_some());
     let none = NewProof { note: None, ..proof() };
     let agreement = world.agreements[&id].clone();
