@@ -405,6 +405,12 @@ pub const LOGIN_WAIT_MAX_S: i64 = 300;
 /// The lifetime of a count of failed logins, in seconds.
 pub const FAILED_LOGINS_FORGOTTEN_S: i64 = 3600;
 
+/// Items that a walk over the whole table reads together. It tells its progress, and can go on, after each so many.
+pub const TABLE_PAGE_ITEMS: i32 = 1000;
+/// Records that a migration rewrites, and items that a restoration writes, at the same time: enough to hide the latency, and
+/// less than a new table takes without throttling.
+pub const REWRITES_AT_ONCE: usize = 16;
+
 /// Attempts at an operator's act while other calls change the same records.
 pub const OPERATOR_ATTEMPTS_MAX: u32 = 5;
 

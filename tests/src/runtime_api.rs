@@ -232,6 +232,15 @@ impl Function {
         Ok((status, at.duration_since(self.started)))
     }
 
+    /// The same for an event that is no call through the gateway: waits until the function has returned anything.
+    ///
+    /// # Errors
+    /// When the function fails, ends or takes too long.
+    pub async fn first_return(&mut self) -> Result<Duration, NoReply> {
+        let (at, _) = self.payload().await?;
+        Ok(at.duration_since(self.started))
+    }
+
     async fn payload(&mut self) -> Result<(Instant, Bytes), NoReply> {
         let outcome = tokio::select! {
             biased;

@@ -183,6 +183,14 @@ impl Stack {
         self.beside(&self.table.endpoint, Options { keys: Some(keys), has_background: false, ..Options::default() })
     }
 
+    /// A second stack over a copy of this one's table, with the same keys, and nothing in the background.
+    #[must_use]
+    pub fn on_copy(&self, copy: &Table) -> Arc<Self> {
+        let store = StoreAt::Endpoint { url: copy.endpoint.clone(), table: copy.name.clone() };
+        let keyring = Some(self.keyring.clone());
+        Arc::new(Self::in_new_dir(Options { store, keyring, has_background: false, ..Options::default() }))
+    }
+
     /// A stack over an existing data directory, such as that of a killed process.
     #[must_use]
     pub fn on_data_of(data_dir: &Path) -> Arc<Self> {
@@ -194,8 +202,20 @@ impl Stack {
         Self::start(Options { data_dir: dir.path().to_owned(), ..options }, Some(dir))
     }
 
+    /// A stack of the test's own on the store that the run is configured with, with the demo and nothing in the background.
+    #[must_use]
+    pub fn with_demo() -> Arc<Self> {
+        let options = Options { store: new_table(), has_background: false, ..Options::default() };
+        let dir = TempDir::with_prefix("countersign-test-").expect("a temporary directory");
+        let options = Options { data_dir: dir.path().to_owned(), port: 0, seed: Seed::Demo, ..options };
+        Arc::new(Self::start_with(options, Some(dir)))
+    }
+
     fn start(options: Options, own_dir: Option<TempDir>) -> Self {
-        let options = Options { port: 0, seed: Seed::Empty, ..options };
+        Self::start_with(Options { port: 0, seed: Seed::Empty, ..options }, own_dir)
+    }
+
+    fn start_with(options: Options, own_dir: Option<TempDir>) -> Self {
         let (server, started) = Background::start("stack", async move |announce, stop| {
             let stack = local::Stack::start(options).await.expect("the local stack starts");
             let table = Table { endpoint: stack.dynamodb_url().to_owned(), name: stack.table().to_owned() };

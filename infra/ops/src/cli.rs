@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use shared::domain::time::Timestamp;
+use shared::store::whole_table::Position;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -23,6 +24,14 @@ pub(crate) enum Command {
     ResetSecondFactor(ResetSecondFactor),
     /// Verify an evidence bundle, offline: print what became of each file, and succeed only if all is as it was signed
     VerifyBundle(VerifyBundle),
+    /// Rewrite records that earlier releases wrote in the layout of this one, while the service runs. Run again, it goes on
+    /// with what is left
+    Migrate(Migrate),
+    /// Copy all items of a table into a file, while nothing writes. Run again with the same file, it goes on with what an
+    /// interrupted run has left
+    Backup(Backup),
+    /// Put the items of a backup into a table. Nothing that is there is overwritten, so it can be run again
+    Restore(Backup),
     /// Make, rotate or trim the keyring: it is read from standard input and written to standard output, never to a terminal
     #[command(subcommand)]
     Keyring(KeyringCommand),
@@ -118,6 +127,30 @@ pub(crate) struct VerifyBundle {
     pub(crate) keys: PathBuf,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Migrate {
+    /// Only count what is to be rewritten
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Where to begin, as an interrupted run has printed it, instead of at the beginning of the table
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) from: Option<Position>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    /// The backup, a line of JSON for each item. It has hashes of secrets: keep it as safe as the table
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
 /// Where the table is.
 #[derive(Debug, Args)]
 pub(crate) struct StoreOptions {
@@ -182,6 +215,28 @@ mod tests {
     }
 
     #[test]
+    fn a_migration_can_be_dry_or_go_on() {
+        let Command::Migrate(Migrate { dry_run, from, .. }) = parse("ops migrate").unwrap() else {
+            panic!("another command")
+        };
+        assert_eq!((dry_run, from), (false, None));
+        // What an interrupted run prints: the keys of an item.
+        let Command::Migrate(Migrate { dry_run, from, .. }) = parse("ops migrate --dry-run --from WAAu").unwrap() else {
+            panic!("another command")
+        };
+        assert_eq!((dry_run, from.map(|from| from.to_string())), (true, Some("WAAu".to_owned())));
+    }
+
+    #[test]
+    fn a_backup_is_a_file() {
+        let Command::Backup(Backup { file, store }) = parse("ops backup b.jsonl --table-name t").unwrap() else {
+            panic!("another command")
+        };
+        assert_eq!((file, store.table_name.as_deref()), (PathBuf::from("b.jsonl"), Some("t")));
+        assert!(matches!(parse("ops restore b.jsonl").unwrap(), Command::Restore(_)));
+    }
+
+    #[test]
     fn a_key_is_retired_by_its_name() {
         let Command::Keyring(KeyringCommand::Retire(Retire { name, compromised_since, lose_sealed })) =
             parse("ops keyring retire 2026-11 --compromised-since 2026-11-20T09:00:00Z").unwrap()
@@ -207,6 +262,9 @@ mod tests {
             "ops create-organization --name x",
             "ops verify-bundle bundle.zip",
             "ops remove",
+            "ops migrate --from nowhere",
+            "ops backup",
+            "ops restore",
             "ops keyring",
             "ops keyring retire",
             "ops keyring retire 2026-11 --compromised-since yesterday",

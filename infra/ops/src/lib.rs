@@ -3,8 +3,10 @@
 
 #[cfg(feature = "aws")]
 pub mod aws;
+pub mod backup;
 pub mod bundles;
 pub mod keyring;
+pub mod migration;
 
 use std::fmt;
 
@@ -25,6 +27,7 @@ use shared::service::{members, password_links, second_factors};
 use shared::store::operator::Operator;
 use shared::store::{Store, StoreError};
 
+pub use migration::migrate;
 pub use shared::domain::organization::Role;
 pub use shared::domain::token::Scope;
 

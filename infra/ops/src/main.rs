@@ -6,19 +6,27 @@ mod cli;
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use ops::create_organization_with_invitation;
+use ops::backup::Restored;
 use ops::keyring::{RetiredKey, Retirement};
+use ops::migration::Interrupted;
 use shared::domain::time::Timestamp;
 use shared::platform::aws::{self, AwsSettings};
 use shared::platform::config::BaseUrl;
 use shared::store::Store;
+use shared::store::migrate::Migrated;
+use shared::store::operator::Operator;
 
 use cli::{
-    Cli, Command, CreateOrganization, CreatePasswordLink, KeyringCommand, LinkOptions, ResetSecondFactor, Retire,
-    StoreOptions, VerifyBundle,
+    Backup, Cli, Command, CreateOrganization, CreatePasswordLink, KeyringCommand, LinkOptions, Migrate, ResetSecondFactor,
+    Retire, StoreOptions, VerifyBundle,
 };
+
+/// How often long work tells its progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The table of the local stack.
 const LOCAL_TABLE: &str = "countersign";
@@ -30,6 +38,9 @@ async fn main() -> ExitCode {
         Command::CreatePasswordLink(options) => create_password_link(&options).await,
         Command::ResetSecondFactor(options) => reset_second_factor(&options).await,
         Command::VerifyBundle(options) => verify_bundle(&options),
+        Command::Migrate(options) => migrate(&options).await,
+        Command::Backup(options) => backup(&options).await,
+        Command::Restore(options) => restore(&options).await,
         Command::Keyring(command) => change_keyring(&command),
     };
     match done {
@@ -70,6 +81,77 @@ async fn create_password_link(options: &CreatePasswordLink) -> Result<(), String
     println!("{}", base_url.link(&path));
     eprintln!("It works once, for 24 hours, and is not shown again.");
     Ok(())
+}
+
+/// Prints the counts on standard output, and the progress on standard error.
+async fn migrate(options: &Migrate) -> Result<(), String> {
+    let store = store(&options.store).await?;
+    let migration = Operator::new(&store).migration(options.from.clone(), options.dry_run);
+    let mut progress = Progress::begin();
+    let ended = ops::migration::run(migration, |migration| {
+        progress.tell(|| {
+            let position = migration.position().map(ToString::to_string).unwrap_or_default();
+            format!("{} (to go on from here: --from {position})", counts(&migration.done, options.dry_run))
+        });
+    })
+    .await;
+    match ended {
+        Ok(migrated) => {
+            println!("{}", counts(&migrated, options.dry_run));
+            Ok(())
+        }
+        Err(Interrupted { cause, done, position }) => {
+            println!("{}", counts(&done, options.dry_run));
+            let from = position.map_or_else(String::new, |position| format!("; go on with --from {position}"));
+            Err(format!("{cause}{from}"))
+        }
+    }
+}
+
+fn counts(migrated: &Migrated, is_dry: bool) -> String {
+    let kinds: Vec<String> = migrated.older.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    let rewritten = if is_dry { String::new() } else { format!(", {} rewritten", migrated.rewritten) };
+    let (looked_at, older) = (migrated.looked_at, migrated.older());
+    format!("{looked_at} items looked at, {older} records of an older version{kinds}{rewritten}")
+}
+
+async fn backup(options: &Backup) -> Result<(), String> {
+    let store = store(&options.store).await?;
+    let mut progress = Progress::begin();
+    let items = ops::backup::backup(&store, &options.file, |items| progress.tell(|| format!("{items} items copied")));
+    let items = items.await.map_err(|error| error.to_string())?;
+    println!("{items} items copied");
+    Ok(())
+}
+
+async fn restore(options: &Backup) -> Result<(), String> {
+    let store = store(&options.store).await?;
+    let mut progress = Progress::begin();
+    let restored = ops::backup::restore(&store, &options.file, |done| progress.tell(|| told(done)));
+    let restored = restored.await.map_err(|error| error.to_string())?;
+    println!("{}", told(restored));
+    if restored.different == 0 { Ok(()) } else { Err("the table differs from the backup".to_owned()) }
+}
+
+fn told(Restored { written, same, different }: Restored) -> String {
+    format!("{written} items written, {same} were there already, {different} differ and were left as they are")
+}
+
+/// Tells on standard error how long work gets on, now and then.
+struct Progress(Instant);
+
+impl Progress {
+    fn begin() -> Self {
+        Self(Instant::now())
+    }
+
+    fn tell(&mut self, line: impl FnOnce() -> String) {
+        if self.0.elapsed() >= PROGRESS_INTERVAL {
+            self.0 = Instant::now();
+            eprintln!("{}", line());
+        }
+    }
 }
 
 /// Prints the report on standard output, whatever it says.

@@ -416,6 +416,11 @@ fn next_version(
     Ok(changes)
 }
 
+/// The change that writes the row with the names of an agreement's documents, if it has any.
+pub(super) fn rows_beside(org: OrgId, agreement: &Agreement) -> Option<Change> {
+    change_documents_row(org, None, agreement)
+}
+
 /// The change of the row with the names of an agreement's documents, if they change.
 fn change_documents_row(org: OrgId, before: Option<&Agreement>, after: &Agreement) -> Option<Change> {
     let names = |agreement: &Agreement| {

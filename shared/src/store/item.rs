@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::StoreError;
 pub use super::keys::Item;
 use super::keys::Key;
+use super::{StoreError, versions};
 use crate::domain::delivery::Delivery;
 use crate::domain::endpoint::Endpoint;
 
@@ -84,10 +84,11 @@ impl<T: Unprotected> Versioned<T> {
     }
 }
 
-/// A record as an item.
+/// A record as an item, with the schema version in which it is written.
 pub(super) fn to_item<T: Serialize>(key: Key, record: &T) -> Result<Item, StoreError> {
     let mut item: Item =
         serde_dynamo::to_item(record).map_err(|error| StoreError::Failed(format!("encoding an item: {error}")))?;
+    versions::stamp(&mut item, &key);
     key.insert_into(&mut item);
     Ok(item)
 }
@@ -99,10 +100,11 @@ pub(super) fn to_versioned_item<T: Serialize>(key: Key, record: &T, version: u64
     Ok(item)
 }
 
-/// An item as a record. Attributes that the record does not have are ignored.
+/// An item as a record, of whatever schema version up to this release's. Attributes that the record does not have are
+/// ignored.
 pub(super) fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError> {
     // serde's message can quote a value.
-    serde_dynamo::from_item(item)
+    serde_dynamo::from_item(versions::upgraded(item)?)
         .map_err(|_| StoreError::Unreadable(format!("decoding a {}", std::any::type_name::<T>())))
 }
 

@@ -80,7 +80,7 @@ pub const SORT: &str = "sk";
 pub const DROP_AT: &str = "ttl";
 
 /// The sort key of an item that is alone in its partition.
-const ALONE: &str = ".";
+pub(super) const ALONE: &str = ".";
 
 /// The key of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -112,6 +112,11 @@ impl Key {
         item.insert(SORT.to_owned(), AttributeValue::S(self.sort));
     }
 
+    /// The partition key.
+    pub(super) fn partition(&self) -> &str {
+        &self.partition
+    }
+
     /// The sort key.
     #[must_use]
     pub fn sort(&self) -> &str {
@@ -135,6 +140,25 @@ impl Key {
     pub fn of(item: &Item) -> Option<Self> {
         let text = |name| item.get(name)?.as_s().ok().cloned();
         Some(Self { partition: text(PARTITION)?, sort: text(SORT)? })
+    }
+}
+
+/// The parts of the key of an organization's record that is alone with its id, such as an agreement. Others have none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RecordKey<'a> {
+    /// Its organization.
+    pub org: OrgId,
+    /// What it is.
+    pub what: &'a str,
+}
+
+impl<'a> RecordKey<'a> {
+    /// The parts of a key.
+    pub(super) fn of(key: &'a Key) -> Option<Self> {
+        let mut parts = key.partition.strip_prefix("ORG#")?.split('#');
+        let (org, what, id) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
+        let is_record = key.sort == ALONE && parts.next().is_none() && uuid::Uuid::try_parse(id).is_ok();
+        is_record.then_some(Self { org, what })
     }
 }
 

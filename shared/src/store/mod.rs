@@ -4,6 +4,8 @@
 //! organization's records, `record` the declaration of a kind of record, [`list`] the one way to read lists. The other
 //! files convert between items and domain types.
 //!
+//! [`versions`] has the schema versions of records, `migrate` what rewrites older ones.
+//!
 //! Decision: responses kept for idempotency are compressed, because a large one would cost many write units, and the
 //! largest would not fit into an item.
 //!
@@ -22,6 +24,7 @@ pub(crate) mod audit;
 pub mod change;
 pub(crate) mod commit;
 pub mod contacts;
+pub mod copy;
 pub mod deliveries;
 pub mod due;
 pub mod endpoints;
@@ -38,6 +41,7 @@ pub mod ledger;
 pub(crate) mod link_codes;
 pub mod list;
 pub(crate) mod members;
+pub mod migrate;
 mod movement_row;
 pub mod movements;
 mod obligation_row;
@@ -59,6 +63,8 @@ pub(crate) mod tokens;
 pub mod trusts;
 mod usage;
 pub(crate) mod verifications;
+pub mod versions;
+pub mod whole_table;
 pub mod workspaces;
 
 pub use item::{Item, Versioned};
@@ -84,6 +90,9 @@ pub enum StoreError {
     /// An item can't be decoded. A retry fails as well.
     #[error("{0}")]
     Unreadable(String),
+    /// A newer release wrote the item. A retry fails as well, until that release is deployed again.
+    #[error("{0}")]
+    Newer(String),
 }
 
 impl Transient for StoreError {
@@ -91,7 +100,7 @@ impl Transient for StoreError {
         match self {
             Self::Conflict => Some(Obstacle::Conflict),
             Self::Throttled(_) => Some(Obstacle::Throttled),
-            Self::Failed(_) | Self::Unreadable(_) => None,
+            Self::Failed(_) | Self::Unreadable(_) | Self::Newer(_) => None,
         }
     }
 }
@@ -101,7 +110,9 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Conflict => Self::Conflict,
             StoreError::Throttled(_) => Self::Throttled(error.to_string()),
-            StoreError::Failed(cause) | StoreError::Unreadable(cause) => Self::Internal(cause),
+            StoreError::Failed(cause) | StoreError::Unreadable(cause) | StoreError::Newer(cause) => {
+                Self::Internal(cause)
+            }
         }
     }
 }

@@ -27,6 +27,10 @@ impl<'a> Operator<'a> {
         Self(store)
     }
 
+    pub(super) fn store(self) -> &'a Store {
+        self.0
+    }
+
     /// Adds an organization.
     pub async fn put_organization(self, organization: &Organization) -> Result<(), StoreError> {
         self.0.put(to_item(keys::organization(organization.id), organization)?, PutIf::Any).await.map(|_| ())

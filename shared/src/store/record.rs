@@ -12,7 +12,7 @@ use super::item::{Item, VERSION, Versioned, number};
 use super::keys::{self, Key, Rows};
 use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::packed::Packer;
-use super::{OrgStore, StoreError};
+use super::{OrgStore, StoreError, versions};
 use crate::domain::ids::OrgId;
 use crate::wire::page::{Page, PageRequest};
 use crate::wire::text::Folded;
@@ -107,15 +107,17 @@ impl OrgStore {
     }
 }
 
-fn decode<R: Record>(item: Item) -> Result<Versioned<R>, StoreError> {
+/// The record of an item, at its version.
+pub(super) fn decode<R: Record>(item: Item) -> Result<Versioned<R>, StoreError> {
     let version =
         number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
     Ok(Versioned::read(R::decode(item)?, version))
 }
 
 fn item_of<R: Record>(org: OrgId, record: &R, version: u64) -> Result<Item, StoreError> {
-    let mut item = record.encode()?;
-    R::key(org, record.record_id()).insert_into(&mut item);
+    let (mut item, key) = (record.encode()?, R::key(org, record.record_id()));
+    versions::stamp(&mut item, &key);
+    key.insert_into(&mut item);
     item.insert(VERSION.to_owned(), AttributeValue::N(version.to_string()));
     Ok(item)
 }
@@ -152,7 +154,8 @@ pub(super) fn row_item(key: Key, text: &str) -> Item {
     item
 }
 
-fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
+/// The change that writes the row of a record.
+pub(super) fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
     let Row { text, attributes } = record.row();
     let mut item = row_item(keys::row(org, R::ROWS, record.record_id().into()), text.as_str());
     item.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));

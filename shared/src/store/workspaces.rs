@@ -228,6 +228,14 @@ fn change_people_row(
     })
 }
 
+/// The change that writes the row with a workspace's people as its record has them, if it has any.
+pub(super) fn rows_beside(org: OrgId, workspace: &Workspace) -> Option<Change> {
+    let mut row = keys::row(org, Rows::WorkspacePeople, workspace.id().uuid()).into_item();
+    row.insert(PEOPLE.to_owned(), record::id_set(workspace.people.iter().map(|id| id.uuid())));
+    // DynamoDB has no empty sets.
+    (!workspace.people.is_empty()).then_some(Change::Put(row))
+}
+
 /// The people of a workspace as its record has them.
 fn people_set(contacts: &BTreeSet<ContactId>) -> AttributeValue {
     AttributeValue::Ss(contacts.iter().map(ContactId::to_string).collect())

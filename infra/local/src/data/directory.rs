@@ -4,7 +4,7 @@
 //! | File | |
 //! |---|---|
 //! | `lock` | locked while a process uses the directory; contains the process id |
-//! | `format` | the version of this layout |
+//! | `format` | the version of this layout and of the records in it |
 //! | `beginning` | present until the initial data are complete; a start that finds it discards what else is there |
 //! | `store.sqlite` (`-wal`, `-shm`) | the records |
 //! | `files` | documents and uploads |
@@ -19,13 +19,19 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use shared::crypto::keyring::Keyring;
+use shared::store::versions;
 
 use crate::data::private_file;
 use crate::data::ready_file::ReadyFile;
 use crate::error::StartError;
 
-/// The version of the layout that this program reads and writes.
-const FORMAT: u32 = 4;
+/// The version of the layout that this program writes. It changes with the schema versions of records, so that data of an
+/// older version are migrated by the next start.
+const FORMAT: u32 = FORMAT_BEFORE_SCHEMAS + versions::NEWEST;
+
+/// Data of this version and later are migrated. The next one was the last before records carried schema versions, which go on
+/// counting from there.
+const FORMAT_BEFORE_SCHEMAS: u32 = 3;
 
 /// The size, in bytes, past which the next start rotates the log.
 const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;
@@ -34,6 +40,8 @@ const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
+    /// Whether an older version wrote the data, which are still to be migrated.
+    is_outdated: bool,
     /// The operating system releases the lock when the process ends, also after a crash.
     _lock: File,
 }
@@ -45,13 +53,14 @@ impl DataDir {
             return Err(StartError::NotADirectory(path.to_owned()));
         }
         create(path).map_err(cannot_write(path))?;
-        let data_dir = Self { path: path.to_owned(), _lock: lock(path)? };
-        data_dir.check_format()?;
+        let mut data_dir = Self { path: path.to_owned(), is_outdated: false, _lock: lock(path)? };
+        data_dir.is_outdated = data_dir.check_format()? < FORMAT;
         Ok(data_dir)
     }
 
-    /// Refuses a directory of another version, before anything is changed, and writes the version into a new one.
-    fn check_format(&self) -> Result<(), StartError> {
+    /// The version of the directory. It refuses one that can't be read, before anything is changed, and writes the version
+    /// into a new one.
+    fn check_format(&self) -> Result<u32, StartError> {
         let format = self.file("format");
         let text = match std::fs::read_to_string(&format) {
             Ok(text) => text,
@@ -61,18 +70,33 @@ impl DataDir {
                 }
                 // The mark comes first: after a crash between the two, a version without it would pass for complete data.
                 self.mark_incomplete()?;
-                let text = format!("{FORMAT}\n");
-                return private_file::write(&format, text.as_bytes()).map_err(cannot_write(&self.path));
+                return self.write_format().map(|()| FORMAT);
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
             Err(error) => return Err(cannot_write(&self.path)(error)),
         };
         match text.trim().parse::<u32>() {
-            Ok(FORMAT) => Ok(()),
+            Ok(known @ FORMAT_BEFORE_SCHEMAS..=FORMAT) => Ok(known),
             Ok(newer) if newer > FORMAT => Err(StartError::Newer(self.path.clone())),
-            Ok(1..FORMAT) => Err(StartError::Older(self.path.clone())),
+            Ok(1..FORMAT_BEFORE_SCHEMAS) => Err(StartError::Older(self.path.clone())),
             _ => Err(self.damaged("the file format does not hold a known version")),
         }
+    }
+
+    fn write_format(&self) -> Result<(), StartError> {
+        self.write("format", format!("{FORMAT}\n").as_bytes())
+    }
+
+    /// Whether an older version wrote the data, which are still to be migrated.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.is_outdated
+    }
+
+    /// Marks the data as migrated: older versions refuse them from now on.
+    pub(crate) fn mark_migrated(&mut self) -> Result<(), StartError> {
+        self.write_format()?;
+        self.is_outdated = false;
+        Ok(())
     }
 
     /// Returns whether the initial data are complete. If not, removes what an interrupted attempt left, so that they can
@@ -178,7 +202,7 @@ impl DataDir {
 pub(crate) fn check_disk_full(data_dir: &Path, error: StartError) -> StartError {
     /// More than a full file system may still have free in a block that is in use.
     const PROBE_BYTES: usize = 256 * 1024;
-    if !matches!(error, StartError::Store(_) | StartError::Seed(_) | StartError::Renewal(_)) {
+    if !matches!(error, StartError::Store(_) | StartError::Seed(_) | StartError::Migration(_) | StartError::Renewal(_)) {
         return error;
     }
     let probe = tempfile::tempfile_in(data_dir).and_then(|mut file| {
@@ -273,8 +297,8 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_another_version_is_refused_and_left_untouched() {
-        for other in [FORMAT - 1, FORMAT + 1] {
+    fn a_directory_of_a_version_that_cannot_be_read_is_refused_and_left_untouched() {
+        for other in [FORMAT_BEFORE_SCHEMAS - 1, FORMAT + 1] {
             let folder = tempfile::tempdir().unwrap();
             let format = format!("{other}\n");
             std::fs::write(folder.path().join("format"), &format).unwrap();
@@ -285,6 +309,22 @@ mod tests {
             assert_eq!(is_older, other < FORMAT);
             assert_eq!(std::fs::read(folder.path().join("store.sqlite")).unwrap(), b"theirs");
             assert_eq!(std::fs::read_to_string(folder.path().join("format")).unwrap(), format);
+        }
+    }
+
+    #[test]
+    fn a_directory_of_an_older_version_is_to_be_migrated_until_it_is_marked() {
+        for older in FORMAT_BEFORE_SCHEMAS..FORMAT {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("format"), format!("{older}\n")).unwrap();
+            std::fs::write(folder.path().join("store.sqlite"), "theirs").unwrap();
+            assert!(DataDir::open(folder.path()).unwrap().is_outdated(), "a start that was interrupted");
+            let mut data_dir = DataDir::open(folder.path()).unwrap();
+            assert!(data_dir.is_outdated() && data_dir.has_data().unwrap());
+            data_dir.mark_migrated().unwrap();
+            assert!(!data_dir.is_outdated());
+            drop(data_dir);
+            assert!(!DataDir::open(folder.path()).unwrap().is_outdated());
         }
     }
 

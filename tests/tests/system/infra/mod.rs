@@ -5,6 +5,7 @@ mod aws_run;
 mod canaries;
 mod connections;
 mod gateway;
+mod handbook;
 mod keyring;
 mod lambda;
 mod local_stack;

@@ -6,5 +6,7 @@ mod endings;
 pub(crate) mod faults;
 mod funding;
 mod histories;
+mod old_data;
 mod races;
 mod restart;
+mod restored;

@@ -1,0 +1,109 @@
+//! The whole table, page by page, for operators: no request of a caller ever reads it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::item::Item;
+use super::keys::{ALONE, Key, PARTITION, SORT};
+use super::versions::SCHEMA;
+use super::{Store, StoreError};
+
+/// What separates the two keys of a position. No key has it.
+const BETWEEN: char = '\0';
+
+/// Where a walk over the whole table has got to: the last item that it has seen. As text it has only letters, digits, `-`
+/// and `_`, so that it can be passed on a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position(Key);
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys = format!("{}{BETWEEN}{}", self.0.partition(), self.0.sort());
+        f.write_str(&URL_SAFE_NO_PAD.encode(keys))
+    }
+}
+
+/// A text is no position.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no position that an earlier run has printed")]
+pub struct InvalidPosition;
+
+impl FromStr for Position {
+    type Err = InvalidPosition;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPosition> {
+        let keys = URL_SAFE_NO_PAD.decode(text).ok().and_then(|keys| String::from_utf8(keys).ok());
+        let keys = keys.ok_or(InvalidPosition)?;
+        let (partition, sort) = keys.split_once(BETWEEN).ok_or(InvalidPosition)?;
+        Ok(Self(Key::from_parts(partition, sort)))
+    }
+}
+
+/// What a page of the table has.
+#[derive(Debug)]
+pub(super) struct PageOfTable {
+    /// The items that are wanted.
+    pub items: Vec<Item>,
+    /// How many were looked at.
+    pub looked_at: u64,
+    /// Where to go on. None at the end of the table.
+    pub next: Option<Position>,
+}
+
+impl Store {
+    /// The next items of the table, as they are when each is read: all, or the keys and schema versions of records that
+    /// are alone in their partitions and not of a schema version.
+    pub(super) async fn page_of_table(
+        &self,
+        from: Option<&Position>,
+        items_max: i32,
+        not_of_version: Option<u32>,
+    ) -> Result<PageOfTable, StoreError> {
+        let mut request = self
+            .client
+            .scan()
+            .table_name(&*self.table)
+            .consistent_read(true)
+            .limit(items_max)
+            .set_exclusive_start_key(from.map(|from| from.0.clone().into_item()))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        if let Some(version) = not_of_version {
+            request = request
+                .filter_expression("#sk = :alone AND (attribute_not_exists(#sv) OR #sv <> :version)")
+                .projection_expression("#pk, #sk, #sv")
+                .expression_attribute_names("#pk", PARTITION)
+                .expression_attribute_names("#sk", SORT)
+                .expression_attribute_names("#sv", SCHEMA)
+                .expression_attribute_values(":alone", AttributeValue::S(ALONE.to_owned()))
+                .expression_attribute_values(":version", AttributeValue::N(version.to_string()));
+        }
+        let output = request.send().await?;
+        Ok(PageOfTable {
+            looked_at: u64::try_from(output.scanned_count).unwrap_or_default(),
+            items: output.items.unwrap_or_default(),
+            next: output.last_evaluated_key.as_ref().and_then(Key::of).map(Position),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_survives_a_command_line() {
+        for (partition, sort) in [("ORG#1#CONTACTREF#it's \"7\" — ü", "."), ("DUE#3", "EVENT#001#x")] {
+            let position = Position(Key::from_parts(partition, sort));
+            let text = position.to_string();
+            assert!(text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{text}");
+            assert_eq!(text.parse(), Ok(position));
+        }
+        for text in ["", "x", "%", "QQ"] {
+            assert_eq!(text.parse::<Position>(), Err(InvalidPosition), "{text}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A backup of a populated table, restored into another one.
+
+use serde_json::Value;
+use shared::store::operator::Operator;
+use tests::app::Browser;
+use tests::run_resources::resource_name;
+use tests::spec::{self, Operation};
+use tests::stack::Table;
+use tests::{Client, Stack};
+
+/// What each operation that reads answers, for each record that the lists have.
+async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> {
+    let client = Client::new(&stack.base_url).with_token(token);
+    let reads: Vec<Operation> = spec::all().into_iter().filter(|operation| !operation.is_write()).collect();
+    let mut answers = Vec::new();
+    let mut ids = Vec::new();
+    for list in reads.iter().filter(|operation| !operation.has_path_id()) {
+        let answer = list.call(&client, "").send().await;
+        if answer.status != 200 {
+            continue;
+        }
+        ids.extend(answer.json()["data"].as_array().into_iter().flatten().filter_map(|record| record["id"].as_str().map(str::to_owned)));
+        answers.push((list.path.clone(), told(stack, &answer.json())));
+    }
+    for read in reads.iter().filter(|operation| operation.has_path_id()) {
+        for id in &ids {
+            let answer = read.call(&client, id).send().await;
+            if answer.status == 200 {
+                answers.push((format!("{} {id}", read.path), told(stack, &answer.json())));
+            }
+        }
+    }
+    answers
+}
+
+/// An answer as any stack gives it: links without their origin.
+fn told(stack: &Stack, answer: &Value) -> Value {
+    serde_json::from_str(&answer.to_string().replace(&stack.base_url, "https://service")).expect("JSON")
+}
+
+async fn empty_table_beside(stack: &Stack) -> Table {
+    let table = Table { endpoint: stack.table().endpoint.clone(), name: resource_name("table") };
+    table.store().create_table().await.expect("a table");
+    table
+}
+
+/// Everything that a restored table has been through: it answers as the first one did, and `ops` finds nothing to migrate.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_table_answers_as_the_first() {
+    let first = Stack::with_demo();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("backup.jsonl");
+    let copied = ops::backup::backup(&first.table().store(), &file, |_| {}).await.expect("a backup");
+    assert!(copied > 500, "the demo has agreements, payments, funding and their history: {copied} items");
+
+    let copy = empty_table_beside(&first).await;
+    let restored = ops::backup::restore(&copy.store(), &file, |_| {}).await.expect("a restoration");
+    assert_eq!((restored.written, restored.same, restored.different), (copied, 0, 0));
+    // A run that is repeated, as after an interruption, finds all of it.
+    let again = ops::backup::restore(&copy.store(), &file, |_| {}).await.expect("a restoration");
+    assert_eq!((again.written, again.same, again.different), (0, copied, 0));
+    assert_is_sound(&copy).await;
+
+    let second = first.on_copy(&copy);
+    for organization in &first.ready.organizations {
+        let (before, after) =
+            tokio::join!(answers(&first, &organization.read_only_token), answers(&second, &organization.read_only_token));
+        assert!(before.len() > 10, "{} answers", before.len());
+        assert_eq!(before.len(), after.len());
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(before, after);
+        }
+    }
+    let admin = &first.ready.organizations[0].members[0];
+    let browser = Browser::new(&second.base_url);
+    assert_eq!(browser.sign_in(&admin.email, &admin.password, "/app").await.status, 303);
+    assert_eq!(browser.get("/app").await.status, 200);
+
+    // Nothing is overwritten: what has changed since is told, and stays.
+    let token = &first.ready.organizations[0].read_write_token;
+    let client = Client::new(&second.base_url).with_token(token);
+    let contact = client.get("/api/v1/contacts").send().await.ok(200)["data"][0]["id"].clone();
+    let path = format!("/api/v1/contacts/{}", contact.as_str().expect("an id"));
+    client.patch(&path, &serde_json::json!({"display_name": "Changed since"})).send().await.ok(200);
+    let later = ops::backup::restore(&copy.store(), &file, |_| {}).await.expect("a restoration");
+    assert!(later.written == 0 && later.different >= 2, "the contact and its row: {later:?}");
+    assert_eq!(client.get(&path).send().await.ok(200)["display_name"], "Changed since");
+}
+
+/// What operators check after a restoration.
+async fn assert_is_sound(table: &Table) {
+    let store = table.store();
+    let counted = ops::migration::run(Operator::new(&store).migration(None, true), |_| {}).await.expect("a count");
+    assert_eq!(counted.older(), 0, "{counted:?}");
+    // `ops verify` goes here: a restored table has no findings.
+}
