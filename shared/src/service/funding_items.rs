@@ -410,7 +410,7 @@ pub async fn act(
 fn decide(by: &Member, current: &Current, act: FundingAct) -> Result<FundingChange, NotDone> {
     let (item, moment) = (&current.item, current.moment);
     match act {
-        FundingAct::CloseUnfunded(reason, note) => acts::close_unfunded(by, item, moment, (reason, note)),
+        FundingAct::CloseUnfunded(reason, note) => acts::close_unfunded(by, item, current.course(), (reason, note)),
         FundingAct::RecordClaim(note) => acts::record_claim(by, item, current.course(), note),
         FundingAct::FileProof(new) => acts::file_proof(by, item, current.course(), new),
         FundingAct::AcceptProof(proof) => acts::accept_proof(by, item, current.course(), proof),

@@ -14,16 +14,18 @@ use crate::domain::proposal::Note;
 use crate::limits;
 
 impl FundingItem {
-    /// The item closed without a transfer. Its hold ends with it.
+    /// The item closed without a transfer, if its agreement is over or there is none. Its hold ends with it.
     pub(in crate::domain) fn closed_unfunded(
         &self,
         by: &Member,
-        moment: Moment,
+        (agreement_is_over, moment): (bool, Moment),
         reason: CloseReason,
         note: Option<Note>,
     ) -> Result<(Self, EventKind), NotDone> {
         match &self.status {
             Status::Open => {}
+            // All have signed, and the receiving side refuses: nothing is left that could be cancelled.
+            Status::InProgress { .. } | Status::Claimed { .. } if agreement_is_over => {}
             Status::Papered { papering } | Status::InProgress { papering } | Status::Claimed { papering, .. } => {
                 return Err(NotDone::Papered(papering.agreement_id));
             }
@@ -43,7 +45,7 @@ impl FundingItem {
         let papering = match &self.status {
             Status::InProgress { papering } => *papering,
             Status::Claimed { .. } => return Err(NotDone::ClaimedAlready),
-            _ => return Err(NotDone::NotInProgress),
+            _ => return Err(self.not_in_progress()),
         };
         let claim = Claim { claimed_at: moment.at(), by: by.actor(), note };
         let next = Self { status: Status::Claimed { papering, claim }, ..self.clone() };
@@ -52,8 +54,8 @@ impl FundingItem {
 
     /// The item with proof that waits for a member.
     pub(in crate::domain) fn with_proof(&self, by: &Member, moment: Moment, new: NewProof) -> Result<Self, NotDone> {
-        if !matches!(self.status, Status::InProgress { .. } | Status::Claimed { .. }) {
-            return Err(NotDone::NotInProgress);
+        if !self.waits_for_proof() {
+            return Err(self.not_in_progress());
         }
         if self.proof(new.id).is_some() {
             return Err(NotDone::FiledAlready);
@@ -86,7 +88,7 @@ impl FundingItem {
         let (papering, claim) = match &self.status {
             Status::InProgress { papering } => (*papering, None),
             Status::Claimed { papering, claim } => (*papering, Some(claim.clone())),
-            _ => return Err(NotDone::NotInProgress),
+            _ => return Err(self.not_in_progress()),
         };
         let accepted = accepted.into_proof();
         let proof_id = accepted.id();
@@ -98,7 +100,7 @@ impl FundingItem {
         Ok((next, event))
     }
 
-    /// The item with proof that a member rejected.
+    /// The item with proof that a member rejected. Once the item is closed, what was filed for it is history.
     pub(in crate::domain) fn without_proof(
         &self,
         by: &Member,
@@ -111,8 +113,21 @@ impl FundingItem {
         if !found.is_undecided() {
             return Err(NotDone::DecidedAlready);
         }
+        if !self.waits_for_proof() {
+            return Err(self.not_in_progress());
+        }
         found.state = ProofState::Rejected { at: moment.at(), by: by.actor(), reason };
         Ok(self.touched(next, moment.at()))
+    }
+
+    /// Whether its agreement is published and it is not closed.
+    fn waits_for_proof(&self) -> bool {
+        matches!(self.status, Status::InProgress { .. } | Status::Claimed { .. })
+    }
+
+    /// Why an item that does not wait for proof takes none.
+    fn not_in_progress(&self) -> NotDone {
+        if self.is_closed() { NotDone::Closed } else { NotDone::NotInProgress }
     }
 
     fn closed(&self, status: Status, closed: FundingStatus, moment: Moment) -> (Self, EventKind) {

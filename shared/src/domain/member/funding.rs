@@ -97,24 +97,26 @@ pub enum NotDone {
     AgreementLive(AgreementId),
 }
 
-/// Closes an open item as unfunded.
+/// Closes an open item as unfunded, unless its agreement is a draft or active.
 ///
 /// # Errors
 /// [`NotDone::Papered`], [`NotDone::Closed`].
 pub fn close_unfunded(
     by: &Member,
     item: &FundingItem,
-    moment: Moment,
+    course: Course<'_>,
     (reason, note): (CloseReason, Option<Note>),
 ) -> Result<FundingChange, NotDone> {
-    let (after, event) = item.closed_unfunded(by, moment, reason, note)?;
+    let (agreement, moment) = course;
+    let is_over = own(item, agreement).is_some_and(|agreement| !is_live(agreement));
+    let (after, event) = item.closed_unfunded(by, (is_over, moment), reason, note)?;
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
 
 /// Records that the owner says it is done. It is no proof, and no event tells of it.
 ///
 /// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::ClaimedAlready`].
+/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::ClaimedAlready`].
 pub fn record_claim(
     by: &Member,
     item: &FundingItem,
@@ -130,7 +132,8 @@ pub fn record_claim(
 /// Files proof of the receiving side. It waits for a member.
 ///
 /// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::FiledAlready`], [`NotDone::NothingToSee`], [`NotDone::TooMuchProof`].
+/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::FiledAlready`], [`NotDone::NothingToSee`],
+/// [`NotDone::TooMuchProof`].
 pub fn file_proof(
     by: &Member,
     item: &FundingItem,
@@ -146,7 +149,7 @@ pub fn file_proof(
 /// Accepts proof: the item is funded.
 ///
 /// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`].
+/// [`NotDone::NotInProgress`], [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`], [`NotDone::Closed`].
 pub fn accept_proof(
     by: &Member,
     item: &FundingItem,
@@ -159,10 +162,10 @@ pub fn accept_proof(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
 
-/// Rejects proof.
+/// Rejects proof of an item that is not closed.
 ///
 /// # Errors
-/// [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`].
+/// [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`], [`NotDone::Closed`].
 pub fn reject_proof(
     by: &Member,
     item: &FundingItem,
@@ -182,13 +185,17 @@ pub fn reopen_item(by: &Member, item: &FundingItem, course: Course<'_>) -> Resul
     if !item.is_closed() {
         return Err(NotDone::NotClosed);
     }
-    let is_live = |agreement: &&Agreement| matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
-    if let Some(live) = own(item, agreement).filter(is_live) {
+    if let Some(live) = own(item, agreement).filter(|agreement| is_live(agreement)) {
         return Err(NotDone::AgreementLive(live.id()));
     }
     let after = item.opened_again(moment.at());
     let event = after.reopened_event();
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
+}
+
+/// Whether an agreement is a draft or active, so that it can still move what it papers.
+fn is_live(agreement: &Agreement) -> bool {
+    matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
 }
 
 fn own<'a>(item: &FundingItem, agreement: Option<&'a Agreement>) -> Option<&'a Agreement> {
@@ -198,5 +205,9 @@ fn own<'a>(item: &FundingItem, agreement: Option<&'a Agreement>) -> Option<&'a A
 /// Checks that the agreement of an item was published and has not ended early.
 fn check_in_progress(item: &FundingItem, (agreement, _): Course<'_>) -> Result<(), NotDone> {
     let runs = |agreement: &Agreement| agreement.was_published() && !agreement.has_ended_early();
-    if own(item, agreement).is_some_and(runs) { Ok(()) } else { Err(NotDone::NotInProgress) }
+    match own(item, agreement) {
+        Some(agreement) if runs(agreement) => Ok(()),
+        _ if item.is_closed() => Err(NotDone::Closed),
+        _ => Err(NotDone::NotInProgress),
+    }
 }

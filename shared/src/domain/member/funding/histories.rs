@@ -37,6 +37,8 @@ enum Try {
     Paper,
     Publish,
     Cancel,
+    /// The last stage of its agreement is done.
+    Complete,
     Claim,
     File,
     Accept,
@@ -56,6 +58,7 @@ fn tries() -> impl Strategy<Value = Try> {
         6 => Just(Try::Paper),
         6 => Just(Try::Publish),
         2 => Just(Try::Cancel),
+        3 => Just(Try::Complete),
         4 => Just(Try::Claim),
         5 => Just(Try::File),
         5 => Just(Try::Accept),
@@ -162,8 +165,9 @@ impl Model {
                 (self.at, self.hold, self.undecided) = (At::Funded, None, self.undecided - 1);
                 return Some(vec![EventType::FundingItemClosed]);
             }
-            Try::Reject if self.undecided > 0 => self.undecided -= 1,
-            Try::Close if self.at == At::Open => {
+            Try::Complete if agreement == Some(Lifecycle::Active) => {}
+            Try::Reject if matches!(self.at, At::InProgress | At::Claimed) && self.undecided > 0 => self.undecided -= 1,
+            Try::Close if self.at == At::Open || (!self.is_closed() && agreement == Some(Lifecycle::Completed)) => {
                 (self.at, self.hold) = (At::Unfunded, None);
                 return Some(vec![EventType::FundingItemClosed]);
             }
@@ -254,13 +258,18 @@ impl World {
                 self.items[n] = reopened.into_item();
                 return Some(vec![event]);
             }
+            Try::Complete => {
+                let active = agreement.filter(|agreement| agreement.lifecycle() == Lifecycle::Active)?;
+                self.agreements.insert(active.id(), completed(&active));
+                return Some(Vec::new());
+            }
             Try::Claim => record_claim(&by, &before, course, None),
             Try::File => file_proof(&by, &before, course, proof()),
             Try::Accept => accept_proof(&by, &before, course, undecided?),
             Try::Reject => {
                 reject_proof(&by, &before, moment, (undecided?, SafeNote::parse("It is unreadable").unwrap()))
             }
-            Try::Close => close_unfunded(&by, &before, moment, (CloseReason::Sold, None)),
+            Try::Close => close_unfunded(&by, &before, course, (CloseReason::Sold, None)),
             Try::Reopen => reopen_item(&by, &before, course),
         };
         let FundingChange { item, events } = done.ok()?;
@@ -274,6 +283,15 @@ impl World {
         self.items[n] = change.into_item();
         Some(events)
     }
+}
+
+/// The agreement as it is stored once its last stage is done.
+fn completed(active: &Agreement) -> Agreement {
+    let mut stored = json!(active);
+    stored["life"] = json!({"state": "completed", "published_at": noon(), "completed_at": noon()});
+    let done: Agreement = serde_json::from_value(stored).unwrap();
+    assert_eq!(done.lifecycle(), Lifecycle::Completed);
+    done
 }
 
 fn proof() -> NewProof {
@@ -480,7 +498,9 @@ fn a_form_or_a_claim_of_another_agreement_changes_nothing() {
     world.items = vec![item];
     assert!(world.attempt(0, Try::Paper).is_some());
     let id = world.items[0].agreement_id().unwrap();
-    assert_eq!(close_unfunded(&by, &world.items[0], moment, (CloseReason::Sold, None)), Err(NotDone::Papered(id)));
+    let draft = world.agreements[&id].clone();
+    let sold = (CloseReason::Sold, None);
+    assert_eq!(close_unfunded(&by, &world.items[0], (Some(&draft), moment), sold), Err(NotDone::Papered(id)));
     assert!(world.attempt(0, Try::Publish).is_some() && world.attempt(0, Try::File).is_some());
     let none = NewProof { note: None, ..proof() };
     let agreement = world.agreements[&id].clone();
@@ -490,4 +510,90 @@ fn a_form_or_a_claim_of_another_agreement_changes_nothing() {
     assert_eq!(reopen_item(&by, &world.items[0], course), Err(NotDone::AgreementLive(id)));
     let people = contacts(&trust);
     assert_eq!(people.len(), 2);
+}
+
+/// The states of an item that is papered or closed, each with a proof that was not decided where there can be one.
+fn in_each_state() -> Vec<(&'static str, World)> {
+    use Try::{Accept, Claim, Close, File, Paper, Publish};
+    let steps: [(&str, &[Try]); 6] = [
+        ("open", &[]),
+        ("papered", &[Paper]),
+        ("in progress", &[Paper, Publish, File]),
+        ("claimed", &[Paper, Publish, File, Claim]),
+        ("funded", &[Paper, Publish, File, File, Accept]),
+        ("unfunded", &[Close]),
+    ];
+    let world = |steps: &[Try]| {
+        let mut world = World::new(1);
+        assert!(world.attempt(0, Try::SortWhole(0)).is_some());
+        assert!(steps.iter().all(|step| world.attempt(0, *step).is_some()));
+        world
+    };
+    steps.into_iter().map(|(name, steps)| (name, world(steps))).collect()
+}
+
+/// Contract, section 3, "Funding item": which acts each state takes, and that every other one changes nothing.
+#[test]
+fn each_state_takes_the_acts_of_the_contract_and_no_other() {
+    let acts = [
+        ("sort", Try::SortVerb(1)),
+        ("park", Try::Park(Some(WaitingOn::Counsel))),
+        ("paper", Try::Paper),
+        ("publish", Try::Publish),
+        ("claim", Try::Claim),
+        ("file", Try::File),
+        ("accept", Try::Accept),
+        ("reject", Try::Reject),
+        ("close", Try::Close),
+        ("reopen", Try::Reopen),
+    ];
+    let taken = |mut world: World| {
+        let before = world.items.clone();
+        let done = acts.iter().filter(|(_, act)| {
+            let is_done = world.attempt(0, *act).is_some();
+            assert!(is_done || world.items == before);
+            world.items.clone_from(&before);
+            is_done
+        });
+        done.map(|(name, _)| *name).collect::<Vec<_>>()
+    };
+    for (state, world) in in_each_state() {
+        let expected: &[&str] = match state {
+            "open" => &["sort", "park", "paper", "close"],
+            "papered" => &["park", "publish"],
+            "in progress" => &["park", "claim", "file", "accept", "reject"],
+            "claimed" => &["park", "file", "accept", "reject"],
+            // Its agreement is active.
+            "funded" => &[],
+            _ => &["reopen"],
+        };
+        let mut over = World { agreements: world.agreements.clone(), items: world.items.clone(), ..World::new(1) };
+        assert_eq!(taken(world), expected, "{state}");
+        // Its agreement is completed: nothing that could be cancelled moves the asset any more.
+        if over.attempt(0, Try::Complete).is_some() {
+            let expected: Vec<&str> = match state {
+                "funded" => vec!["reopen"],
+                _ => expected.iter().copied().chain(["close"]).collect(),
+            };
+            assert_eq!(taken(over), expected, "{state}, agreement completed");
+        }
+    }
+}
+
+#[test]
+fn what_is_filed_for_a_closed_item_is_neither_accepted_nor_rejected() {
+    let by = member("Maren");
+    for (state, world) in in_each_state().into_iter().filter(|(state, _)| matches!(*state, "funded" | "unfunded")) {
+        let (item, moment) = (&world.items[0], Moment::test(noon()));
+        let agreement = world.agreement_of(0).cloned();
+        let course = (agreement.as_ref(), moment);
+        for proof in item.proofs() {
+            let reason = SafeNote::parse("It is unreadable").unwrap();
+            let expected = if proof.is_undecided() { NotDone::Closed } else { NotDone::DecidedAlready };
+            assert_eq!(reject_proof(&by, item, moment, (proof.id(), reason)), Err(expected), "{state}");
+            assert_eq!(accept_proof(&by, item, course, proof.id()), Err(expected), "{state}");
+        }
+        assert_eq!(file_proof(&by, item, course, self::proof()), Err(NotDone::Closed), "{state}");
+        assert_eq!(record_claim(&by, item, course, None), Err(NotDone::Closed), "{state}");
+    }
 }
