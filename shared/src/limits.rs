@@ -557,6 +557,8 @@ pub const PROOFS_PER_ITEM_MAX: usize = 100;
 pub const SCHEDULE_FACTS_BYTES_MAX: usize = 1_500_000;
 /// Funding items that one transaction creates: each is an item with its pointer, its reference and its event.
 pub const FUNDING_ITEMS_CREATED_AT_ONCE: usize = 15;
+/// Funding items that one transaction creates and sorts: each has an event more.
+pub const FUNDING_ITEMS_SORTED_AT_ONCE: usize = 12;
 /// Agreements whose documents the page of a trust shows, the newest first.
 pub const TRUST_AGREEMENTS_SHOWN: usize = 20;
 /// People of a workspace that forms offer as owners, settlors and trustees.

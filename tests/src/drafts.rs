@@ -270,6 +270,15 @@ pub async fn put_parts(org: &Org, id: AgreementId, change: impl FnOnce(&mut Agre
     }
 }
 
+/// Takes an agreement to another state of its life, past the service.
+///
+/// # Panics
+/// When the table does not take it.
+pub async fn put_life(org: &Org, id: AgreementId, life: Life) {
+    let life = serde_dynamo::to_attribute_value(life).expect("an attribute");
+    set_at(org, keys::agreement(org.id, id), "life", life).await;
+}
+
 /// Makes something due at another moment.
 async fn move_due(org: &Org, what: Due, id: uuid::Uuid, [before, after]: [Timestamp; 2]) {
     let (table, due) = (org.stack().table(), |at| keys::due(at, what, org.id, id).into_item());

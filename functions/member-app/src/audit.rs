@@ -136,6 +136,9 @@ fn kind_label(kind: ObjectKind) -> &'static str {
         ObjectKind::Workspace => "Workspace",
         ObjectKind::Proposal => "Proposal",
         ObjectKind::Obligation => "Obligation",
+        ObjectKind::Trust => "Trust",
+        ObjectKind::FundingItem => "Funding item",
+        ObjectKind::TrustOrItem => "Trust or funding item",
         ObjectKind::Endpoint => "Webhook endpoint",
         ObjectKind::Token => "Access token",
         ObjectKind::Member => "Member",
@@ -280,17 +283,22 @@ impl RowView {
 
 impl Object {
     /// An object whose name was found.
-    pub fn new((kind, id): (ObjectKind, Uuid), names: &Names, is_admin: bool) -> Option<Self> {
-        let text = names.get(id)?.to_owned();
+    pub fn new((_, id): (ObjectKind, Uuid), names: &Names, is_admin: bool) -> Option<Self> {
+        // What it is, where the operation leaves that open, its name tells.
+        let (kind, text) = names.object(id)?;
+        let text = text.to_owned();
         let url = match kind {
             ObjectKind::Agreement => format!("/app/agreements/{id}"),
             ObjectKind::Contact => format!("/app/contacts/{id}"),
             ObjectKind::Workspace => format!("/app/workspaces/{id}"),
             ObjectKind::Proposal => format!("/app/proposals/{id}"),
+            ObjectKind::Obligation => crate::obligations::obligation_url(id.into()),
+            ObjectKind::Trust => crate::funding::trust_url(id.into()),
+            ObjectKind::FundingItem => crate::funding::item_url(id.into()),
             ObjectKind::Endpoint if is_admin => format!("/app/developers/endpoints/{id}"),
             ObjectKind::Token if is_admin => "/app/developers/tokens".to_owned(),
             ObjectKind::Member => "/app/organization".to_owned(),
-            ObjectKind::Obligation | ObjectKind::Endpoint | ObjectKind::Token | ObjectKind::Part => {
+            ObjectKind::TrustOrItem | ObjectKind::Endpoint | ObjectKind::Token | ObjectKind::Part => {
                 return Some(Self::Named(text));
             }
         };

@@ -521,10 +521,10 @@ impl Item {
 impl ChangeRow {
     fn new(row: &AuditRow, names: &Names, is_admin: bool) -> Self {
         let mut objects: Vec<_> = audit::objects_of(row).collect();
-        // A proposal before its agreement, and an agreement before its workspace.
-        objects.sort_by_key(|(kind, _)| match kind {
-            ObjectKind::Proposal => 0,
-            ObjectKind::Agreement => 1,
+        // A proposal before its agreement, an item before its trust, and what is in a workspace before the workspace.
+        objects.sort_by_key(|(kind, id)| match names.object(*id).map_or(*kind, |(kind, _)| kind) {
+            ObjectKind::Proposal | ObjectKind::FundingItem => 0,
+            ObjectKind::Agreement | ObjectKind::Trust => 1,
             _ => 2,
         });
         Self {

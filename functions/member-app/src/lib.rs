@@ -339,6 +339,7 @@ fn funding_routes() -> Router<Arc<AppState>> {
         .route(funding::TRUSTS, page::<funding::ListTrusts>())
         .route("/app/trusts/new", page_with_action::<funding::NewTrust, funding::CreateTrust>())
         .route("/app/trusts/{id}", page::<funding::ShowTrust>())
+        .route("/app/trusts/{id}/edit", page_with_action::<funding::EditTrust, funding::SaveTrust>())
 }
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.

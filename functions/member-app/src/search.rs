@@ -3,14 +3,17 @@
 use askama::Template;
 use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;
+use shared::domain::funding::FundingItem;
 use shared::domain::money::Money;
 use shared::domain::movement::Movement;
 use shared::domain::obligation::Obligation;
 use shared::domain::organization::MemberRecord;
 use shared::domain::proposal::Proposal;
+use shared::domain::sentences::funding_words as words;
 use shared::domain::statement::Statement;
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
+use shared::domain::trust::Trust;
 use shared::domain::workspace::Workspace;
 use shared::error::Error;
 use shared::service::endpoints::EndpointState;
@@ -24,6 +27,7 @@ use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::contacts::contact_url;
 use crate::developers::endpoint_url;
+use crate::funding::{item_badge, item_url, trust_url};
 use crate::home::ProposalRow;
 use crate::labels::{
     Badge, contact_kind_label, endpoint_badge, lifecycle_badge, movement_badge, subscription_label, workspace_badge,
@@ -135,6 +139,13 @@ fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) 
             &found.statements,
             crate::statement::PATH.to_owned(),
             statement,
+        ),
+        group(["trusts", "Trusts", "Trustees", "Kind"], &found.trusts, list("/app/trusts"), trust),
+        group(
+            ["funding-items", "Funding items", "Kind", "State"],
+            &found.funding_items,
+            list("/app/funding"),
+            funding_item,
         ),
         group(["members", "Members", "Email", "Role"], &found.members, organization::search_url(search), |found| {
             member(found, search)
@@ -250,6 +261,26 @@ fn statement(found: &Statement) -> Row {
         about: entries,
         badge: Badge { text: format, class: "quiet" },
         id: found.id.uuid(),
+    }
+}
+
+fn trust(found: &Trust) -> Row {
+    Row {
+        url: trust_url(found.id),
+        name: found.formal_name.as_str().to_owned(),
+        about: found.trustee_contact_ids.len().to_string(),
+        badge: Badge { text: "Trust", class: "quiet" },
+        id: found.id.uuid(),
+    }
+}
+
+fn funding_item(found: &FundingItem) -> Row {
+    Row {
+        url: item_url(found.id()),
+        name: found.label().as_str().to_owned(),
+        about: words::asset_kind(found.asset_kind()).to_owned(),
+        badge: item_badge(found),
+        id: found.id().uuid(),
     }
 }
 

@@ -68,6 +68,12 @@ pub enum ObjectKind {
     Proposal,
     /// An obligation.
     Obligation,
+    /// A trust.
+    Trust,
+    /// A funding item.
+    FundingItem,
+    /// A trust or a funding item: a call that adds an item names its trust first, if it has one.
+    TrustOrItem,
     /// A webhook endpoint.
     Endpoint,
     /// An access token.

@@ -12,7 +12,7 @@ use super::funding::sensitive;
 use super::ids::{ContactId, TrustId, WorkspaceId};
 use super::time::Timestamp;
 use crate::wire::fields::FieldErrors;
-use crate::wire::input::OrDefault;
+use crate::wire::input::{NullablePatch, OrDefault, Patch};
 use crate::wire::text::Folded;
 
 /// A trust as it is stored.
@@ -85,18 +85,64 @@ impl NewTrust {
         given(&self.trustee_contact_ids)
     }
 
-    /// Checks that the name has no number that belongs nowhere.
-    ///
-    /// # Errors
-    /// `sensitive_value` at `formal_name`.
-    pub fn check(&self) -> Result<(), FieldErrors> {
-        let checked = sensitive::check(self.formal_name.as_str());
-        checked.map_err(|(code, message)| FieldErrors::one("formal_name", code, message))
+    /// What it changes of a trust that is there: contacts that are left out stay, and so does the reference, by which it was
+    /// found.
+    #[must_use]
+    pub fn into_changes(self) -> TrustChanges {
+        let patch = |OrDefault(GivenContacts(given)): OrDefault<GivenContacts>| given.map_or(Patch::Keep, Patch::Set);
+        TrustChanges {
+            formal_name: Patch::Set(self.formal_name),
+            settlor_contact_ids: patch(self.settlor_contact_ids),
+            trustee_contact_ids: patch(self.trustee_contact_ids),
+            external_reference: NullablePatch::Keep,
+        }
     }
 }
 
 fn given(contacts: &OrDefault<GivenContacts>) -> &[ContactId] {
     contacts.0.0.as_ref().map(ContactIds::as_slice).unwrap_or_default()
+}
+
+/// What to change of a trust; what is left out stays. Its workspace stays, with its items.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct TrustChanges {
+    /// What it is called in documents. Its contact gets the name too.
+    #[deserr(default)]
+    pub formal_name: Patch<DisplayName>,
+    /// Who settled it, in the place of those before.
+    #[deserr(default)]
+    pub settlor_contact_ids: Patch<ContactIds>,
+    /// Who acts for it, in the place of those before.
+    #[deserr(default)]
+    pub trustee_contact_ids: Patch<ContactIds>,
+    /// The caller's own key of it; `null` removes it.
+    #[deserr(default)]
+    pub external_reference: NullablePatch<ExternalReference>,
+}
+
+impl TrustChanges {
+    /// The contacts that are set, with the names of their fields.
+    #[must_use]
+    pub fn contacts(&self) -> [(&'static str, &[ContactId]); 2] {
+        [
+            ("settlor_contact_ids", set_contacts(&self.settlor_contact_ids)),
+            ("trustee_contact_ids", set_contacts(&self.trustee_contact_ids)),
+        ]
+    }
+}
+
+fn set_contacts(patch: &Patch<ContactIds>) -> &[ContactId] {
+    if let Patch::Set(ids) = patch { ids.as_slice() } else { &[] }
+}
+
+/// Checks that a name has no number that belongs nowhere.
+///
+/// # Errors
+/// `sensitive_value` at `formal_name`.
+pub fn check_name(name: &DisplayName) -> Result<(), FieldErrors> {
+    let checked = sensitive::check(name.as_str());
+    checked.map_err(|(code, message)| FieldErrors::one("formal_name", code, message))
 }
 
 impl Trust {
@@ -127,18 +173,16 @@ impl Trust {
         (trust, contact)
     }
 
-    /// The trust with the values that are given; equal to this one, time included, if they change nothing. Contacts in
-    /// another order are the same contacts.
+    /// The trust after a change; equal to this one, time included, if it changes nothing. Contacts in another order are the
+    /// same contacts.
     #[must_use]
-    pub fn change(&self, new: NewTrust, now: Timestamp) -> Self {
+    pub fn change(&self, changes: TrustChanges, now: Timestamp) -> Self {
+        let TrustChanges { formal_name, settlor_contact_ids, trustee_contact_ids, external_reference } = changes;
         let mut next = self.clone();
-        next.formal_name = new.formal_name;
-        if let Some(settlors) = new.settlor_contact_ids.0.0.filter(|given| !is_same(given, &self.settlor_contact_ids)) {
-            next.settlor_contact_ids = settlors.into_vec();
-        }
-        if let Some(trustees) = new.trustee_contact_ids.0.0.filter(|given| !is_same(given, &self.trustee_contact_ids)) {
-            next.trustee_contact_ids = trustees.into_vec();
-        }
+        next.formal_name = formal_name.apply(next.formal_name);
+        next.external_reference = external_reference.apply(next.external_reference);
+        replace_others(&mut next.settlor_contact_ids, settlor_contact_ids);
+        replace_others(&mut next.trustee_contact_ids, trustee_contact_ids);
         if next != *self {
             next.updated_at = now.max(self.updated_at);
         }
@@ -168,8 +212,13 @@ impl Trust {
     }
 }
 
-fn is_same(given: &ContactIds, known: &[ContactId]) -> bool {
-    given.as_slice().len() == known.len() && given.as_slice().iter().all(|id| known.contains(id))
+/// Replaces contacts, unless the given ones are the same.
+fn replace_others(known: &mut Vec<ContactId>, given: Patch<ContactIds>) {
+    let Patch::Set(given) = given else { return };
+    let is_same = given.as_slice().len() == known.len() && given.as_slice().iter().all(|id| known.contains(id));
+    if !is_same {
+        *known = given.into_vec();
+    }
 }
 
 #[cfg(test)]
@@ -192,19 +241,21 @@ mod tests {
         let (trust, contact) = Trust::create(TrustId::new(), new(&[ada, ben]), Actor::system(), first);
         assert_eq!((contact.kind, &contact.display_name), (ContactKind::Trust, &trust.formal_name));
         assert_eq!(trust.contact_id, contact.id);
-        assert_eq!(trust.change(new(&[ben, ada, ben]), later), trust, "another order");
-        let left_out = read(json!({"workspace_id": trust.workspace_id, "formal_name": "The Ellery Trust"})).unwrap();
+        assert_eq!(trust.change(new(&[ben, ada, ben]).into_changes(), later), trust, "another order");
+        let left_out = json!({"workspace_id": trust.workspace_id, "formal_name": "The Ellery Trust"});
+        let left_out = read::<NewTrust>(left_out).unwrap().into_changes();
         assert_eq!(trust.change(left_out, later), trust, "what is left out stays");
-        let after = trust.change(new(&[ben]), later);
+        assert_eq!(trust.change(TrustChanges::default(), later), trust);
+        let after = trust.change(new(&[ben]).into_changes(), later);
         assert_eq!((after.settlor_contact_ids.as_slice(), after.updated_at), (&[ben][..], later));
-        let none = trust.change(new(&[]), later);
+        let none = trust.change(new(&[]).into_changes(), later);
         assert!(none.settlor_contact_ids.is_empty());
     }
 
     #[test]
     fn a_name_has_no_account_number() {
-        let mut with_number = new(&[]);
-        with_number.formal_name = DisplayName::parse("Trust of account 000123456789").unwrap();
-        assert!(new(&[]).check().is_ok() && with_number.check().is_err());
+        let name = |text: &str| DisplayName::parse(text).unwrap();
+        assert!(check_name(&name("The Ellery Trust")).is_ok());
+        assert!(check_name(&name("Trust of account 000123456789")).is_err());
     }
 }

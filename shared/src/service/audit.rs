@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::acts::Act;
-use crate::domain::audit::{AuditFilter, AuditRow, DayRange, ObjectKind};
+use crate::domain::audit::{AuditFilter, AuditRow, CallOutcome, DayRange, ObjectKind};
 use crate::domain::ids::{AgreementId, RequestId};
 use crate::domain::sentences;
 use crate::domain::time::Timestamp;
@@ -38,7 +38,7 @@ pub struct AuditPage {
 /// The names of callers and objects by their ids, and what calls did in the histories of agreements.
 #[derive(Debug, Default)]
 pub struct Names {
-    names: HashMap<Uuid, String>,
+    names: HashMap<Uuid, (ObjectKind, String)>,
     acts: HashMap<RequestId, Act>,
 }
 
@@ -46,7 +46,13 @@ impl Names {
     /// The name of what has an id, if it was found.
     #[must_use]
     pub fn get(&self, id: Uuid) -> Option<&str> {
-        self.names.get(&id).map(String::as_str)
+        self.names.get(&id).map(|(_, name)| name.as_str())
+    }
+
+    /// What has an id, with its name, if it was found.
+    #[must_use]
+    pub fn object(&self, id: Uuid) -> Option<(ObjectKind, &str)> {
+        self.names.get(&id).map(|(kind, name)| (*kind, name.as_str()))
     }
 
     /// What a call did, with the part or the proposal that it was about where the history of an agreement has it.
@@ -60,8 +66,23 @@ impl Names {
 
 /// The objects of a row whose kinds are known, with their kinds.
 pub fn objects_of(row: &AuditRow) -> impl Iterator<Item = (ObjectKind, Uuid)> + '_ {
-    sentences::operation(&row.operation).objects.iter().copied().zip(row.objects.iter().copied())
+    let known = sentences::operation(&row.operation).objects;
+    // Over the API the body of this call names the items, and the agreement comes after them.
+    let is_items_first = row.operation == PAPER && row.caller.actor_type == ActorType::Token;
+    let (last, others) = match row.objects.split_last() {
+        Some((agreement, items)) if is_items_first && row.outcome() == CallOutcome::Success => (Some(agreement), items),
+        _ => (None, row.objects.as_slice()),
+    };
+    let kinds = known.iter().filter(move |kind| match kind {
+        ObjectKind::Workspace => !is_items_first,
+        ObjectKind::Agreement => !is_items_first || last.is_some(),
+        _ => true,
+    });
+    kinds.copied().zip(last.into_iter().chain(others).copied())
 }
+
+/// The operation that papers funding items.
+const PAPER: &str = "paper_funding_items";
 
 /// A page of the log: the rows of some days that a filter lets through, before a call if one is given.
 pub async fn page(
@@ -126,14 +147,14 @@ fn caller_of(row: &AuditRow) -> Option<(ObjectKind, Uuid)> {
 }
 
 /// The names of the first of these, as many as one batch of keys finds, and, with the keys that are left, what the first
-/// of the rows did in the histories of agreements. A member takes two keys.
+/// of the rows did in the histories of agreements. A member takes two keys, and what may be a trust or an item does.
 async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>, rows: &[AuditRow]) -> Result<Names, Error> {
     let mut seen = HashSet::new();
     let distinct = of.filter(|(kind, _)| *kind != ObjectKind::Part).filter(|named| seen.insert(*named));
     let distinct: Vec<_> = distinct.collect();
     let mut keys = 0;
     let fits = |(kind, _): &&(ObjectKind, Uuid)| {
-        keys += if *kind == ObjectKind::Member { 2 } else { 1 };
+        keys += if matches!(kind, ObjectKind::Member | ObjectKind::TrustOrItem) { 2 } else { 1 };
         keys <= limits::BATCH_KEYS_MAX
     };
     let first: Vec<_> = distinct.iter().take_while(fits).copied().collect();

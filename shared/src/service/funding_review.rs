@@ -88,6 +88,35 @@ pub async fn people(scope: &Scope, id: WorkspaceId) -> Result<(Workspace, Vec<Co
     Ok((workspace.into_inner(), people))
 }
 
+/// A trust as the form shows it with which a member changes it.
+#[derive(Debug)]
+pub struct TrustEdit {
+    /// The trust, with the version of its record.
+    pub trust: Versioned<Trust>,
+    /// Its workspace.
+    pub workspace: Workspace,
+    /// Who can be its settlors and trustees, and who is.
+    pub people: Vec<Contact>,
+    /// How many of its items have a draft with its name and its people.
+    pub papered: usize,
+}
+
+/// A trust with the people that it can name.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn trust_to_edit(scope: &Scope, id: TrustId) -> Result<TrustEdit, Error> {
+    let workspace = scope.store().workspace_of_trust(id).await?.ok_or_else(Error::not_found)?;
+    let funding = async { scope.store().versioned_funding_of(workspace).await.map_err(Error::from) };
+    let (workspace, funding) = futures_util::try_join!(workspaces::get_without_people(scope, workspace), funding)?;
+    let known: Vec<Trust> = funding.trusts.iter().map(|trust| Trust::clone(trust)).collect();
+    let trust = funding.trusts.into_iter().find(|trust| trust.id == id).ok_or_else(Error::not_found)?;
+    let people = contacts(scope, owner_candidates(&workspace, &known)).await?;
+    let is_papered = |item: &FundingItem| item.trust_id() == Some(id) && item.phase() == Phase::Papered;
+    let papered = funding.items.iter().filter(|item| is_papered(item)).count();
+    Ok(TrustEdit { trust, workspace: workspace.into_inner(), people, papered })
+}
+
 /// The funding of a workspace as its page shows it.
 #[derive(Debug)]
 pub struct WorkspaceFundingReview {

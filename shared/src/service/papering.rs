@@ -165,7 +165,8 @@ fn check(items: &[Current]) -> Result<(), FieldErrors> {
 /// Papers what was prepared, with the files of its documents in their order.
 ///
 /// # Errors
-/// `limit_reached` at `item_ids` when the agreement would have more participants or signatures than one may have.
+/// `limit_reached` at `item_ids` when the agreement would have more participants or signatures than one may have, or its
+/// workspace more people.
 pub fn paper(
     by: &impl Writer,
     prepared: Prepared,
@@ -180,7 +181,11 @@ pub fn paper(
     let now = scope.now();
     let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("item_ids")))?;
     let mut changes = vec![agreements::create(scope.call(), &draft)?, trusts::check(scope.call(), &trust)];
-    changes.extend(workspaces::join(scope, &workspace, draft.participants.iter().map(|one| one.contact_id))?);
+    let people = draft.participants.iter().map(|one| one.contact_id);
+    changes.extend(workspaces::join(scope, &workspace, people).map_err(|error| match error {
+        Error::Invalid(found) => Error::Invalid(at_items(found)),
+        other => other,
+    })?);
     let (mut events, mut shown) = (Vec::new(), vec![id.uuid()]);
     for Current { before, item, events: happened, moment, .. } in items {
         let papering = Papering { agreement_id: id, papered_at: moment.at(), trust_version: trust.version() };
@@ -197,6 +202,16 @@ pub fn paper(
     let payments_wait_for = BTreeMap::new();
     let papered = AgreementInFull { agreement, contacts, blockers, is_proposed: false, payments_wait_for };
     Ok(Plan::new(scope, papered).change(changes).emit(events).showing(shown))
+}
+
+/// The same at the items, whose agreement the people would join the workspace for.
+fn at_items(found: FieldErrors) -> FieldErrors {
+    let mut errors = FieldErrors::default();
+    for error in found.into_list() {
+        let message = format!("{}; remove those who are not needed, then paper again", error.message);
+        errors.extend(FieldErrors::one("item_ids", error.code, message));
+    }
+    errors
 }
 
 /// The agreement that a form papered before, with the id that the form carries: it was sent twice.

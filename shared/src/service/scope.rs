@@ -162,6 +162,12 @@ impl<T> Plan<T> {
         Plan { output, now, changes, checks, events, test, shown }
     }
 
+    /// The same plan with what is made of its output.
+    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Plan<U> {
+        let Self { output, now, changes, checks, events, test, shown } = self;
+        Plan { output: make(output), now, changes, checks, events, test, shown }
+    }
+
     /// The output of a plan that is not committed.
     pub(crate) fn into_output(self) -> T {
         self.output

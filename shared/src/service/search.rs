@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::domain::agreement::Agreement;
 use crate::domain::audit::ObjectKind;
 use crate::domain::contact::Contact;
+use crate::domain::funding::FundingItem;
 use crate::domain::member::Member;
 use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
@@ -14,15 +15,18 @@ use crate::domain::organization::MemberRecord;
 use crate::domain::proposal::Proposal;
 use crate::domain::statement::Statement;
 use crate::domain::token::Token;
+use crate::domain::trust::Trust;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::AgreementQuery;
 use crate::service::contacts::ContactQuery;
 use crate::service::endpoints::{self, EndpointState};
+use crate::service::funding_items::FundingItemQuery;
 use crate::service::movements::MovementQuery;
 use crate::service::proposals::{Order, ProposalFilter, ProposalQuery};
 use crate::service::scope::Scope;
+use crate::service::trusts::TrustQuery;
 use crate::service::workspaces::WorkspaceQuery;
 use crate::service::{members, tokens};
 use crate::wire::fields::FieldErrors;
@@ -57,6 +61,10 @@ pub struct Found {
     pub obligations: Page<Obligation>,
     /// By the name of the file, the newest first.
     pub statements: Page<Statement>,
+    /// By formal name.
+    pub trusts: Page<Trust>,
+    /// By label.
+    pub funding_items: Page<FundingItem>,
     /// By name or email address.
     pub members: Page<MemberRecord>,
     /// By name, for admins.
@@ -97,10 +105,14 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
             store.statements_named(needle, page),
         )?)
     });
+    let of_trusts = TrustQuery { search: query.q.clone(), ..TrustQuery::of_page(page) };
+    let of_items = FundingItemQuery { search: query.q.clone(), ..FundingItemQuery::of_page(page) };
+    let funding =
+        Box::pin(async { Ok(tokio::try_join!(store.list_trusts(&of_trusts), store.list_funding_items(&of_items))?) });
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
-    let (lists, (payments, obligations, statements), members, tokens, endpoints) =
-        tokio::try_join!(lists, money, members::list(scope), tokens, endpoints)?;
+    let (lists, (payments, obligations, statements), (trusts, funding_items), members, tokens, endpoints) =
+        tokio::try_join!(lists, money, funding, members::list(scope), tokens, endpoints)?;
     let (agreements, with_documents, workspaces, contacts, proposals) = lists;
     let has = |texts: &[&str]| Folded::join(texts.iter().copied()).as_str().contains(needle);
     Ok(Some(Found {
@@ -112,6 +124,8 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
         payments,
         obligations,
         statements,
+        trusts,
+        funding_items,
         members: Page::slice(members.into_iter().filter(|member| members::is_found(member, &query.q)), page),
         tokens: Page::slice(tokens.into_iter().filter(|token| has(&[&token.name])), page),
         endpoints: Page::slice(endpoints.into_iter().filter(|state| has(&[state.endpoint.url().as_str()])), page),
@@ -137,11 +151,13 @@ pub struct NamedObject {
 pub async fn objects_named(scope: &Scope, member: &Member, text: &str) -> Result<(Vec<NamedObject>, u64), Error> {
     let query = SearchQuery { q: Search::parse(text, "object").map_err(Error::Invalid)? };
     let Some(found) = Box::pin(find(scope, member, &query)).await? else { return Ok((Vec::new(), 0)) };
-    let Found { agreements, workspaces, contacts, members, tokens, endpoints, .. } = found;
+    let Found { agreements, workspaces, contacts, trusts, funding_items, members, tokens, endpoints, .. } = found;
     let totals = [
         agreements.pagination.total,
         workspaces.pagination.total,
         contacts.pagination.total,
+        trusts.pagination.total,
+        funding_items.pagination.total,
         members.pagination.total,
         tokens.pagination.total,
         endpoints.pagination.total,
@@ -153,12 +169,16 @@ pub async fn objects_named(scope: &Scope, member: &Member, text: &str) -> Result
         workspaces.data.iter().map(|found| object(ObjectKind::Workspace, found.id().uuid(), found.name.as_str()));
     let contacts =
         contacts.data.iter().map(|found| object(ObjectKind::Contact, found.id.uuid(), found.display_name.as_str()));
+    let trusts = trusts.data.iter().map(|found| object(ObjectKind::Trust, found.id.uuid(), found.formal_name.as_str()));
+    let items = funding_items.data.iter();
+    let items = items.map(|found| object(ObjectKind::FundingItem, found.id().uuid(), found.label().as_str()));
     let members = members.data.iter().map(|found| object(ObjectKind::Member, found.id.uuid(), found.name.as_str()));
     let tokens = tokens.data.iter().map(|found| object(ObjectKind::Token, found.id.uuid(), &found.name));
     let endpoints = endpoints
         .data
         .iter()
         .map(|found| object(ObjectKind::Endpoint, found.endpoint.id().uuid(), found.endpoint.url().as_str()));
-    let shown = agreements.chain(workspaces).chain(contacts).chain(members).chain(tokens).chain(endpoints).collect();
+    let records = agreements.chain(workspaces).chain(contacts).chain(trusts).chain(items);
+    let shown = records.chain(members).chain(tokens).chain(endpoints).collect();
     Ok((shown, totals.iter().sum()))
 }

@@ -4,13 +4,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::domain::contact::ContactChanges;
 use crate::domain::ids::{ContactId, TrustId, WorkspaceId};
-use crate::domain::trust::{NewTrust, Trust};
+use crate::domain::trust::{NewTrust, Trust, TrustChanges, check_name};
 use crate::error::Error;
+use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::workspaces;
 use crate::store::{Versioned, contacts as stored_contacts, trusts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::input::Patch;
+use crate::wire::input::{NullablePatch, Patch};
 use crate::wire::page::Page;
 
 pub use crate::store::trusts::TrustQuery;
@@ -86,46 +87,91 @@ pub async fn create_once(by: &impl Writer, id: TrustId, new: NewTrust) -> Result
 async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
     check_references(scope, &new).await?;
-    new.check().map_err(Error::Invalid)?;
+    check_name(&new.formal_name).map_err(Error::Invalid)?;
     if let Some(reference) = &new.external_reference
         && let Some(holder) = scope.store().trust_with_reference(reference).await?
     {
         let before = scope.store().trust(holder).await?.ok_or(Error::Conflict)?;
-        return change(scope, before, new).await;
+        if before.external_reference.as_ref() != Some(reference) {
+            // A member gave the trust another reference between the two reads.
+            return Err(Error::Conflict);
+        }
+        if before.workspace_id != new.workspace_id {
+            let message = "is not the workspace of the trust that has this external_reference";
+            return Err(Error::Invalid(FieldErrors::one("workspace_id", FieldCode::WrongWorkspace, message)));
+        }
+        return Ok(change(scope, &before, new.into_changes()).await?.map(|(trust, _)| Upserted::Existing(trust)));
     }
     let (trust, contact) = Trust::create(id, new, scope.actor().clone(), scope.now());
     let changes = [stored::create(scope.call(), &trust)?, stored_contacts::create(scope.call(), &contact)?];
     let event = trust.created_event();
-    let shown = [trust.id.uuid(), contact.id.uuid()];
+    let shown = [trust.workspace_id.uuid(), trust.id.uuid(), contact.id.uuid()];
     let created = Upserted::Created(TrustInFull { trust, item_count: 0 });
     Ok(Plan::new(scope, created).change(changes).emit([event]).showing(shown))
 }
 
-/// Gives a trust the values that were sent. Identical ones change nothing, and no event tells of them.
-async fn change(scope: &Scope, before: Versioned<Trust>, new: NewTrust) -> Result<Plan<Upserted>, Error> {
-    if before.workspace_id != new.workspace_id {
-        let message = "is not the workspace of the trust that has this external_reference";
-        return Err(Error::Invalid(FieldErrors::one("workspace_id", FieldCode::WrongWorkspace, message)));
+/// Changes a trust, and returns it with its version: a member's form does it by id, a call of the API by reference. A change
+/// without an effect makes no new version, and no event tells of it.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none, or at each contact; [`Error::StaleMatch`]; `sensitive_value` at `formal_name`, and
+/// `taken` at `external_reference` when another trust has it.
+pub async fn update(
+    by: &impl Writer,
+    id: TrustId,
+    expected: &ExpectedVersion,
+    changes: TrustChanges,
+) -> Result<Plan<(TrustInFull, u64)>, Error> {
+    let scope = by.scope();
+    let named = changes.contacts();
+    let trust = async { scope.store().trust(id).await.map_err(Error::from) };
+    let (before, unknown) = futures_util::try_join!(trust, unknown_contacts(scope, &named))?;
+    let before = before.ok_or_else(Error::not_found)?;
+    if !unknown.is_empty() {
+        return Err(Error::NotFound(unknown));
     }
-    let after = before.change(new, scope.now());
+    expected.check(before.version())?;
+    if let Patch::Set(name) = &changes.formal_name {
+        check_name(name).map_err(Error::Invalid)?;
+    }
+    if let NullablePatch::Set(reference) = &changes.external_reference
+        && before.external_reference.as_ref() != Some(reference)
+        && let Some(holder) = scope.store().trust_with_reference(reference).await?
+    {
+        if holder == id {
+            // Another call set it on this trust after the read.
+            return Err(Error::Conflict);
+        }
+        let message = "is the reference of another trust";
+        return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
+    }
+    change(scope, &before, changes).await
+}
+
+/// The plan of a change of a trust. Its contact gets its name.
+async fn change(
+    scope: &Scope,
+    before: &Versioned<Trust>,
+    changes: TrustChanges,
+) -> Result<Plan<(TrustInFull, u64)>, Error> {
+    let after = before.change(changes, scope.now());
     let counts = scope.store().item_counts(Some(before.workspace_id)).await?;
-    let existing = |trust: Trust| Upserted::Existing(with_count(trust, &counts));
-    let shown = [before.id.uuid()];
-    if after == *before {
-        return Ok(Plan::new(scope, existing(after)).showing(shown));
+    let shown = [before.workspace_id.uuid(), before.id.uuid()];
+    if after == **before {
+        return Ok(Plan::new(scope, (with_count(after, &counts), before.version())).showing(shown));
     }
-    let mut changes = vec![stored::replace(scope.call(), &before, &after)?];
+    let mut written = vec![stored::replace(scope.call(), before, &after)?];
     if after.formal_name != before.formal_name
         && let Some(contact) = scope.store().contact(after.contact_id).await?
     {
         let name = Patch::Set(after.formal_name.clone());
         let renamed = contact.change(ContactChanges { display_name: name, ..ContactChanges::default() }, scope.now());
         if renamed != *contact {
-            changes.push(stored_contacts::replace(scope.call(), &contact, &renamed)?);
+            written.push(stored_contacts::replace(scope.call(), &contact, &renamed)?);
         }
     }
-    let event = after.updated_event();
-    Ok(Plan::new(scope, existing(after)).change(changes).emit([event]).showing(shown))
+    let (event, version) = (after.updated_event(), before.version() + 1);
+    Ok(Plan::new(scope, (with_count(after, &counts), version)).change(written).emit([event]).showing(shown))
 }
 
 /// Checks that the workspace and all contacts are of the organization.

@@ -146,16 +146,16 @@ impl OrgStore {
         self.store.get_all(&keys).await?.iter().map(read_row).collect()
     }
 
-    /// The names of callers and objects by their ids, and the acts that calls were in the histories of agreements. What does
+    /// The names of callers and objects by their ids, with what each object is, and the acts that calls were in the histories of agreements. What does
     /// not exist, or no longer, is left out, except for former members.
     pub(crate) async fn names_and_acts(
         &self,
         of: &[(ObjectKind, Uuid)],
         calls: &[(AgreementId, RequestId)],
-    ) -> Result<(HashMap<Uuid, String>, HashMap<RequestId, Act>), StoreError> {
+    ) -> Result<(HashMap<Uuid, (ObjectKind, String)>, HashMap<RequestId, Act>), StoreError> {
         let act_keys: HashMap<Key, RequestId> =
             calls.iter().map(|(agreement, call)| (keys::act(self.org, *agreement, *call), *call)).collect();
-        let of_names = of.iter().flat_map(|(kind, id)| self.named_by(*kind, *id));
+        let of_names = of.iter().flat_map(|(kind, id)| self.named_by(*kind, *id)).map(|(_, key)| key);
         let keys: Vec<Key> = of_names.chain(act_keys.keys().cloned()).collect();
         let mut names: HashMap<Key, String> = HashMap::new();
         let mut acts: HashMap<RequestId, Act> = HashMap::new();
@@ -166,31 +166,40 @@ impl OrgStore {
             }
             let inner =
                 |item: &Item, outer: &str, name: &str| item.get(outer)?.as_m().ok()?.get(name)?.as_s().ok().cloned();
-            let plain = ["display_name", "name", "url"].iter().find_map(|name| text(&item, name).map(str::to_owned));
+            let plain = ["display_name", NAME, "url"].iter().find_map(|name| text(&item, name).map(str::to_owned));
             let name = plain.or_else(|| inner(&item, "subject", "name"));
             names.extend(Key::of(&item).zip(name));
         }
         let name = |(kind, id): &(ObjectKind, Uuid)| {
-            let name = self.named_by(*kind, *id).into_iter().find_map(|key| names.get(&key).cloned());
-            Some((*id, name?))
+            let named = |(kind, key): (ObjectKind, Key)| Some((kind, names.get(&key)?.clone()));
+            Some((*id, self.named_by(*kind, *id).into_iter().find_map(named)?))
         };
         Ok((of.iter().filter_map(name).collect(), acts))
     }
 
-    /// The keys of the items that may have the name of an object.
-    fn named_by(&self, kind: ObjectKind, id: Uuid) -> Vec<Key> {
+    /// The keys of the items that may have the name of an object, and what it is if one has.
+    fn named_by(&self, kind: ObjectKind, id: Uuid) -> Vec<(ObjectKind, Key)> {
         let org = self.org;
-        match kind {
-            ObjectKind::Agreement => vec![keys::agreement(org, id.into())],
-            ObjectKind::Contact => vec![keys::contact(org, id.into())],
-            ObjectKind::Workspace => vec![keys::workspace(org, id.into())],
-            ObjectKind::Proposal => vec![keys::proposal(org, id.into())],
-            ObjectKind::Obligation => vec![keys::obligation(org, id.into())],
-            ObjectKind::Endpoint => vec![keys::endpoint(org, id.into())],
-            ObjectKind::Token => vec![keys::token(org, id.into())],
-            ObjectKind::Member => vec![keys::member(org, id.into()), keys::former_member(org, id.into())],
-            ObjectKind::Part => Vec::new(),
-        }
+        let key = match kind {
+            ObjectKind::Agreement => keys::agreement(org, id.into()),
+            ObjectKind::Contact => keys::contact(org, id.into()),
+            ObjectKind::Workspace => keys::workspace(org, id.into()),
+            ObjectKind::Proposal => keys::proposal(org, id.into()),
+            ObjectKind::Obligation => keys::obligation(org, id.into()),
+            ObjectKind::Endpoint => keys::endpoint(org, id.into()),
+            ObjectKind::Token => keys::token(org, id.into()),
+            ObjectKind::Trust => keys::trust_pointer(org, id.into()),
+            ObjectKind::FundingItem => keys::funding_item_pointer(org, id.into()),
+            ObjectKind::TrustOrItem => {
+                let of = |kind| self.named_by(kind, id);
+                return [ObjectKind::Trust, ObjectKind::FundingItem].into_iter().flat_map(of).collect();
+            }
+            ObjectKind::Member => {
+                return vec![(kind, keys::member(org, id.into())), (kind, keys::former_member(org, id.into()))];
+            }
+            ObjectKind::Part => return Vec::new(),
+        };
+        vec![(kind, key)]
     }
 }
 
@@ -229,6 +238,8 @@ const TOKEN: &str = "token_id";
 const MEMBER: &str = "member_id";
 /// See [`TOKEN`].
 const PARTICIPANT: &str = "participant_id";
+/// The attribute of an item by which records are named whose own attributes have no such name.
+pub(super) const NAME: &str = "name";
 /// The length of an object's id, in bytes.
 const ID_BYTES: usize = 16;
 

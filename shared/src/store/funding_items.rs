@@ -204,6 +204,14 @@ impl OrgStore {
     }
 }
 
+/// The pointer from an item's id to its place. It has its name too, so that the audit log finds it in one read.
+fn pointer(org: OrgId, item: &FundingItem) -> Item {
+    let mut pointer = keys::funding_item_pointer(org, item.id()).into_item();
+    pointer.insert(AT.to_owned(), AttributeValue::S(key(org, item).sort().to_owned()));
+    pointer.insert(super::audit::NAME.to_owned(), AttributeValue::S(item.label().as_str().to_owned()));
+    pointer
+}
+
 /// The changes that create a funding item. Its place, its id and its reference must be free.
 pub fn create(call: &CallContext, created: &ItemChange) -> Result<Changes, StoreError> {
     let org = call.org();
@@ -212,8 +220,7 @@ pub fn create(call: &CallContext, created: &ItemChange) -> Result<Changes, Store
         item.insert(name.to_owned(), AttributeValue::S(value));
         Change::Create(item)
     };
-    let pointer = keys::funding_item_pointer(org, created.id());
-    let pointer = named(pointer, AT, key(org, created).sort().to_owned());
+    let pointer = Change::Create(pointer(org, created));
     let reference = created
         .external_reference()
         .map(|reference| named(keys::funding_item_reference(org, reference), ITEM, created.id().to_string()));
@@ -223,7 +230,7 @@ pub fn create(call: &CallContext, created: &ItemChange) -> Result<Changes, Store
 
 /// The changes of sorting, parking or papering.
 pub fn change(call: &CallContext, before: &Versioned<FundingItem>, after: &ItemChange) -> Result<Changes, StoreError> {
-    Ok(Changes::of(call, [next(call, before, after)?]))
+    Ok(Changes::of(call, next(call, before, after)?))
 }
 
 /// The changes of a member's act.
@@ -232,7 +239,7 @@ pub fn act(
     before: &Versioned<FundingItem>,
     after: &ByMember<FundingItem>,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::decided_by_member(call, after, [next(call, before, after)?]))
+    Ok(Changes::decided_by_member(call, after, next(call, before, after)?))
 }
 
 /// The changes with which the publication of its agreement sets an item in progress.
@@ -241,7 +248,7 @@ pub(crate) fn start(
     before: &Versioned<FundingItem>,
     after: &StartedItem,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::decided(call, after.moment(), [next(call, before, after)?]))
+    Ok(Changes::decided(call, after.moment(), next(call, before, after)?))
 }
 
 /// The changes with which the end of its agreement opens an item again.
@@ -250,15 +257,17 @@ pub(crate) fn reopen(
     before: &Versioned<FundingItem>,
     after: &ReopenedItem,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::decided(call, after.moment(), [next(call, before, after)?]))
+    Ok(Changes::decided(call, after.moment(), next(call, before, after)?))
 }
 
 /// The next version of an item: the one way in which an item is written after it was added.
-fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem) -> Result<Change, StoreError> {
+fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem) -> Result<Vec<Change>, StoreError> {
     if before.id() != after.id() || key(call.org(), before) != key(call.org(), after) {
         return Err(StoreError::Failed("a funding item in the place of another one".to_owned()));
     }
-    Ok(Change::Replace(encoded(call.org(), after, before.version() + 1)?, before.version()))
+    let record = Change::Replace(encoded(call.org(), after, before.version() + 1)?, before.version());
+    let renamed = (before.label() != after.label()).then(|| Change::Put(pointer(call.org(), after)));
+    Ok(std::iter::once(record).chain(renamed).collect())
 }
 
 #[cfg(test)]

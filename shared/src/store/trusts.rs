@@ -63,7 +63,7 @@ impl OrgStore {
         self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item).collect()
     }
 
-    /// The id of the trust that has an external reference.
+    /// The id of the trust that has an external reference, as the reference's item says.
     pub(crate) async fn trust_with_reference(
         &self,
         reference: &ExternalReference,
@@ -82,7 +82,9 @@ impl OrgStore {
                 None => None,
             };
             let fits = |trust: &Trust| {
-                query.workspace_id.is_none_or(|workspace| trust.workspace_id == workspace)
+                // The trust may have been given another reference between the two reads.
+                trust.external_reference.as_ref() == Some(reference)
+                    && query.workspace_id.is_none_or(|workspace| trust.workspace_id == workspace)
                     && needle.is_none_or(|needle| trust.search_text().as_str().contains(needle))
             };
             return Ok(Page::slice(found.into_iter().filter(fits), query.page()));
@@ -117,21 +119,33 @@ fn decode(item: Item) -> Result<Trust, StoreError> {
     from_versioned_item::<Trust>(item).map(Versioned::into_inner)
 }
 
+/// What leads to a trust: its pointer, which has its name too, so that the audit log finds it in one read, or its reference.
+fn leading_to(trust: &Trust, key: Key) -> Item {
+    let mut item = key.into_item();
+    item.insert(TRUST.to_owned(), AttributeValue::S(trust.id.to_string()));
+    item.insert(WORKSPACE.to_owned(), AttributeValue::S(trust.workspace_id.to_string()));
+    item
+}
+
+fn pointer(org: OrgId, trust: &Trust) -> Item {
+    let mut pointer = leading_to(trust, keys::trust_pointer(org, trust.id));
+    pointer.insert(super::audit::NAME.to_owned(), AttributeValue::S(trust.formal_name.as_str().to_owned()));
+    pointer
+}
+
+fn claim(org: OrgId, trust: &Trust) -> Option<Change> {
+    let reference = trust.external_reference.as_ref()?;
+    Some(Change::Create(leading_to(trust, keys::trust_reference(org, reference))))
+}
+
 /// The changes that create a trust. Its id and its reference must be free.
 pub fn create(call: &CallContext, trust: &Trust) -> Result<Changes, StoreError> {
     let org = call.org();
-    let names = |key: Key| {
-        let mut item = key.into_item();
-        item.insert(TRUST.to_owned(), AttributeValue::S(trust.id.to_string()));
-        item.insert(WORKSPACE.to_owned(), AttributeValue::S(trust.workspace_id.to_string()));
-        Change::Create(item)
-    };
-    let reference = trust.external_reference.as_ref().map(|reference| names(keys::trust_reference(org, reference)));
-    let created = [Change::Create(item(org, trust, 1)?), names(keys::trust_pointer(org, trust.id))];
-    Ok(Changes::of(call, created.into_iter().chain(reference)))
+    let created = [Change::Create(item(org, trust, 1)?), Change::Create(pointer(org, trust))];
+    Ok(Changes::of(call, created.into_iter().chain(claim(org, trust))))
 }
 
-/// The changes from one state of a trust to the next. Its workspace and its reference stay.
+/// The changes from one state of a trust to the next. Its workspace stays, and another reference must be free.
 ///
 /// # Errors
 /// When the record before is another trust.
@@ -139,8 +153,17 @@ pub fn replace(call: &CallContext, before: &Versioned<Trust>, after: &Trust) -> 
     if (before.id, before.workspace_id) != (after.id, after.workspace_id) {
         return Err(StoreError::Failed("a trust in the place of another one".to_owned()));
     }
-    let next = item(call.org(), after, before.version() + 1)?;
-    Ok(Changes::of(call, [Change::Replace(next, before.version())]))
+    let org = call.org();
+    let mut changes = vec![Change::Replace(item(org, after, before.version() + 1)?, before.version())];
+    if before.formal_name != after.formal_name {
+        changes.push(Change::Put(pointer(org, after)));
+    }
+    if before.external_reference != after.external_reference {
+        let old = before.external_reference.as_ref();
+        changes.extend(old.map(|reference| Change::Delete(keys::trust_reference(org, reference))));
+        changes.extend(claim(org, after));
+    }
+    Ok(Changes::of(call, changes))
 }
 
 /// The check that a trust has not changed.

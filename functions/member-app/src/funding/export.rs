@@ -8,37 +8,13 @@ use shared::error::Error;
 use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::web::Request;
 
-use super::{item_url, names};
+use super::facts::as_typed;
+use super::sheet::{Column, OWNERS_SEPARATOR};
+use super::{item_url, names_in};
 use crate::Handler;
 use crate::csv::Csv;
 use crate::labels::actor_label;
 use crate::response::PageResponse;
-
-/// The first record of a file.
-const HEAD: [&str; 22] = [
-    "label",
-    "asset_kind",
-    "verb",
-    "trust",
-    "owners",
-    "phase",
-    "status",
-    "done",
-    "waiting_on",
-    "missing_facts",
-    "next_step",
-    "claimed_at",
-    "claim_recorded_by",
-    "proof_source",
-    "proof_dated",
-    "proof_state",
-    "proof_accepted_at",
-    "close_reason",
-    "external_reference",
-    "agreement_id",
-    "id",
-    "app_url",
-];
 
 /// Exports all items of the workspace.
 pub(crate) struct Export;
@@ -53,9 +29,9 @@ impl Handler for Export {
         let review = funding_review::of_workspace(signed_in.scope(), id).await?;
         let base = request.app().base_url.to_string();
         let mut csv = Csv::default();
-        csv.push(HEAD);
+        csv.push(Column::all().map(Column::name));
         for item in &review.schedule.items {
-            let fields = record(&review, item, &base);
+            let fields: Vec<String> = Column::all().map(|column| field(column, &review, item, &base)).collect();
             csv.push(fields.iter().map(String::as_str));
         }
         let day = signed_in.organization().time_zone.day_of(request.now());
@@ -65,39 +41,47 @@ impl Handler for Export {
     }
 }
 
-fn record(review: &WorkspaceFundingReview, item: &FundingItem, base: &str) -> [String; 22] {
+/// What a column says about an item.
+fn field(column: Column, review: &WorkspaceFundingReview, item: &FundingItem, base: &str) -> String {
+    let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
+    match column {
+        Column::Label => item.label().as_str().to_owned(),
+        Column::AssetKind => item.asset_kind().to_string(),
+        Column::Verb => text(item.verb().map(shared::domain::funding::Verb::as_str)),
+        Column::Trust => text(review.trust(item.trust_id()).map(|trust| trust.formal_name.as_str())),
+        Column::Owners => names_in(item.owner_contact_ids(), &review.people, OWNERS_SEPARATOR),
+        Column::Reference => text(item.external_reference().map(|reference| reference.as_str())),
+        Column::Fact(fact) => item.detail().get(fact).map(|value| as_typed(item, fact, value)).unwrap_or_default(),
+        Column::Told(name) => told(name, item, base).unwrap_or_default(),
+    }
+}
+
+/// What only an export says: where an item is, and what is claimed and proven.
+fn told(name: &str, item: &FundingItem, base: &str) -> Option<String> {
     // The accepted proof, or else the newest one that still waits: what was rejected proves nothing.
     let accepted = item.proofs().iter().find(|proof| matches!(proof.state(), ProofState::Accepted { .. }));
-    let proof = accepted.or_else(|| item.proofs().iter().rev().find(|proof| proof.is_undecided()));
-    let accepted_at = match proof.map(Proof::state) {
-        Some(ProofState::Accepted { at, .. }) => at.to_string(),
-        _ => String::new(),
-    };
-    let proof_state = proof.map_or("", |proof| if proof.is_undecided() { "to_review" } else { "accepted" });
-    let text = |value: Option<String>| value.unwrap_or_default();
-    let trust = review.trust(item.trust_id()).map(|trust| trust.formal_name.as_str().to_owned());
-    [
-        item.label().as_str().to_owned(),
-        item.asset_kind().to_string(),
-        text(item.verb().map(|verb| verb.to_string())),
-        text(trust),
-        names(item.owner_contact_ids(), &review.people),
-        item.phase().to_string(),
-        item.funding_status().to_string(),
-        item.is_closed().to_string(),
-        text(item.hold().map(|hold| hold.waiting_on.to_string())),
-        item.missing_facts().join(" "),
-        sentences::next_step_of_item(item),
-        text(item.claim().map(|claim| claim.claimed_at.to_string())),
-        text(item.claim().map(|claim| actor_label(&claim.by))),
-        text(proof.map(|proof| proof.source().to_string())),
-        text(proof.map(|proof| proof.dated().to_string())),
-        proof_state.to_owned(),
-        accepted_at,
-        text(item.close_reason().map(|reason| reason.to_string())),
-        text(item.external_reference().map(|reference| reference.as_str().to_owned())),
-        text(item.agreement_id().map(|id| id.to_string())),
-        item.id().to_string(),
-        format!("{base}{}", item_url(item.id())),
-    ]
+    let waits = |proof: &&Proof| proof.is_undecided() && !item.is_closed();
+    let proof = accepted.or_else(|| item.proofs().iter().rev().find(waits));
+    match name {
+        "phase" => Some(item.phase().to_string()),
+        "status" => Some(item.funding_status().to_string()),
+        "done" => Some(item.is_closed().to_string()),
+        "waiting_on" => Some(item.hold()?.waiting_on.to_string()),
+        "missing_facts" => Some(item.missing_facts().join(" ")),
+        "next_step" => Some(sentences::next_step_of_item(item)),
+        "claimed_at" => Some(item.claim()?.claimed_at.to_string()),
+        "claim_recorded_by" => Some(actor_label(&item.claim()?.by)),
+        "proof_source" => Some(proof?.source().to_string()),
+        "proof_dated" => Some(proof?.dated().to_string()),
+        "proof_state" => Some(if proof?.is_undecided() { "to_review" } else { "accepted" }.to_owned()),
+        "proof_accepted_at" => match proof?.state() {
+            ProofState::Accepted { at, .. } => Some(at.to_string()),
+            _ => None,
+        },
+        "close_reason" => Some(item.close_reason()?.to_string()),
+        "agreement_id" => Some(item.agreement_id()?.to_string()),
+        "id" => Some(item.id().to_string()),
+        "app_url" => Some(format!("{base}{}", item_url(item.id()))),
+        _ => None,
+    }
 }

@@ -12,7 +12,7 @@ use shared::web::Form;
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input;
 
-use super::{Choice, amount_of, currency_of, fact_label, kinds, people_choices, trust_choices, verbs};
+use super::{Choice, kinds, people_choices, trust_choices, verbs};
 use crate::fields::Fields;
 
 /// The name of a fact's field begins so, as its path in the API does.
@@ -53,12 +53,12 @@ impl FactField {
             FactType::Identifier => ("line", "The whole number. It may be long.", limits::NAME_CHARS_MAX),
             FactType::Lines => ("lines", "", limits::FACTS_BYTES_MAX),
             FactType::Last4 => ("line", "Exactly 4 letters or digits, never the whole number.", 20),
-            FactType::Amount => ("line", "Such as 250,000.00.", 60),
+            FactType::Amount => ("line", "Such as 250,000.00, in the currency below.", 60),
             FactType::Currency => ("line", "Such as USD.", 3),
-            FactType::Percent => ("line", "Above 0, up to 100.", 20),
+            FactType::Percent => ("line", "In percent, such as 50 or 33.3.", 20),
             FactType::Flag => ("flag", "", 0),
         };
-        Self { name: field_of(fact), label: fact_label(fact), input, hint, max }
+        Self { name: field_of(fact), label: fact.label(), input, hint, max }
     }
 }
 
@@ -118,17 +118,7 @@ impl SortForm {
 
 /// The fields of an item as it is.
 fn values_of(item: &FundingItem) -> Fields {
-    let code = currency_of(item);
-    let fact = |(fact, value): (&Fact, &FactValue)| {
-        let text = match (amount_of(*fact, value), &code) {
-            (Some(minor), Some(code)) => money::in_form(minor, code),
-            _ => match value {
-                FactValue::Flag(flag) => flag.to_string(),
-                other => other.display(),
-            },
-        };
-        (field_of(*fact), text)
-    };
+    let fact = |(fact, value): (&Fact, &FactValue)| (field_of(*fact), as_typed(item, *fact, value));
     let own = [
         ("label".to_owned(), item.label().as_str().to_owned()),
         ("asset_kind".to_owned(), item.asset_kind().to_string()),
@@ -173,35 +163,64 @@ pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges
     }
 }
 
-/// The value of a fact's field, as the API takes it. A blank one removes the fact.
-fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldErrors> {
-    let name = field_of(fact);
-    let text = form.get(&name).trim();
-    if text.is_empty() {
-        return Ok(Json::Null);
-    }
-    match fact.fact_type() {
-        FactType::Amount => read_amount(form, item, &name),
-        FactType::Percent => {
-            let number = text.trim_end_matches('%').trim().parse::<serde_json::Number>();
-            number.map(Json::from).map_err(|_| FieldErrors::one(name, FieldCode::InvalidFormat, "must be a number"))
+/// The value of a fact as it is typed: an amount as people write it, in the currency beside it.
+pub(super) fn as_typed(item: &FundingItem, fact: Fact, value: &FactValue) -> String {
+    match (fact.fact_type(), value, item.detail().currency_of_amount()) {
+        (FactType::Amount, FactValue::Number(number), Some(code)) => {
+            number.as_i64().map_or_else(|| value.display(), |minor| money::in_form(minor, code))
         }
-        FactType::Flag => Ok(Json::from(text == "true")),
-        FactType::Currency => Ok(Json::from(text.to_uppercase())),
-        FactType::Line | FactType::Identifier | FactType::Lines | FactType::Last4 => Ok(Json::from(form.get(&name))),
+        (_, FactValue::Flag(flag), _) => flag.to_string(),
+        _ => value.display(),
     }
 }
 
-/// An amount as people write it, in the currency that is typed beside it or on record.
-fn read_amount(form: &Form, item: &FundingItem, name: &str) -> Result<Json, FieldErrors> {
+/// The value of a fact's field, as the API takes it. A blank one removes the fact.
+fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldErrors> {
+    let text = form.get(&field_of(fact));
+    if text.trim().is_empty() {
+        return Ok(Json::Null);
+    }
+    // In the currency that is typed beside an amount, or that is on record.
     let known = item.detail().get(Fact::Currency).map(FactValue::display).unwrap_or_default();
-    let typed = form.get(&field_of(Fact::Currency)).trim().to_uppercase();
-    let code = if typed.is_empty() { known } else { typed };
-    let Some(currency) = Currency::parse(&code) else {
-        let message = "must be a currency of ISO 4217, such as USD, before an amount can be read";
-        return Err(FieldErrors::one(field_of(Fact::Currency), FieldCode::Required, message));
-    };
-    money::read_minor(form.get(name), currency.code())
-        .map(Json::from)
-        .map_err(|error| FieldErrors::one(name, error.code(), error.message(currency.code())))
+    let typed = form.get(&field_of(Fact::Currency)).trim();
+    let code = if typed.is_empty() { known.as_str() } else { typed };
+    typed_value(fact, text, code).map_err(|wrong| match wrong {
+        Wrong::NoCurrency => FieldErrors::one(field_of(Fact::Currency), FieldCode::Required, NO_CURRENCY),
+        Wrong::Value(code, message) => FieldErrors::one(field_of(fact), code, message),
+    })
+}
+
+/// What a currency is told without which an amount can't be read.
+pub(super) const NO_CURRENCY: &str = "must be a currency of ISO 4217, such as USD, before an amount can be read";
+
+/// What is wrong with the value of a fact as it was typed.
+pub(super) enum Wrong {
+    /// An amount has no currency.
+    NoCurrency,
+    /// The value itself.
+    Value(FieldCode, String),
+}
+
+/// A value as people type it, in the currency that is typed beside it, as the API takes it.
+pub(super) fn typed_value(fact: Fact, text: &str, currency: &str) -> Result<Json, Wrong> {
+    let trimmed = text.trim();
+    let wrong = |message: &str| Wrong::Value(FieldCode::InvalidFormat, message.to_owned());
+    match fact.fact_type() {
+        FactType::Amount => {
+            let currency = Currency::parse(&currency.trim().to_uppercase()).ok_or(Wrong::NoCurrency)?;
+            let minor = money::read_minor(text, currency.code());
+            minor.map(Json::from).map_err(|error| Wrong::Value(error.code(), error.message(currency.code())))
+        }
+        FactType::Percent => {
+            let number = trimmed.trim_end_matches('%').trim().parse::<serde_json::Number>();
+            number.map(Json::from).map_err(|_| wrong("must be a number"))
+        }
+        FactType::Flag => match trimmed.to_lowercase().as_str() {
+            "true" | "yes" | "y" => Ok(Json::from(true)),
+            "false" | "no" | "n" => Ok(Json::from(false)),
+            _ => Err(wrong("must be yes or no")),
+        },
+        FactType::Currency => Ok(Json::from(trimmed.to_uppercase())),
+        FactType::Line | FactType::Identifier | FactType::Lines | FactType::Last4 => Ok(Json::from(text)),
+    }
 }

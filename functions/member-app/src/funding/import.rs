@@ -7,19 +7,15 @@
 //! from the id of the preview and the row. So what is pressed twice, or goes on after a process died half-way, adds each row
 //! once, and the page of the preview says at any time how many are there.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use askama::Template;
 use axum::body::Bytes;
 use futures_util::stream::{self, StreamExt};
-use serde_json::{Map, Value as Json};
 use shared::domain::agreement::DocumentContent;
 use shared::domain::funding::input::NewFundingItem;
-use shared::domain::funding::{AssetKind, sensitive};
 use shared::domain::ids::{FundingItemId, WorkspaceId};
 use shared::domain::sentences::funding_words as words;
-use shared::domain::trust::Trust;
 use shared::error::Error;
 use shared::limits;
 use shared::platform::files::FilesError;
@@ -27,29 +23,24 @@ use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::service::{funding_items, scope::Scope};
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
-use shared::wire::input;
 use shared::wire::page::Page;
-use shared::wire::text::Folded;
 use uuid::Uuid;
 
-use super::funding_url;
+use super::import_rows::{NewRow, Parsed, Row, parse};
+use super::sheet::{self, KindHelp};
+use super::{facts_for_people, funding_url, item_badge, names};
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
+use crate::labels::Badge;
 use crate::layout::{Layout, Link, Notice};
 use crate::pager::{Pager, requested_page};
 use crate::response::PageResponse;
 
-/// The columns that a file can have, and the other names that each has.
-const COLUMNS: [(&str, &[&str]); 4] = [
-    ("label", &["name", "asset", "item"]),
-    ("asset_kind", &["kind", "asset kind", "type"]),
-    ("trust", &["trust_id", "formal_name"]),
-    ("external_reference", &["reference", "your reference"]),
-];
-
 /// The problems that a page tells one by one.
 const PROBLEMS_SHOWN: usize = 50;
+/// The characters of a row's facts that a preview shows.
+const FACTS_SHOWN_CHARS: usize = 160;
 /// How long one press adds items before it answers, with the rest left for the next.
 const ADDING_MAX: Duration = Duration::from_secs(10);
 /// How many transactions run at the same time.
@@ -62,7 +53,7 @@ struct ImportPage {
     notice: Option<Notice>,
     workspace: Link,
     path: String,
-    columns: Vec<&'static str>,
+    kinds: Vec<KindHelp>,
     problems: Vec<(usize, String)>,
     more_problems: usize,
     rows: usize,
@@ -107,7 +98,7 @@ fn form_page(
         }),
         workspace: workspace_link(review),
         path: import_url(id),
-        columns: COLUMNS.iter().map(|(name, _)| *name).collect(),
+        kinds: sheet::help(),
         more_problems: problems.len().saturating_sub(PROBLEMS_SHOWN),
         problems: problems.into_iter().take(PROBLEMS_SHOWN).collect(),
         rows: parsed.rows.len(),
@@ -140,7 +131,7 @@ impl Handler for ReadImport {
             Some(file) => ("file", file.content.clone()),
             None => ("csv", Bytes::copy_from_slice(form.get("csv").as_bytes())),
         };
-        let parsed = match parse(&file, &review) {
+        let parsed = match parse(&file, &review, request.now()) {
             Ok(parsed) => parsed.checked(submitted.scope(), &review, None).await?,
             Err(message) => {
                 let fields = Fields::submitted(form, FieldErrors::one(field, FieldCode::InvalidValue, message));
@@ -171,6 +162,8 @@ struct PreviewPage {
     added: usize,
     problems: Vec<(usize, String)>,
     more_problems: usize,
+    /// The columns of the file that only exports have.
+    left_out: String,
     rows: Vec<PreviewRow>,
     pager: Option<Pager>,
 }
@@ -178,9 +171,14 @@ struct PreviewPage {
 struct PreviewRow {
     number: usize,
     label: String,
-    kind: &'static str,
+    /// Its kind, and what is to be done with it.
+    about: String,
     trust: String,
+    owners: String,
+    facts: String,
     reference: String,
+    /// How it stands once it is added.
+    state: Option<Badge>,
     is_there: bool,
 }
 
@@ -228,7 +226,7 @@ async fn read(request: &Request, scope: &Scope) -> Result<Read, Error> {
         })
     };
     let (review, file) = futures_util::try_join!(review(request), file)?;
-    let parsed = parse(&file, &review).map_err(|_| Error::not_found())?;
+    let parsed = parse(&file, &review, request.now()).map_err(|_| Error::not_found())?;
     let parsed = parsed.checked(scope, &review, Some(import)).await?;
     let DocumentContent { sha256, size_bytes } = &content;
     let url = format!("{}/{import}?file={sha256}&size={size_bytes}", import_url(review.workspace.id()));
@@ -239,24 +237,7 @@ async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageRespon
     let Read { review, parsed, import, url } = read(request, request.signed_in()?.scope()).await?;
     let there = there(&review, &parsed, import);
     let found = Page::slice(parsed.rows.iter().enumerate(), requested_page(request, "offset"));
-    let trust_name = |row: &Row| {
-        let id = row.new.as_ref().ok().and_then(|new| new.trust_id);
-        review.trust(id).map(|trust| trust.formal_name.as_str().to_owned()).unwrap_or_default()
-    };
-    let row = |(at, row): &(usize, &Row)| {
-        let new = row.new.as_ref().ok();
-        PreviewRow {
-            number: row.number,
-            label: new.map(|new| new.label.as_str().to_owned()).unwrap_or_default(),
-            kind: new.map_or("", |new| words::asset_kind(new.asset_kind.0)),
-            trust: trust_name(row),
-            reference: new
-                .and_then(|new| new.external_reference.as_ref())
-                .map(|reference| reference.as_str().to_owned())
-                .unwrap_or_default(),
-            is_there: there.get(*at).copied().unwrap_or_default(),
-        }
-    };
+    let row = |(at, row): &(usize, &Row)| PreviewRow::new(&review, row, there.get(*at).copied().unwrap_or_default());
     let problems = parsed.problems();
     let page = PreviewPage {
         layout: Layout::new(request),
@@ -267,6 +248,7 @@ async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageRespon
         added: there.iter().filter(|is_there| **is_there).count(),
         more_problems: problems.len().saturating_sub(PROBLEMS_SHOWN),
         problems: problems.into_iter().take(PROBLEMS_SHOWN).collect(),
+        left_out: parsed.left_out.join(", "),
         rows: found.data.iter().map(row).collect(),
         pager: Pager::new("rows", found.pagination, |offset| format!("{url}&offset={offset}")),
         path: url,
@@ -274,15 +256,59 @@ async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageRespon
     Ok(PageResponse::render(&page)?.showing([review.workspace.id().uuid()]))
 }
 
+impl PreviewRow {
+    fn new(review: &WorkspaceFundingReview, row: &Row, is_there: bool) -> Self {
+        let Ok(NewRow { new, item }) = &row.new else { return Self::without_item(row.number) };
+        let verb = item.verb().map(|verb| format!(" · {}", words::verb(verb))).unwrap_or_default();
+        let facts = facts_for_people(item).into_iter().map(|(name, value)| format!("{name}: {value}"));
+        Self {
+            number: row.number,
+            label: item.label().as_str().to_owned(),
+            about: format!("{}{verb}", words::asset_kind(item.asset_kind())),
+            trust: review.trust(item.trust_id()).map(|trust| trust.formal_name.as_str().to_owned()).unwrap_or_default(),
+            owners: names(item.owner_contact_ids(), &review.people),
+            facts: cut(&facts.collect::<Vec<_>>().join(", ")),
+            reference: new.external_reference.as_ref().map(|text| text.as_str().to_owned()).unwrap_or_default(),
+            state: Some(item_badge(item)),
+            is_there,
+        }
+    }
+
+    /// A row with a problem, which is told beside it.
+    fn without_item(number: usize) -> Self {
+        let none = String::new;
+        Self {
+            number,
+            label: none(),
+            about: none(),
+            trust: none(),
+            owners: none(),
+            facts: none(),
+            reference: none(),
+            state: None,
+            is_there: false,
+        }
+    }
+}
+
+/// The facts of a row, cut to what a line of a table takes.
+fn cut(facts: &str) -> String {
+    if facts.chars().count() <= FACTS_SHOWN_CHARS {
+        return facts.to_owned();
+    }
+    let shown: String = facts.chars().take(FACTS_SHOWN_CHARS).collect();
+    format!("{shown}…")
+}
+
 /// Which rows are there as items already.
-fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uuid) -> Vec<bool> {
+pub(super) fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uuid) -> Vec<bool> {
     let known: std::collections::HashSet<FundingItemId> =
         review.schedule.items.iter().map(shared::domain::funding::FundingItem::id).collect();
     (0..parsed.rows.len()).map(|at| known.contains(&item_id(import, at))).collect()
 }
 
 /// The id of the item of a row. It sorts after those of the rows before it, and follows from the id of the preview.
-fn item_id(import: Uuid, at: usize) -> FundingItemId {
+pub(super) fn item_id(import: Uuid, at: usize) -> FundingItemId {
     let mut bytes = import.into_bytes();
     let [high, low] = u16::try_from(at).unwrap_or(u16::MAX).to_be_bytes();
     bytes[6] = 0x70 | (high & 0x0f);
@@ -308,7 +334,7 @@ impl Handler for Import {
         let there = there(&review, &parsed, import);
         let new = parsed.rows.iter().enumerate().filter_map(|(at, row)| {
             let is_there = there.get(at).copied().unwrap_or_default();
-            row.new.as_ref().ok().filter(|_| !is_there).map(|new| (item_id(import, at), new.clone()))
+            row.new.as_ref().ok().filter(|_| !is_there).map(|row| (item_id(import, at), row.new.clone()))
         });
         let new: Vec<(FundingItemId, NewFundingItem)> = new.collect();
         let total = parsed.rows.len();
@@ -317,7 +343,7 @@ impl Handler for Import {
             Outcome::All => {
                 let title =
                     if total == 1 { "1 item is listed".to_owned() } else { format!("{total} items are listed") };
-                let done = Notice::good(title, "Next: sort them.");
+                let done = Notice::good(title, "Next: sort what is not sorted yet.");
                 return Ok(redirect_with(&submitted, format!("{}#notice", funding_url(workspace)), &done).await.into());
             }
             Outcome::Some => Notice::plain("Some items are listed", "Add the remaining ones with the same button."),
@@ -344,7 +370,9 @@ async fn add(
     new: Vec<(FundingItemId, NewFundingItem)>,
 ) -> Result<Outcome, Error> {
     let started = Instant::now();
-    let batches = new.chunks(limits::FUNDING_ITEMS_CREATED_AT_ONCE).map(<[_]>::to_vec);
+    let is_sorted = new.iter().any(|(_, new)| new.sorted.is_some());
+    let most = if is_sorted { limits::FUNDING_ITEMS_SORTED_AT_ONCE } else { limits::FUNDING_ITEMS_CREATED_AT_ONCE };
+    let batches = new.chunks(most).map(<[_]>::to_vec);
     let mut added = stream::iter(batches)
         .map(|batch| async move {
             if started.elapsed() > ADDING_MAX {
@@ -371,201 +399,4 @@ async fn add(
         }
     }
     Ok(outcome)
-}
-
-/// A row of a file: an item, or what is wrong with it.
-#[derive(Debug)]
-struct Row {
-    /// Its number as spreadsheets count.
-    number: usize,
-    new: Result<NewFundingItem, Vec<String>>,
-}
-
-/// The rows of a file.
-#[derive(Debug, Default)]
-struct Parsed {
-    rows: Vec<Row>,
-    /// Whether a row has a number that no page shows again.
-    is_sensitive: bool,
-}
-
-impl Parsed {
-    /// All problems, each with the number of its row.
-    fn problems(&self) -> Vec<(usize, String)> {
-        let of_row = |row: &Row| {
-            let found = row.new.as_ref().err().cloned().unwrap_or_default();
-            found.into_iter().map(|problem| (row.number, problem)).collect::<Vec<_>>()
-        };
-        self.rows.iter().flat_map(of_row).collect()
-    }
-
-    /// The same with what only the records tell: references that other items have, and how much room there is.
-    async fn checked(
-        mut self,
-        scope: &Scope,
-        review: &WorkspaceFundingReview,
-        import: Option<Uuid>,
-    ) -> Result<Self, Error> {
-        let references = self.rows.iter().filter_map(|row| row.new.as_ref().ok()?.external_reference.as_ref());
-        let taken = funding_review::taken_references(scope, references).await?;
-        let own = import.map(|import| there(review, &self, import)).unwrap_or_default();
-        let left = self.rows.len() - own.iter().filter(|is_there| **is_there).count();
-        let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
-        let room = most.saturating_sub(review.schedule.items.len());
-        for (at, row) in self.rows.iter_mut().enumerate() {
-            let Ok(new) = &row.new else { continue };
-            let id = import.map(|import| item_id(import, at));
-            let holder = new.external_reference.as_ref().and_then(|reference| taken.get(reference.as_str()));
-            if holder.is_some() && holder.copied() != id {
-                row.new = Err(vec!["The external_reference is that of another item.".to_owned()]);
-            }
-        }
-        if left > room
-            && let Some(last) = self.rows.last_mut()
-        {
-            let problem = format!("The workspace has room for {room} more items, of {most} in all.");
-            match &mut last.new {
-                Ok(_) => last.new = Err(vec![problem]),
-                Err(problems) => problems.push(problem),
-            }
-        }
-        Ok(self)
-    }
-}
-
-/// Reads a file. The error completes "The file …".
-fn parse(file: &[u8], review: &WorkspaceFundingReview) -> Result<Parsed, String> {
-    let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
-    let rows = statements::rows(file, most + 2).map_err(|refusal| refusal.to_string())?;
-    let mut rows = rows.into_iter();
-    let known: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
-    let known = known.join(", ");
-    let Some((_, header)) = rows.next() else { return Err("is empty".to_owned()) };
-    let columns: Vec<Option<&str>> = header.iter().map(|name| column(name)).collect();
-    let named = header.iter().zip(&columns).filter(|(name, _)| !name.is_empty());
-    let unknown: Vec<String> =
-        named.filter(|(_, column)| column.is_none()).map(|(name, _)| format!("“{name}”")).collect();
-    if !unknown.is_empty() {
-        let which = if unknown.len() == 1 { "a column that is" } else { "columns that are" };
-        return Err(format!(
-            "has {which} not known: {}. The first row names the columns; known ones are {known}",
-            unknown.join(", ")
-        ));
-    }
-    if !columns.contains(&Some("label")) {
-        return Err(format!("has no column named label. The first row names the columns; known ones are {known}"));
-    }
-    let mut seen = columns.iter().flatten().collect::<Vec<_>>();
-    seen.sort_unstable();
-    if seen.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err("has two columns of the same name".to_owned());
-    }
-    let rows: Vec<_> = rows.collect();
-    if rows.is_empty() {
-        return Err("has no rows below the names of the columns".to_owned());
-    }
-    if rows.len() > most {
-        return Err(format!("has more than {most} rows, as many items as a workspace may have"));
-    }
-    let mut parsed = Parsed::default();
-    let mut references: HashMap<String, usize> = HashMap::new();
-    for (number, cells) in rows {
-        let cell = |name: &str| {
-            let at = columns.iter().position(|column| *column == Some(name));
-            at.and_then(|at| cells.get(at)).map_or("", |cell| without_apostrophe(cell))
-        };
-        let mut problems = Vec::new();
-        if cells.len() > columns.len() && cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
-            problems.push(format!("It has {} cells, and there are {} columns.", cells.len(), columns.len()));
-        }
-        parsed.is_sensitive |= sensitive::check(cell("label")).is_err();
-        let new = read_row(review, &cell, &mut problems);
-        if let Some(reference) = new.as_ref().and_then(|new| new.external_reference.as_ref())
-            && let Some(first) = references.insert(reference.as_str().to_owned(), number)
-        {
-            problems.push(format!("The external_reference is that of row {first} too."));
-        }
-        let new = new.filter(|_| problems.is_empty()).ok_or(problems);
-        parsed.rows.push(Row { number, new });
-    }
-    Ok(parsed)
-}
-
-/// The column that a name in the first row means.
-fn column(name: &str) -> Option<&'static str> {
-    let name = name.trim().to_lowercase();
-    COLUMNS
-        .iter()
-        .find(|(column, others)| *column == name || others.contains(&name.as_str()))
-        .map(|(column, _)| *column)
-}
-
-/// A cell without the apostrophe with which our own files keep a spreadsheet from running it.
-fn without_apostrophe(cell: &str) -> &str {
-    cell.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@'])).unwrap_or(cell)
-}
-
-/// Reads a row with the rules of the API.
-fn read_row<'a>(
-    review: &WorkspaceFundingReview,
-    cell: &impl Fn(&str) -> &'a str,
-    problems: &mut Vec<String>,
-) -> Option<NewFundingItem> {
-    let mut body = Map::new();
-    let mut put = |name: &str, value: &str| {
-        if !value.is_empty() {
-            body.insert(name.to_owned(), Json::from(value));
-        }
-    };
-    put("workspace_id", &review.workspace.id().to_string());
-    put("label", cell("label"));
-    put("external_reference", cell("external_reference"));
-    if let Some(kind) = kind(cell("asset_kind")) {
-        put("asset_kind", kind.as_str());
-    } else {
-        let known: Vec<&str> = AssetKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        problems.push(format!("The asset_kind “{}” is none of: {}.", cell("asset_kind"), known.join(", ")));
-    }
-    match trust(review, cell("trust")) {
-        Ok(Some(trust)) => put("trust_id", &trust.id.to_string()),
-        Ok(None) => {}
-        Err(problem) => problems.push(problem),
-    }
-    let new = input::read::<NewFundingItem>(body.into());
-    let new = new.and_then(|new| {
-        let checked = sensitive::check(new.label.as_str());
-        checked.map(|()| new).map_err(|(code, message)| FieldErrors::one("label", code, message))
-    });
-    match new {
-        Ok(new) => Some(new),
-        Err(errors) => {
-            problems
-                .extend(errors.into_list().into_iter().map(|error| format!("The {} {}.", error.field, error.message)));
-            None
-        }
-    }
-}
-
-/// A kind by its name in the API or in the app; `other` if nothing is said.
-fn kind(text: &str) -> Option<AssetKind> {
-    if text.is_empty() {
-        return Some(AssetKind::Other);
-    }
-    let lower = text.to_lowercase();
-    AssetKind::ALL.into_iter().find(|kind| kind.as_str() == lower || words::asset_kind(*kind).to_lowercase() == lower)
-}
-
-/// A trust of the workspace by its formal name or its id.
-fn trust<'a>(review: &'a WorkspaceFundingReview, text: &str) -> Result<Option<&'a Trust>, String> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let wanted = Folded::new(text);
-    let fits = |trust: &&Trust| trust.id.to_string() == text || trust.search_text() == wanted;
-    let mut found = review.schedule.trusts.iter().filter(fits);
-    match (found.next(), found.next()) {
-        (Some(trust), None) => Ok(Some(trust)),
-        (Some(_), Some(_)) => Err(format!("Several trusts are named “{text}”: use the id of one.")),
-        (None, _) => Err(format!("No trust of this workspace is named “{text}”.")),
-    }
 }

@@ -1,14 +1,16 @@
-//! The page over all workspaces that have funding items.
+//! The page over all workspaces that have funding items, which also finds items by their labels, whatever their workspace.
 
 use askama::Template;
 use shared::error::Error;
+use shared::service::funding_items::{self, FundingItemQuery};
 use shared::service::funding_review::{self, FundedWorkspace};
 use shared::web::Request;
-use shared::wire::page::Page;
+use shared::wire::page::{Page, Search};
 
+use super::trust::ItemRow;
 use super::{PATH, funding_url};
 use crate::Handler;
-use crate::layout::Layout;
+use crate::layout::{Layout, encode_query_value};
 use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
 
@@ -16,7 +18,12 @@ use crate::response::PageResponse;
 #[template(path = "funding_index.html")]
 struct IndexPage {
     layout: Layout,
+    /// What is searched for; empty if nothing is.
+    search: String,
+    /// The workspaces, if nothing is searched for.
     rows: Vec<Row>,
+    /// The items that were found.
+    items: Vec<ItemRow>,
     pager: Option<Pager>,
 }
 
@@ -51,6 +58,10 @@ impl Handler for Show {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let search = request.query("search").unwrap_or_default().trim().to_owned();
+        if !search.is_empty() {
+            return found(request, search).await;
+        }
         let found = funding_review::workspaces_with_funding(request.signed_in()?.scope()).await?;
         let found = Page::slice(found, requested_page(request, "offset"));
         let url = |offset: u64| format!("{PATH}?offset={offset}");
@@ -59,11 +70,32 @@ impl Handler for Show {
         }
         let page = IndexPage {
             layout: Layout::new(request),
+            search,
             rows: found.data.iter().map(row).collect(),
+            items: Vec::new(),
             pager: Pager::new("workspaces", found.pagination, url),
         };
         Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|funded| funded.workspace.id().uuid())))
     }
+}
+
+/// The items that have a text in their labels.
+async fn found(request: &Request, search: String) -> Result<PageResponse, Error> {
+    let needle = Search::parse(&search, "search").map_err(Error::Invalid)?;
+    let query = FundingItemQuery { search: needle, ..FundingItemQuery::of_page(requested_page(request, "offset")) };
+    let found = funding_items::list(request.signed_in()?.scope(), &query).await?;
+    let url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(url(0)));
+    }
+    let page = IndexPage {
+        layout: Layout::new(request),
+        rows: Vec::new(),
+        items: found.data.iter().map(ItemRow::new).collect(),
+        pager: Pager::new("funding items", found.pagination, url),
+        search,
+    };
+    Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|item| item.id().uuid())))
 }
 
 fn row(FundedWorkspace { workspace, total, claimed, done }: &FundedWorkspace) -> Row {

@@ -166,10 +166,10 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
     let ItemReview { item, version, workspace, trusts, people, agreement } = review;
     let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
     let is_open = matches!(item.status(), Status::Open);
-    let has_ended = agreement.as_ref().is_some_and(|agreement| !is_live(agreement));
-    let can_close = is_open || (!item.is_closed() && has_ended);
-    let runs =
-        matches!(item.phase(), Phase::InProgress | Phase::Claimed) && agreement.as_ref().is_some_and(is_under_way);
+    let is_under_way = matches!(item.phase(), Phase::InProgress | Phase::Claimed);
+    let runs = is_under_way && agreement.as_ref().is_some_and(can_be_proven);
+    // All have signed, and the receiving side refuses: the item is closed without a transfer.
+    let is_left_over = is_under_way && agreement.as_ref().is_some_and(|agreement| !is_live(agreement));
     let typed_sort = typed.is(SORT).then(|| typed.fields.clone());
     ItemPage {
         layout: Layout::new(request),
@@ -197,7 +197,7 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
         }),
         park: (!item.is_closed()).then(|| park_fields(item, &typed)),
         waiting_on: WaitingOn::ALL.iter().map(|who| Choice::new(who, words::waiting_on(*who))).collect(),
-        close: can_close.then(|| typed.fields_of(CLOSE, close_beginning(item))),
+        close: (is_open || is_left_over).then(|| typed.fields_of(CLOSE, close_beginning(item))),
         reasons: CloseReason::ALL.iter().map(|reason| Choice::new(reason, words::close_reason(*reason))).collect(),
         closing_is_next: item.verb() == Some(Verb::LeaveOut) && item.phase() == Phase::Ready,
         closed: closed(item),
@@ -208,7 +208,7 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
 }
 
 /// Whether an agreement was published and has not ended early, so that its items can be proven.
-fn is_under_way(agreement: &Agreement) -> bool {
+fn can_be_proven(agreement: &Agreement) -> bool {
     agreement.was_published() && !agreement.has_ended_early()
 }
 
@@ -226,7 +226,8 @@ fn about(ItemReview { item, people, .. }: &ItemReview) -> Vec<(&'static str, Str
     let owners = names(item.owner_contact_ids(), people);
     let reference = item.external_reference().map(|reference| ("Your reference", reference.as_str().to_owned()));
     let owners = if owners.is_empty() { "Not known".to_owned() } else { owners };
-    let own = [("Kind", words::asset_kind(item.asset_kind()).to_owned()), ("What is done", verb), ("Owner", owners)];
+    let own =
+        [("Kind", words::asset_kind(item.asset_kind()).to_owned()), ("What is to be done", verb), ("Owners", owners)];
     own.into_iter().chain(reference).collect()
 }
 
@@ -272,6 +273,9 @@ fn claim(claim: &Claim) -> ClaimEntry {
 
 fn proof_entry(item: &FundingItem, proof: &Proof, by: &Member, typed: &Typed) -> ProofEntry {
     let (badge, class, outcome, reason) = match proof.state() {
+        ProofState::Undecided if item.is_closed() => {
+            (Badge { text: "Not reviewed", class: "quiet" }, "gone", None, None)
+        }
         ProofState::Undecided => (Badge { text: "To review", class: "blue" }, "open", None, None),
         ProofState::Accepted { at, by } => {
             let outcome = Some((format!("Accepted by {}", actor_label(by)), (*at).into()));

@@ -2,8 +2,8 @@
 //! out, and the agreements that paper items.
 //!
 //! `index` has the page over all workspaces, `schedule` the page of one, `selected` what is done with several of its items,
-//! `item` the page of an item, `facts` the form of its facts, `acts` what members do about it, `trusts` the trusts, `import` and
-//! `export` CSV files, `papering` the agreements and `print` the schedule on paper.
+//! `item` the page of an item, `facts` the form of its facts, `acts` what members do about it, `trusts`, `trust` and `trust_form`
+//! the trusts, `sheet` the columns of CSV files, which `import` reads and `export` writes, `papering` the agreements and `print` the schedule on paper.
 //!
 //! Decision: the pages are a function of their own, `funding-app`. `money-app` would outgrow what a function may weigh, and
 //! nobody who looks at payments needs them.
@@ -15,6 +15,7 @@ mod acts;
 mod export;
 mod facts;
 mod import;
+mod import_rows;
 mod index;
 mod item;
 #[cfg(feature = "evidence")]
@@ -23,13 +24,14 @@ pub(crate) mod papering;
 mod print;
 mod schedule;
 mod selected;
+mod sheet;
 mod trust;
+mod trust_form;
 mod trusts;
 
 use shared::domain::contact::Contact;
-use shared::domain::funding::{AssetKind, Fact, FactType, FactValue, FundingItem, FundingStatus, Phase, Verb};
+use shared::domain::funding::{AssetKind, Fact, FundingItem, FundingStatus, Phase, Verb};
 use shared::domain::ids::{ContactId, FundingItemId, TrustId, WorkspaceId};
-use shared::domain::money;
 use shared::domain::sentences::funding_words as words;
 use shared::domain::trust::Trust;
 use shared::web::Form;
@@ -45,7 +47,8 @@ pub(crate) use item::Show as ShowItem;
 pub(crate) use schedule::{Add, Show as ShowSchedule};
 pub(crate) use selected::Act as ActOnSelected;
 pub(crate) use trust::Show as ShowTrust;
-pub(crate) use trusts::{Create as CreateTrust, List as ListTrusts, New as NewTrust};
+pub(crate) use trust_form::{Create as CreateTrust, Edit as EditTrust, New as NewTrust, Save as SaveTrust};
+pub(crate) use trusts::List as ListTrusts;
 
 use crate::fields::Fields;
 use crate::labels::Badge;
@@ -133,47 +136,19 @@ fn people_choices(people: &[Contact]) -> Vec<Choice> {
 
 /// The names of contacts, in the order of their ids in a record.
 fn names(ids: &[ContactId], people: &[Contact]) -> String {
+    names_in(ids, people, ", ")
+}
+
+/// The same with something else between them.
+fn names_in(ids: &[ContactId], people: &[Contact], between: &str) -> String {
     let name = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
     let names: Vec<&str> = ids.iter().filter_map(name).map(|contact| contact.display_name.as_str()).collect();
-    names.join(", ")
+    names.join(between)
 }
 
-/// The name of a fact in forms: what is an amount is typed and shown as people write amounts.
-fn fact_label(fact: Fact) -> &'static str {
-    match fact {
-        Fact::AmountMinor => "Amount",
-        Fact::PrincipalMinor => "Principal",
-        other => other.label(),
-    }
-}
-
-/// The facts of an item as people read them, in the order of the table.
+/// The facts of an item as people read them.
 pub(crate) fn facts_for_people(item: &FundingItem) -> Vec<(&'static str, String)> {
-    let code = currency_of(item);
-    let value = |(fact, value): (&Fact, &FactValue)| {
-        let minor = amount_of(*fact, value);
-        let text = match (minor, &code) {
-            (Some(minor), Some(code)) => money::in_app(minor, code),
-            _ => value.display(),
-        };
-        (fact_label(*fact), text)
-    };
-    let is_shown = |(fact, _): &(&Fact, _)| **fact != Fact::Currency || code.is_none();
-    item.detail().facts().iter().filter(is_shown).map(value).collect()
-}
-
-/// The currency of an item's amount, where it has both.
-fn currency_of(item: &FundingItem) -> Option<String> {
-    let has_amount = [Fact::AmountMinor, Fact::PrincipalMinor].iter().any(|fact| item.detail().get(*fact).is_some());
-    item.detail().get(Fact::Currency).filter(|_| has_amount).map(FactValue::display)
-}
-
-/// The minor units of a fact that is an amount.
-fn amount_of(fact: Fact, value: &FactValue) -> Option<i64> {
-    match (fact.fact_type(), value) {
-        (FactType::Amount, FactValue::Number(number)) => number.as_i64(),
-        _ => None,
-    }
+    item.detail().for_people(Fact::ALL).collect()
 }
 
 /// A form that was refused: its name on the page, and what was typed. No form, if none was.

@@ -68,6 +68,7 @@ fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, Str
     let proofs = item.proofs().iter().filter_map(|proof| {
         let what = format!("{} dated {}", words::source(proof.source()), proof.dated().for_people());
         let state = match proof.state() {
+            ProofState::Undecided if item.is_closed() => return None,
             ProofState::Undecided => "to be reviewed, not accepted yet".to_owned(),
             ProofState::Accepted { at, by } => format!("accepted by {}, {}", actor_label(by), at.for_people()),
             ProofState::Rejected { .. } | ProofState::SetAside { .. } => return None,

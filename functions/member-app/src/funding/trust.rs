@@ -14,6 +14,7 @@ use shared::web::Request;
 use shared::wire::page::Page;
 
 use super::index::Progress;
+use super::trust_form::edit_url;
 use super::{funding_url, hold_badge, item_badge, item_url, trust_url};
 use crate::Handler;
 use crate::agreement::agreement_url;
@@ -34,6 +35,7 @@ struct TrustPage {
     name: String,
     workspace: Link,
     contact: String,
+    edit: String,
     reference: Option<String>,
     settlors: Vec<Link>,
     trustees: Vec<Link>,
@@ -47,13 +49,14 @@ struct TrustPage {
     updated_at: DisplayTime,
 }
 
-struct ItemRow {
-    url: String,
-    label: String,
-    about: String,
-    next: String,
-    badge: Badge,
-    on_hold: Option<String>,
+/// An item in a list of its own.
+pub(super) struct ItemRow {
+    pub url: String,
+    pub label: String,
+    pub about: String,
+    pub next: String,
+    pub badge: Badge,
+    pub on_hold: Option<String>,
 }
 
 /// An agreement with its documents.
@@ -88,11 +91,12 @@ impl Handler for Show {
             name: trust.formal_name.as_str().to_owned(),
             workspace: Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() },
             contact: contact_url(trust.contact_id),
+            edit: edit_url(id),
             reference: trust.external_reference.as_ref().map(|reference| reference.as_str().to_owned()),
             settlors: links(&trust.settlor_contact_ids, &people),
             trustees: links(&trust.trustee_contact_ids, &people),
             progress: Progress { done: summary.done, total: summary.total, claimed: summary.claimed },
-            items: found.data.iter().map(row).collect(),
+            items: found.data.iter().map(ItemRow::new).collect(),
             pager: Pager::new("the items of the trust", found.pagination, url),
             agreements: agreements.iter().map(documents).collect(),
             more_agreements,
@@ -111,15 +115,17 @@ fn links(ids: &[ContactId], people: &[Contact]) -> Vec<Link> {
     found.map(|contact| Link { url: contact_url(contact.id), text: contact.display_name.as_str().to_owned() }).collect()
 }
 
-fn row(item: &FundingItem) -> ItemRow {
-    let verb = item.verb().map(|verb| format!(" · {}", words::verb(verb))).unwrap_or_default();
-    ItemRow {
-        url: item_url(item.id()),
-        label: item.label().as_str().to_owned(),
-        about: format!("{}{verb}", words::asset_kind(item.asset_kind())),
-        next: sentences::next_step_of_item(item),
-        badge: item_badge(item),
-        on_hold: hold_badge(item),
+impl ItemRow {
+    pub fn new(item: &FundingItem) -> Self {
+        let verb = item.verb().map(|verb| format!(" · {}", words::verb(verb))).unwrap_or_default();
+        Self {
+            url: item_url(item.id()),
+            label: item.label().as_str().to_owned(),
+            about: format!("{}{verb}", words::asset_kind(item.asset_kind())),
+            next: sentences::next_step_of_item(item),
+            badge: item_badge(item),
+            on_hold: hold_badge(item),
+        }
     }
 }
 

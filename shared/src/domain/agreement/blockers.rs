@@ -272,7 +272,9 @@ impl Blocker {
             Self::PaymentPartiesMissing { .. } => "A payment lacks its sender or its receiver.",
             Self::SafeTermsIncomplete => "The terms of the SAFE are incomplete.",
             Self::SafePartiesMissing => "A SAFE needs an investor and an issuer among its participants.",
-            Self::FundingItemChanged => "A funding item has changed since it was papered. Review it.",
+            Self::FundingItemChanged => {
+                "A funding item is on hold or has left this agreement, or its trust has changed since it was papered. Clear the hold, or discard this draft and paper the items again."
+            }
             Self::ExpiryInPast => "The agreement would have expired already. Choose a later date.",
         }
     }

@@ -38,7 +38,7 @@ impl FundingItem {
         let papering = match &self.status {
             Status::InProgress { papering } => *papering,
             Status::Claimed { .. } => return Err(NotDone::ClaimedAlready),
-            _ => return Err(NotDone::NotInProgress),
+            _ => return Err(self.not_in_progress()),
         };
         let claim = Claim { claimed_at: moment.at(), by: by.actor(), note };
         let next = Self { status: Status::Claimed { papering, claim }, ..self.clone() };
@@ -47,8 +47,8 @@ impl FundingItem {
 
     /// The item with proof that waits for a member.
     pub(in crate::domain) fn with_proof(&self, by: &Member, moment: Moment, new: NewProof) -> Result<Self, NotDone> {
-        if !matches!(self.status, Status::InProgress { .. } | Status::Claimed { .. }) {
-            return Err(NotDone::NotInProgress);
+        if !self.waits_for_proof() {
+            return Err(self.not_in_progress());
         }
         if self.proof(new.id).is_some() {
             return Err(NotDone::FiledAlready);
@@ -82,7 +82,7 @@ impl FundingItem {
         let (papering, claim) = match &self.status {
             Status::InProgress { papering } => (*papering, None),
             Status::Claimed { papering, claim } => (*papering, Some(claim.clone())),
-            _ => return Err(NotDone::NotInProgress),
+            _ => return Err(self.not_in_progress()),
         };
         let accepted = accepted.into_proof();
         let proof_id = accepted.id();
@@ -94,7 +94,7 @@ impl FundingItem {
         Ok((next, event))
     }
 
-    /// The item with proof that a member rejected.
+    /// The item with proof that a member rejected. Once the item is closed, what was filed for it is history.
     pub(in crate::domain) fn without_proof(
         &self,
         by: &Member,
@@ -107,8 +107,21 @@ impl FundingItem {
         if !found.is_undecided() {
             return Err(NotDone::DecidedAlready);
         }
+        if !self.waits_for_proof() {
+            return Err(self.not_in_progress());
+        }
         found.state = ProofState::Rejected { at: moment.at(), by: by.actor(), reason };
         Ok(self.touched(next, moment.at()))
+    }
+
+    /// Whether its agreement is published and it is not closed.
+    fn waits_for_proof(&self) -> bool {
+        matches!(self.status, Status::InProgress { .. } | Status::Claimed { .. })
+    }
+
+    /// Why an item that does not wait for proof takes none.
+    fn not_in_progress(&self) -> NotDone {
+        if self.is_closed() { NotDone::Closed } else { NotDone::NotInProgress }
     }
 
     fn closed(&self, status: Status, closed: FundingStatus, moment: Moment) -> (Self, EventKind) {

@@ -288,45 +288,6 @@ impl Fact {
         }
     }
 
-    /// Its name for people, as forms and sentences show it.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Address => "Address",
-            Self::County => "County",
-            Self::State => "State",
-            Self::LegalDescription => "Legal description",
-            Self::CurrentVesting => "Current vesting",
-            Self::Institution => "Institution",
-            Self::AccountType => "Type of account",
-            Self::AccountLast4 => "Last 4 of the account number",
-            Self::CurrentTitle => "Current title",
-            Self::AmountMinor => "Amount in minor units",
-            Self::Currency => "Currency",
-            Self::Registration => "Registration",
-            Self::ReceivingInstitution => "Receiving institution",
-            Self::PlanType => "Type of plan",
-            Self::Designation => "Designation",
-            Self::SharePercent => "Share in percent",
-            Self::Carrier => "Carrier",
-            Self::PolicyLast4 => "Last 4 of the policy number",
-            Self::EntityName => "Name of the entity",
-            Self::EntityType => "Type of entity",
-            Self::Interest => "Interest",
-            Self::ConsentRequired => "Consent required",
-            Self::MakeModelYear => "Make, model and year",
-            Self::Vin => "VIN",
-            Self::Description => "Description",
-            Self::Platform => "Platform",
-            Self::DebtorName => "Name of the debtor",
-            Self::PrincipalMinor => "Principal in minor units",
-            Self::Secured => "Secured",
-            Self::IpType => "Type of right",
-            Self::RegistrationNumber => "Registration number",
-            Self::Reason => "Reason",
-        }
-    }
-
     /// Reads a value of the fact.
     ///
     /// # Errors
@@ -458,7 +419,11 @@ impl FactValue {
         match self {
             Self::Text(text) => text.clone(),
             Self::Flag(flag) => if *flag { "Yes" } else { "No" }.to_owned(),
-            Self::Number(number) => number.to_string(),
+            // Without the `.0` of a whole number that was sent with a point.
+            Self::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+                Some(float) => float.to_string(),
+                None => number.to_string(),
+            },
         }
     }
 }

@@ -45,6 +45,7 @@ pub(in crate::domain) fn item(trust: &Trust, asset_kind: AssetKind) -> FundingIt
         label: ItemLabel::parse("Other asset").unwrap(),
         asset_kind: OrDefault(asset_kind),
         external_reference: None,
+        sorted: None,
     };
     FundingItem::add(FundingItemId::new(), Place::new(1).unwrap(), new, Actor::system(), noon()).unwrap().into_item()
 }

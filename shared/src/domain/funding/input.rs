@@ -122,6 +122,11 @@ pub struct NewFundingItem {
     #[deserr(default)]
     #[schema(nullable)]
     pub external_reference: Option<ExternalReference>,
+    /// What is known about it already, such as its facts in a file that a member imports. The API adds first and sorts then.
+    /// Contacts that it names have to be of the organization.
+    #[deserr(skip)]
+    #[schema(ignore)]
+    pub sorted: Option<Box<FundingItemChanges>>,
 }
 
 impl NewFundingItem {
@@ -138,7 +143,7 @@ impl NewFundingItem {
 }
 
 /// What to change of a funding item; what is left out stays.
-#[derive(Debug, Clone, Default, Deserr, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserr, ToSchema)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 #[schema(example = json!({
     "verb": "retitle",

@@ -2,7 +2,7 @@
 //! 2 and 3, "Funding item").
 //!
 //! [`facts`] has the one table of kinds, verbs and required facts, from which validation, the API document, forms and the
-//! reference derive. [`item`] has the record and what derives from it, [`input`] what callers send, [`transitions`] what
+//! reference derive, `shown` how people read facts. [`item`] has the record and what derives from it, [`input`] what callers send, [`transitions`] what
 //! tokens and members do, [`proof`] claim and proof, `closing` what only members do, `ending` what publication and the end of an agreement do, [`summary`]
 //! the numbers of a schedule, [`sensitive`] what no fact may contain, [`papers`] the documents of an agreement that papers
 //! items. What only members do is in [`member::funding`](super::member::funding).
@@ -28,6 +28,7 @@ pub mod item;
 pub mod papers;
 pub mod proof;
 pub mod sensitive;
+mod shown;
 pub mod summary;
 pub mod transitions;
 

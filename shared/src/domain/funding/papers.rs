@@ -109,12 +109,18 @@ pub fn paper(item: &FundingItem, parties: Parties<'_>, day: Day) -> Option<Paper
         .into_iter()
         .find_map(|fact| item.detail().get(fact))
         .map_or_else(|| "the institution that holds the asset".to_owned(), super::FactValue::display);
+    let is_one = |ids: &[ContactId]| ids.len() <= 1;
+    let (of_owners, of_trustees) = (is_one(item.owner_contact_ids()), is_one(&parties.trust.trustee_contact_ids));
     let fields = [
         ("owners", owners.as_str()),
+        ("asks", if of_owners { "asks" } else { "ask" }),
+        ("assigns", if of_owners { "assigns" } else { "assign" }),
+        ("conveys", if of_owners { "conveys" } else { "convey" }),
+        ("as_trustee", if of_trustees { "as trustee" } else { "as trustees" }),
         ("trustees", &trustees),
         ("trust", parties.trust.formal_name.as_str()),
         ("institution", &institution),
-        ("date", &day.to_string()),
+        ("date", &day.for_people()),
     ];
     let blocks = rest.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).map(|block| match block {
         "[facts]" => Block::Facts(facts(item)),
@@ -148,9 +154,9 @@ fn filled(text: &str, fields: &[(&str, &str)]) -> String {
 /// The facts of an item's document: the asset, and what the verb needs.
 fn facts(item: &FundingItem) -> Vec<(String, String)> {
     let needed = item.verb().and_then(|verb| item.asset_kind().facts_for(verb)).unwrap_or_default();
-    let value = |fact: &Fact| Some((fact.label().to_owned(), item.detail().get(*fact)?.display()));
-    let asset = ("Asset".to_owned(), item.label().as_str().to_owned());
-    std::iter::once(asset).chain(needed.iter().filter_map(value)).collect()
+    let asset = ("Asset", item.label().as_str().to_owned());
+    let facts = std::iter::once(asset).chain(item.detail().for_people(needed.iter().copied()));
+    facts.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Who signs the document of an item: its owners, and the trustees for the receiving side.
@@ -286,9 +292,13 @@ fn cut(text: &str) -> Result<Label, FieldErrors> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
+    use super::super::facts::AssetKind;
     use super::super::fixtures::{contacts, noon, ready_item, trust};
     use super::*;
     use crate::domain::agreement::blockers::{Blocker, DraftContext, blockers};
+    use crate::wire::input::read;
 
     const PAPERED: [Verb; 5] = [Verb::Deed, Verb::Retitle, Verb::ChangeBeneficiary, Verb::Transfer, Verb::Assign];
 
@@ -311,7 +321,7 @@ mod tests {
                 .collect();
             let text = text.join("\n");
             assert!(text.contains("Counsel has to review"), "{verb}");
-            assert!(!text.contains("{{") && !text.contains('…') && text.contains("2026-03-14"), "{verb}: {text}");
+            assert!(!text.contains("{{") && !text.contains('…') && text.contains("14 Mar 2026"), "{verb}: {text}");
             assert!(text.contains("The Ellery Family Trust") && text.contains("Ada"), "{verb}: {text}");
             let has = |is: fn(&Block) -> bool| paper.blocks.iter().filter(|block| is(block)).count();
             assert_eq!(has(|block| matches!(block, Block::Facts(_))), 1, "{verb}");
@@ -319,6 +329,37 @@ mod tests {
         }
         assert_eq!(title(Verb::LeaveOut), None);
         assert_eq!(title(Verb::Deed), Some("Deed cover sheet"));
+    }
+
+    #[test]
+    fn the_words_fit_one_owner_and_several_and_amounts_are_written_out() {
+        let mut trust = trust();
+        let contacts = contacts(&trust);
+        let (ada, ben) = (trust.trustee_contact_ids[0], trust.settlor_contact_ids[0]);
+        let day = Day::parse("2026-03-14").unwrap();
+        let item = |owners: &[ContactId]| {
+            let item = super::super::fixtures::item(&trust, AssetKind::BankAccount);
+            let changes = json!({
+                "verb": "transfer", "trust_id": trust.id, "owner_contact_ids": owners,
+                "detail": {"institution": "First", "account_last4": "4411", "amount_minor": 125_000, "currency": "USD"},
+            });
+            item.sort(read(changes).unwrap(), noon()).unwrap().into_item()
+        };
+        let (one, two) = (item(&[ben]), item(&[ben, ada]));
+        let text = |item: &FundingItem, trust: &Trust| {
+            let paper = paper(item, Parties { trust, contacts: &contacts }, day).unwrap();
+            format!("{:?}", paper.blocks)
+        };
+        let written = text(&one, &trust);
+        for expected in ["Ben asks you", "Ada, as trustee of The Ellery", "(\"Amount\", \"$1,250.00 USD\")"] {
+            assert!(written.contains(expected), "{expected}: {written}");
+        }
+        assert!(!written.contains("minor") && !written.contains("\"Currency\""), "{written}");
+        trust.trustee_contact_ids.push(ben);
+        let written = text(&two, &trust);
+        for expected in ["Ben and Ada ask you", "Ada and Ben, as trustees of The Ellery"] {
+            assert!(written.contains(expected), "{expected}: {written}");
+        }
     }
 
     #[test]

@@ -83,10 +83,10 @@ impl NotPapered {
 }
 
 impl FundingItem {
-    /// Adds an item.
+    /// Adds an item, and sorts it where that is known already.
     ///
     /// # Errors
-    /// `sensitive_value` at `label`.
+    /// `sensitive_value` at `label`; those of [`FundingItem::sort`].
     pub fn add(
         id: FundingItemId,
         place: Place,
@@ -116,7 +116,11 @@ impl FundingItem {
         };
         let (funding_item_id, workspace_id) = (item.id, item.workspace_id);
         let event = FundingItemData { funding_item_id, workspace_id, trust_id: item.trust_id };
-        Ok(ItemChange { item, events: vec![EventKind::FundingItemAdded(event)] })
+        let added = vec![EventKind::FundingItemAdded(event)];
+        match new.sorted {
+            Some(changes) => Ok(item.sort(*changes, now)?.after(added)),
+            None => Ok(ItemChange { item, events: added }),
+        }
     }
 
     /// Sorts an item. A change without an effect gives the item as it is, time included, and no event.

@@ -124,7 +124,7 @@ pub fn close_unfunded(
 /// Records that the owner says it is done. It is no proof, and no event tells of it.
 ///
 /// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::ClaimedAlready`].
+/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::ClaimedAlready`].
 pub fn record_claim(
     by: &Member,
     item: &FundingItem,
@@ -140,7 +140,8 @@ pub fn record_claim(
 /// Files proof of the receiving side. It waits for a member.
 ///
 /// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::FiledAlready`], [`NotDone::NothingToSee`], [`NotDone::TooMuchProof`].
+/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::FiledAlready`], [`NotDone::NothingToSee`],
+/// [`NotDone::TooMuchProof`].
 pub fn file_proof(
     by: &Member,
     item: &FundingItem,
@@ -156,7 +157,7 @@ pub fn file_proof(
 /// Accepts proof: the item is funded.
 ///
 /// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`].
+/// [`NotDone::NotInProgress`], [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`], [`NotDone::Closed`].
 pub fn accept_proof(
     by: &Member,
     item: &FundingItem,
@@ -169,10 +170,10 @@ pub fn accept_proof(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
 
-/// Rejects proof.
+/// Rejects proof of an item that is not closed.
 ///
 /// # Errors
-/// [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`].
+/// [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`], [`NotDone::Closed`].
 pub fn reject_proof(
     by: &Member,
     item: &FundingItem,
@@ -200,6 +201,7 @@ pub fn reopen_item(by: &Member, item: &FundingItem, course: Course<'_>) -> Resul
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
 
+/// Whether an agreement is a draft or active, so that it can still move what it papers.
 fn is_live(agreement: &Agreement) -> bool {
     matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
 }
@@ -211,5 +213,9 @@ fn own<'a>(item: &FundingItem, agreement: Option<&'a Agreement>) -> Option<&'a A
 /// Checks that the agreement of an item was published and has not ended early.
 fn check_in_progress(item: &FundingItem, (agreement, _): Course<'_>) -> Result<(), NotDone> {
     let runs = |agreement: &Agreement| agreement.was_published() && !agreement.has_ended_early();
-    if own(item, agreement).is_some_and(runs) { Ok(()) } else { Err(NotDone::NotInProgress) }
+    match own(item, agreement) {
+        Some(agreement) if runs(agreement) => Ok(()),
+        _ if item.is_closed() => Err(NotDone::Closed),
+        _ => Err(NotDone::NotInProgress),
+    }
 }

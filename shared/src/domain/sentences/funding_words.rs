@@ -114,7 +114,7 @@ pub fn refusal(refused: NotDone) -> (&'static str, &'static str) {
         NotDone::Papered(_) => {
             ("An agreement papers this item", "Cancel the agreement, or discard its draft, then close the item.")
         }
-        NotDone::Closed => ("This item is closed already", "Nothing was recorded. Reopen it first."),
+        NotDone::Closed => ("This item is closed already", "Nothing was recorded. The page shows how it was closed."),
         NotDone::NotClosed => ("This item is open", "There is nothing to reopen."),
         NotDone::NotInProgress => (
             "Nothing is under way for this item",

@@ -6,9 +6,10 @@ use shared::domain::funding::CloseReason;
 use shared::domain::member::funding::NotDone;
 use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::proposal::ProposalAction;
+use shared::limits;
 use shared::service::funding_items::FundingAct;
-use tests::funding::{ITEMS, PAPER, TRUSTS, funding_path, item_path, proof};
-use tests::{Needs, Org, eventually};
+use tests::funding::{Estate, ITEMS, PAPER, TRUSTS, funding_path, item_path, proof};
+use tests::{Needs, Org, drafts, eventually};
 
 use crate::unknown_id;
 
@@ -358,4 +359,35 @@ async fn items_of_a_trust_without_trustees_are_not_papered() {
     let refused = org.post(PAPER, &json!({"item_ids": [item["id"]]})).send().await;
     refused.refused_for(422, &[("item_ids", "missing_facts")]);
     assert_eq!(org.item(&item).await["phase"], "ready", "nothing happened");
+}
+
+#[tokio::test]
+async fn those_who_take_part_become_people_of_the_workspace_and_a_full_one_says_what_to_do() {
+    let org = Org::new().await;
+    let estate = org.estate("Harbor").await;
+    let path = format!("/api/v1/workspaces/{}", estate.workspace["id"].as_str().expect("an id"));
+    assert_eq!(org.get(path.clone()).send().await.ok(200)["people"], json!([]), "a trust adds no one");
+    let item = org.ready_item(&estate, "A painting").await;
+    let draft = org.paper(&[&item]).await;
+    let workspace = org.get(path).send().await.ok(200);
+    let mut people: Vec<&Value> =
+        workspace["people"].as_array().expect("people").iter().map(|person| &person["contact_id"]).collect();
+    people.sort_by_key(|id| id.to_string());
+    let mut expected = vec![&estate.trustee["id"], &estate.settlor["id"]];
+    expected.sort_by_key(|id| id.to_string());
+    assert_eq!(people, expected);
+    let blockers: Vec<&str> =
+        draft["publish_blockers"].as_array().expect("blockers").iter().filter_map(|one| one["code"].as_str()).collect();
+    assert_eq!(blockers, ["workspace_not_activated"]);
+
+    let strangers: Vec<String> = (0..limits::WORKSPACE_PEOPLE_MAX).map(|_| unknown_id()).collect();
+    let crowded = drafts::crowded(&org, "Full", strangers.iter().map(String::as_str)).await;
+    let body = json!({"workspace_id": crowded["id"], "formal_name": "The Full Trust",
+        "trustee_contact_ids": [estate.trustee["id"]]});
+    let trust = org.post(TRUSTS, &body).send().await.ok(201);
+    let full = Estate { workspace: crowded, trust, ..estate };
+    let item = org.ready_item(&full, "Another painting").await;
+    let refused = org.post(PAPER, &json!({"item_ids": [item["id"]]})).send().await;
+    refused.refused_for(422, &[("item_ids", "limit_reached")]);
+    assert_eq!(org.item(&item).await["phase"], "ready");
 }

@@ -5,7 +5,9 @@ mod files;
 mod trusts;
 
 use serde_json::{Value, json};
+use shared::domain::agreement::Life;
 use shared::domain::proposal::ProposalAction;
+use shared::domain::time::Timestamp;
 use tests::Org;
 use tests::app::{Browser, Page, Person, unescaped};
 use tests::attending::hidden;
@@ -373,6 +375,114 @@ async fn an_item_is_closed_as_unfunded_and_reopened() {
 }
 
 #[tokio::test]
+async fn an_item_that_was_refused_after_its_agreement_was_completed_is_closed_as_unfunded() {
+    let desk = Desk::new().await;
+    let item = desk.in_progress().await;
+    desk.done(&item, "claim", &[("claim_note", "")]).await;
+    let sold = [("close_reason", "refused"), ("close_note", "The bank takes no trusts.")];
+    assert!(!desk.maren.get(&item_page(&item)).await.says("Close as unfunded"));
+    let refused = desk.act(&item, "close", &sold).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(&refused, &["An agreement papers this item"]);
+    let agreement = desk.org.item(&item).await["agreement_id"].as_str().and_then(|id| id.parse().ok());
+    let now = Timestamp::now();
+    let life = Life::Completed { published_at: now, completed_at: now };
+    tests::drafts::put_life(&desk.org, agreement.expect("an id"), life).await;
+    assert!(desk.maren.get(&item_page(&item)).await.says("Close as unfunded"));
+    let before = desk.org.events().await.len();
+    let closed = desk.done(&item, "close", &sold).await;
+    assert_says(&closed, &["Closed: the transfer was refused.", "Unfunded", "“The bank takes no trusts.”"]);
+    assert_eq!(desk.events_since(before).await, ["funding_item.closed"]);
+    let summary = desk.summary().await;
+    assert_eq!((&summary["done"], &summary["unfunded"], &summary["claimed"]), (&json!(1), &json!(1), &json!(0)));
+}
+
+#[tokio::test]
+async fn proof_that_was_filed_beside_the_accepted_one_is_not_decided_any_more() {
+    let desk = Desk::new().await;
+    let item = desk.in_progress().await;
+    let mut filed = Vec::new();
+    for note in ["They read it out on the phone.", "By letter."] {
+        let typed = [("source", "new_statement"), ("dated", "3/16/2026"), ("proof_note", note)];
+        let page = desk.done(&item, "proof", &typed).await;
+        let ids = page.body.split("<li class=\"open\" id=\"proof-").skip(1);
+        filed = ids.map(|rest| rest.split('"').next().expect("an id").to_owned()).collect();
+    }
+    assert_eq!(filed.len(), 2);
+    desk.done(&item, &format!("proof/{}/accept", filed[1]), &[]).await;
+    let page = desk.maren.get(&item_page(&item)).await;
+    assert_says(&page, &["Not reviewed"]);
+    assert!(!page.says("Reject proof") && !page.says("To review"), "{}", page.body);
+    let before = desk.org.state().await;
+    for (act, typed) in [("reject", [("reason", "It is unreadable.")].as_slice()), ("accept", &[])] {
+        let refused = desk.act(&item, &format!("proof/{}/{act}", filed[0]), typed).await;
+        assert_eq!(refused.status, 409, "{act}: {}", refused.body);
+        assert_says(&refused, &["This item is closed already"]);
+    }
+    assert_eq!(desk.org.state().await, before);
+    assert_eq!(desk.summary().await["funded"], 1);
+}
+
+#[tokio::test]
+async fn items_are_found_by_their_labels_whatever_their_workspace() {
+    let desk = Desk::new().await;
+    let pier = desk.org.workspace("Pier").await;
+    let found = [&desk.estate.workspace, &pier];
+    for workspace in found {
+        desk.org.funding_item(workspace, "Sailing boat").await;
+    }
+    desk.org.funding_item(&pier, "Piano").await;
+    let page = desk.maren.get("/app/funding?search=BOAT").await;
+    assert_eq!(page.body.matches("<td class=\"main\">").count(), 2, "{}", page.body);
+    assert!(page.says("Sailing boat") && !page.says("Piano"), "{}", page.body);
+    assert_says(&desk.maren.get("/app/funding?search=submarine").await, &["Nothing matches “submarine”"]);
+    let search = desk.maren.get("/app/search?q=sailing").await;
+    assert_says(&search, &["<h2 id=\"funding-items\">Funding items", "Unsorted", "count\">2</span>"]);
+    let search = desk.maren.get("/app/search?q=harbor%20trust").await;
+    let link = format!("href=\"/app/trusts/{}\">The Harbor Trust</a>", id(&desk.estate.trust));
+    assert_says(&search, &["<h2 id=\"trusts\">Trusts", &link]);
+    let stranger = Desk::new().await;
+    assert!(!stranger.maren.get("/app/search?q=sailing").await.says("Sailing boat"));
+    assert!(!stranger.maren.get("/app/funding?search=sailing").await.says("Sailing boat"));
+}
+
+#[tokio::test]
+async fn the_audit_log_names_trusts_and_items_and_leads_to_them() {
+    let desk = Desk::new().await;
+    let (trust, item) = (&desk.estate.trust, desk.org.ready_item(&desk.estate, "A painting").await);
+    desk.done(&item, "park", &[("waiting_on", "counsel"), ("note", "")]).await;
+    desk.done(&item, "clear", &[]).await;
+    desk.org.paper(&[&item]).await;
+    let body = json!({"workspace_id": desk.estate.workspace["id"], "label": "Boat", "trust_id": trust["id"]});
+    let boat = desk.org.post(tests::funding::ITEMS, &body).send().await.ok(201);
+    let item_link = format!("href=\"{}\">A painting</a>", item_page(&item));
+    let trust_link = format!("href=\"/app/trusts/{}\">The Harbor Trust</a>", id(trust));
+    let row = async |operation: &str| desk.maren.get(&format!("/app/audit?operation={operation}")).await;
+    assert_says(&row("create_trust").await, &["Created or changed a trust", &trust_link]);
+    assert_says(&row("update_funding_item").await, &["Sorted a funding item", &item_link]);
+    assert_says(&row("park_funding_item").await, &[&item_link]);
+    assert_says(
+        &row("paper_funding_items").await,
+        &["Papered funding items", &item_link, "Funding of The Harbor Trust"],
+    );
+    let boat_link = format!("href=\"{}\">Boat</a>", item_page(&boat));
+    assert_says(&row("create_funding_item").await, &[&item_link, &trust_link, &boat_link]);
+    // By a part of their names, and under the name that they have now.
+    desk.org.patch(tests::funding::item_path(&boat), &json!({"label": "Wooden sloop"})).send().await.ok(200);
+    let chosen = desk.maren.get("/app/audit?object=wooden").await;
+    assert_eq!(chosen.status, 303, "{}", chosen.body);
+    assert!(chosen.location().contains(id(&boat)), "{}", chosen.location());
+    let log = desk.maren.get(chosen.location()).await;
+    assert_says(&log, &[&format!("href=\"{}\">Wooden sloop</a>", item_page(&boat))]);
+    let chosen = desk.maren.get("/app/audit?object=harbor%20trust").await;
+    assert_says(&chosen, &["The Harbor Trust", "Trust"]);
+    let home = desk.maren.get("/app").await;
+    assert_says(&home, &["Sorted a funding item", "Wooden sloop"]);
+    let (_, visited) = tests::pages::visit(&desk.org, &desk.maren, "/app/audit", "Home").await;
+    assert!(visited.waits <= tests::pages::WAITS_MAX, "{visited:?}");
+}
+
+#[tokio::test]
 async fn several_items_are_sorted_at_once_or_none() {
     let desk = Desk::new().await;
     let (one, two) = (
@@ -414,6 +524,7 @@ async fn nothing_of_another_organization_exists() {
         stranger.path(),
         item_page(&theirs),
         format!("/app/trusts/{}", id(&stranger.estate.trust)),
+        format!("/app/trusts/{}/edit", id(&stranger.estate.trust)),
         format!("/app/papers/{}?items={}", stranger.workspace(), id(&theirs)),
         format!("/app/papers/{}/schedule.pdf", stranger.workspace()),
         format!("{}/export", stranger.path()),
@@ -437,6 +548,9 @@ async fn nothing_of_another_organization_exists() {
         let refused = desk.maren.post(&format!("{}/{act}", item_page(&theirs)), &fields).await;
         assert_eq!(refused.status, 404, "{act}: {}", refused.body);
     }
+    let trust = format!("/app/trusts/{}/edit", id(&stranger.estate.trust));
+    let fields = [("form_token", token.as_str()), ("version", "1"), ("formal_name", "X"), ("external_reference", "")];
+    assert_eq!(desk.maren.post(&trust, &fields).await.status, 404);
     // Nor as a part of what is one's own.
     let fields = [("form_token", token.as_str()), ("label", "X"), ("trust_id", id(&stranger.estate.trust))];
     let refused = desk.maren.post(&desk.path(), &fields).await;

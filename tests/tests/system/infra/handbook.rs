@@ -87,7 +87,10 @@ async fn every_command_runs_or_says_why_it_is_not_run_here() {
             Some("migrate") => assert!(said.contains(" 0 records of an older version"), "{said}"),
             Some("backup") => assert!(said.trim().ends_with(" items copied"), "{said}"),
             Some("restore") => {
-                assert!(said.ends_with(" items written, 0 were there already, 0 differ and were left as they are\n"), "{said}");
+                assert!(
+                    said.ends_with(" items written, 0 were there already, 0 differ and were left as they are\n"),
+                    "{said}"
+                );
             }
             _ => {}
         }

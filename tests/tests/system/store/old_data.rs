@@ -29,7 +29,17 @@ const FACTS: [(&str, &[&str]); 7] = [
     ("proposals", &["id", "action", "agreement_id", "note", "created_by", "created_at", "expires_at", "decision_note"]),
     (
         "movements",
-        &["id", "workspace_id", "agreement_id", "purpose", "reference", "amount_minor", "currency", "receipt", "created_at"],
+        &[
+            "id",
+            "workspace_id",
+            "agreement_id",
+            "purpose",
+            "reference",
+            "amount_minor",
+            "currency",
+            "receipt",
+            "created_at",
+        ],
     ),
     (
         "obligations",

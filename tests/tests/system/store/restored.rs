@@ -19,7 +19,13 @@ async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> {
         if answer.status != 200 {
             continue;
         }
-        ids.extend(answer.json()["data"].as_array().into_iter().flatten().filter_map(|record| record["id"].as_str().map(str::to_owned)));
+        ids.extend(
+            answer.json()["data"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|record| record["id"].as_str().map(str::to_owned)),
+        );
         answers.push((list.path.clone(), told(stack, &answer.json())));
     }
     for read in reads.iter().filter(|operation| operation.has_path_id()) {
@@ -63,8 +69,10 @@ async fn a_restored_table_answers_as_the_first() {
 
     let second = first.on_copy(&copy);
     for organization in &first.ready.organizations {
-        let (before, after) =
-            tokio::join!(answers(&first, &organization.read_only_token), answers(&second, &organization.read_only_token));
+        let (before, after) = tokio::join!(
+            answers(&first, &organization.read_only_token),
+            answers(&second, &organization.read_only_token)
+        );
         assert!(before.len() > 10, "{} answers", before.len());
         assert_eq!(before.len(), after.len());
         for (before, after) in before.iter().zip(&after) {

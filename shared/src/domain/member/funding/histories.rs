@@ -37,6 +37,7 @@ enum Try {
     Paper,
     Publish,
     Cancel,
+    /// The last stage of its agreement is done.
     Complete,
     Claim,
     File,
@@ -57,7 +58,7 @@ fn tries() -> impl Strategy<Value = Try> {
         6 => Just(Try::Paper),
         6 => Just(Try::Publish),
         2 => Just(Try::Cancel),
-        2 => Just(Try::Complete),
+        3 => Just(Try::Complete),
         4 => Just(Try::Claim),
         5 => Just(Try::File),
         5 => Just(Try::Accept),
@@ -171,7 +172,7 @@ impl Model {
                 (self.at, self.hold, self.undecided) = (At::Funded, None, self.undecided - 1);
                 return Some(vec![EventType::FundingItemClosed]);
             }
-            Try::Reject if self.undecided > 0 => self.undecided -= 1,
+            Try::Reject if matches!(self.at, At::InProgress | At::Claimed) && self.undecided > 0 => self.undecided -= 1,
             Try::Close if self.at == At::Open || (!self.is_closed() && agreement == Some(Lifecycle::Completed)) => {
                 (self.at, self.hold, self.undecided) = (At::Unfunded, None, 0);
                 return Some(vec![EventType::FundingItemClosed]);
@@ -513,4 +514,90 @@ fn a_form_or_a_claim_of_another_agreement_changes_nothing() {
     assert_eq!(reopen_item(&by, &world.items[0], course), Err(NotDone::AgreementLive(id)));
     let people = contacts(&trust);
     assert_eq!(people.len(), 2);
+}
+
+/// The states of an item that is papered or closed, each with a proof that was not decided where there can be one.
+fn in_each_state() -> Vec<(&'static str, World)> {
+    use Try::{Accept, Claim, Close, File, Paper, Publish};
+    let steps: [(&str, &[Try]); 6] = [
+        ("open", &[]),
+        ("papered", &[Paper]),
+        ("in progress", &[Paper, Publish, File]),
+        ("claimed", &[Paper, Publish, File, Claim]),
+        ("funded", &[Paper, Publish, File, File, Accept]),
+        ("unfunded", &[Close]),
+    ];
+    let world = |steps: &[Try]| {
+        let mut world = World::new(1);
+        assert!(world.attempt(0, Try::SortWhole(0)).is_some());
+        assert!(steps.iter().all(|step| world.attempt(0, *step).is_some()));
+        world
+    };
+    steps.into_iter().map(|(name, steps)| (name, world(steps))).collect()
+}
+
+/// Contract, section 3, "Funding item": which acts each state takes, and that every other one changes nothing.
+#[test]
+fn each_state_takes_the_acts_of_the_contract_and_no_other() {
+    let acts = [
+        ("sort", Try::SortVerb(1)),
+        ("park", Try::Park(Some(WaitingOn::Counsel))),
+        ("paper", Try::Paper),
+        ("publish", Try::Publish),
+        ("claim", Try::Claim),
+        ("file", Try::File),
+        ("accept", Try::Accept),
+        ("reject", Try::Reject),
+        ("close", Try::Close),
+        ("reopen", Try::Reopen),
+    ];
+    let taken = |mut world: World| {
+        let before = world.items.clone();
+        let done = acts.iter().filter(|(_, act)| {
+            let is_done = world.attempt(0, *act).is_some();
+            assert!(is_done || world.items == before);
+            world.items.clone_from(&before);
+            is_done
+        });
+        done.map(|(name, _)| *name).collect::<Vec<_>>()
+    };
+    for (state, world) in in_each_state() {
+        let expected: &[&str] = match state {
+            "open" => &["sort", "park", "paper", "close"],
+            "papered" => &["park", "publish"],
+            "in progress" => &["park", "claim", "file", "accept", "reject"],
+            "claimed" => &["park", "file", "accept", "reject"],
+            // Its agreement is active.
+            "funded" => &[],
+            _ => &["reopen"],
+        };
+        let mut over = World { agreements: world.agreements.clone(), items: world.items.clone(), ..World::new(1) };
+        assert_eq!(taken(world), expected, "{state}");
+        // Its agreement is completed: nothing that could be cancelled moves the asset any more.
+        if over.attempt(0, Try::Complete).is_some() {
+            let expected: Vec<&str> = match state {
+                "funded" => vec!["reopen"],
+                _ => expected.iter().copied().chain(["close"]).collect(),
+            };
+            assert_eq!(taken(over), expected, "{state}, agreement completed");
+        }
+    }
+}
+
+#[test]
+fn what_is_filed_for_a_closed_item_is_neither_accepted_nor_rejected() {
+    let by = member("Maren");
+    for (state, world) in in_each_state().into_iter().filter(|(state, _)| matches!(*state, "funded" | "unfunded")) {
+        let (item, moment) = (&world.items[0], Moment::test(noon()));
+        let agreement = world.agreement_of(0).cloned();
+        let course = (agreement.as_ref(), moment);
+        for proof in item.proofs() {
+            let reason = SafeNote::parse("It is unreadable").unwrap();
+            let expected = if proof.is_undecided() { NotDone::Closed } else { NotDone::DecidedAlready };
+            assert_eq!(reject_proof(&by, item, moment, (proof.id(), reason)), Err(expected), "{state}");
+            assert_eq!(accept_proof(&by, item, course, proof.id()), Err(expected), "{state}");
+        }
+        assert_eq!(file_proof(&by, item, course, self::proof()), Err(NotDone::Closed), "{state}");
+        assert_eq!(record_claim(&by, item, course, None), Err(NotDone::Closed), "{state}");
+    }
 }

@@ -108,7 +108,7 @@ async fn a_file_with_problems_adds_nothing_and_tells_each() {
     for (file, why) in [
         (
             "Name;Wert\nHaus;5\n",
-            "has a column that is not known: “Wert”. The first row names the columns; known ones are label, asset_kind, trust, external_reference",
+            "has a column that is not known: “Wert”. The first row names the columns; known ones are label, asset_kind, verb, trust, owners, external_reference, address, county",
         ),
         ("asset_kind,trust\nvehicle,\n", "has no column named label"),
         ("label,label\na,b\n", "has two columns of the same name"),
@@ -144,6 +144,121 @@ async fn other_encodings_are_read_and_formulas_are_data() {
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain("label\nZoë\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     assert_says(&desk.maren.get(desk.upload(&utf16).await.location()).await, &["Zoë"]);
+}
+
+/// A file with all that is known of two items, as people write it.
+const WITH_FACTS: &str = "Label,Kind,Verb,Trust,Owner,Institution,Last 4 of the account number,Amount,Currency,VIN,\
+Make model year,State\n\
+Checking,Bank account,Transfer,The Harbor Trust,Sol,First National,0044,\"$1,250.50\",usd,,,\n\
+Van,vehicle,retitle,The Harbor Trust,Sol; Tova,,,,,1FTBW2CM5MKA00001,,Ohio\n\
+Piano,personal_property,,,,,,,,,,\n";
+
+#[tokio::test]
+async fn a_file_has_the_facts_of_each_kind_in_columns() {
+    let desk = Desk::new().await;
+    let read = desk.upload(WITH_FACTS.as_bytes()).await;
+    assert_eq!(read.status, 303, "{}", read.body);
+    let at = read.location().to_owned();
+    let preview = desk.maren.get(&at).await;
+    assert_says(
+        &preview,
+        &[
+            "Bank account · Transfer",
+            "Institution: First National",
+            "Amount: $1,250.50 USD",
+            "Ready to paper",
+            "Sol, Tova",
+            "Gathering facts",
+            "Unsorted",
+        ],
+    );
+    let before = desk.org.events().await.len();
+    assert_eq!(desk.add(&at).await.status, 303);
+    let told = desk.events_since(before).await;
+    let count = |event: &str| told.iter().filter(|told| *told == event).count();
+    assert_eq!((count("funding_item.added"), count("funding_item.sorted"), told.len()), (3, 2, 5));
+    let list = desk.org.get("/api/v1/funding-items").send().await.ok(200);
+    let [checking, van, piano] = list["data"].as_array().expect("items").as_slice() else { panic!("{list}") };
+    let detail = serde_json::json!({
+        "institution": "First National", "account_last4": "0044", "amount_minor": 125_050, "currency": "USD",
+    });
+    assert_eq!((&checking["detail"], &checking["phase"]), (&detail, &serde_json::json!("ready")));
+    assert_eq!(checking["owner_contact_ids"], serde_json::json!([desk.estate.settlor["id"]]));
+    assert_eq!(van["missing_facts"], serde_json::json!(["make_model_year"]));
+    assert_eq!(van["owner_contact_ids"].as_array().expect("owners").len(), 2);
+    assert_eq!((&piano["phase"], &piano["verb"]), (&serde_json::json!("unsorted"), &serde_json::Value::Null));
+}
+
+#[tokio::test]
+async fn what_is_exported_can_be_imported_elsewhere() {
+    let desk = Desk::new().await;
+    let at = desk.upload(WITH_FACTS.as_bytes()).await.location().to_owned();
+    assert_eq!(desk.add(&at).await.status, 303);
+    let export = desk.maren.get(&format!("{}/export", desk.path())).await.body;
+    let header = export.lines().next().expect("a header");
+    assert!(header.starts_with("label,asset_kind,verb,trust,owners,external_reference,address,county,"), "{header}");
+    assert!(export.contains("1,250.50") && export.contains("Sol; Tova"), "{export}");
+
+    // Another organization, with people and a trust of the same names.
+    let other = Desk::new().await;
+    let read = other.upload(export.as_bytes()).await;
+    assert_eq!(read.status, 303, "{}", read.body);
+    let at = read.location().to_owned();
+    assert_says(&other.maren.get(&at).await, &["Not imported", "phase, status, done", "Ready to paper"]);
+    assert_eq!(other.add(&at).await.status, 303);
+    let items = async |desk: &Desk| {
+        let list = desk.org.get("/api/v1/funding-items").send().await.ok(200);
+        let items = list["data"].as_array().expect("items").clone();
+        let facts = |item: &serde_json::Value| {
+            (item["label"].clone(), item["verb"].clone(), item["detail"].clone(), item["phase"].clone())
+        };
+        items.iter().map(facts).collect::<Vec<_>>()
+    };
+    assert_eq!(items(&other).await, items(&desk).await);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_facts_is_told_row_by_row() {
+    let desk = Desk::new().await;
+    let before = desk.org.state().await;
+    let file = "label,asset_kind,verb,owners,account_last4,vin,amount,currency,share_percent,secured,trust\n\
+A,bank_account,transfer,,44,,,,,,\n\
+B,vehicle,,,4411,,,,,,\n\
+C,bank_account,deed,,,,,,,,\n\
+D,bank_account,transfer,,,,12.50,,,,\n\
+E,bank_account,transfer,,,,much,USD,,,\n\
+F,promissory_note,,Nobody,,,,,,perhaps,\n\
+G,retirement_account,,,,,,,120,,\n\
+H,bank_account,,,000123456789,,,,,,\n\
+I,other,sell,,,,,,,,\n";
+    let refused = desk.upload(file.as_bytes()).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(
+        &refused,
+        &[
+            "The account_last4 must be exactly 4 letters or digits.",
+            "The account_last4 is no fact of the kind vehicle; known: ",
+            "The verb deed does not fit bank_account; fitting: retitle, change_beneficiary, transfer, leave_out.",
+            "The currency must be a currency of ISO 4217, such as USD, before an amount can be read.",
+            "The amount must",
+            "No one in this workspace is named “Nobody”.",
+            "The secured must be yes or no.",
+            "The share_percent must be above 0 and at most 100.",
+            "The account_last4 must be the last 4 characters only, never the whole number.",
+            "The verb “sell” is none of: deed, retitle, change_beneficiary, transfer, assign, leave_out.",
+        ],
+    );
+    assert!(!refused.says("000123456789"), "{}", refused.body);
+    assert_eq!(desk.org.state().await, before);
+    // A number that no page shows again is not in the field either, whatever its column.
+    for column in ["account_last4", "owners", "trust", "verb", "asset_kind"] {
+        let csv = format!("label,{column}\nA,000123456789\n");
+        let refused = submit(&desk.maren, &desk.import(), &desk.import(), &[("csv", &csv)]).await;
+        assert_eq!(refused.status, 422, "{column}: {}", refused.body);
+        assert!(!refused.says("000123456789"), "{column}: {}", refused.body);
+    }
+    let page = desk.maren.get(&desk.import()).await;
+    assert_says(&page, &["Facts by kind and verb", "<code>registration_number</code>", "<code>leave_out</code>"]);
 }
 
 #[tokio::test]

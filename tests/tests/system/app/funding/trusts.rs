@@ -63,3 +63,125 @@ async fn an_account_number_is_no_name() {
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Formal name must have no full account number"]);
 }
+
+/// The fields of the form that changes the trust, with some replaced.
+fn edited<'a>(version: &'a str, replaced: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let own = [("version", version), ("formal_name", "The Harbor Trust"), ("external_reference", "")];
+    let kept = own.into_iter().filter(|(name, _)| replaced.iter().all(|(other, _)| other != name));
+    kept.chain(replaced.iter().copied()).collect()
+}
+
+#[tokio::test]
+async fn a_trust_is_changed_once_and_told_only_if_something_differs() {
+    let desk = Desk::new().await;
+    let trust = format!("/app/trusts/{}", id(&desk.estate.trust));
+    let at = format!("{trust}/edit");
+    assert_says(&desk.maren.get(&trust).await, &[&format!("href=\"{at}\">Edit</a>")]);
+    let form = desk.maren.get(&at).await;
+    let (settlor, trustee) =
+        (format!("settlor.{}", id(&desk.estate.settlor)), format!("trustee.{}", id(&desk.estate.trustee)));
+    let is_checked = |name: &str| format!("name=\"{name}\" type=\"checkbox\" checked");
+    assert_says(&form, &["value=\"The Harbor Trust\"", &is_checked(&settlor), &is_checked(&trustee), "Save changes"]);
+    let (token, version) = (form.hidden("form_token"), form.hidden("version"));
+    let people = [(settlor.as_str(), "on"), (trustee.as_str(), "on"), ("form_token", token.as_str())];
+    let post = async |fields: Vec<(&str, &str)>| desk.maren.post(&at, &fields).await;
+
+    // As it is: nothing happens.
+    let before = desk.org.events().await.len();
+    let same = post(edited(&version, &people)).await;
+    assert_eq!((same.status, same.location()), (303, trust.as_str()), "{}", same.body);
+    assert_eq!(desk.org.events().await.len(), before);
+
+    // Another name, no settlor, and a reference. Sent twice, it is done once.
+    let other = [
+        ("formal_name", "The Harbor Family Trust"),
+        ("external_reference", "trust-9"),
+        (trustee.as_str(), "on"),
+        ("form_token", token.as_str()),
+    ];
+    for _ in 0..2 {
+        let saved = post(edited(&version, &other)).await;
+        assert_eq!((saved.status, saved.location()), (303, trust.as_str()), "{}", saved.body);
+    }
+    let events = desk.org.events().await;
+    let told: Vec<&str> = events.iter().skip(before).filter_map(|event| event["type"].as_str()).collect();
+    assert_eq!(told, ["trust.updated"]);
+    let stored = desk.org.get("/api/v1/trusts?external_reference=trust-9").send().await.ok(200);
+    let stored = &stored["data"][0];
+    assert_eq!(stored["formal_name"], "The Harbor Family Trust");
+    assert_eq!(
+        (&stored["settlor_contact_ids"], &stored["trustee_contact_ids"]),
+        (&json!([]), &json!([desk.estate.trustee["id"]]))
+    );
+    let contact = format!("/api/v1/contacts/{}", stored["contact_id"].as_str().expect("an id"));
+    assert_eq!(desk.org.get(contact).send().await.ok(200)["display_name"], "The Harbor Family Trust");
+    let page = desk.maren.get(&trust).await;
+    assert_says(&page, &["Changes saved", "The Harbor Family Trust", "trust-9"]);
+    // The API finds it by the reference from now on.
+    let body = json!({
+        "workspace_id": desk.workspace(), "formal_name": "The Harbor Family Trust", "external_reference": "trust-9",
+    });
+    let repeated = desk.org.post("/api/v1/trusts", &body).send().await.ok(200);
+    assert_eq!(repeated["id"], desk.estate.trust["id"]);
+    assert_eq!(desk.org.events().await.len(), before + 1);
+
+    // A reference that it gives back is free.
+    let version = desk.maren.get(&at).await.hidden("version");
+    let none = [("formal_name", "The Harbor Family Trust"), (trustee.as_str(), "on"), ("form_token", token.as_str())];
+    assert_eq!(post(edited(&version, &none)).await.status, 303);
+    let new = desk.org.post("/api/v1/trusts", &body).send().await.ok(201);
+    assert_ne!(new["id"], desk.estate.trust["id"]);
+    let version = desk.maren.get(&at).await.hidden("version");
+    let refused = post(edited(&version, &other)).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["Your reference is the reference of another trust", "value=\"trust-9\""]);
+}
+
+#[tokio::test]
+async fn two_members_who_change_a_trust_at_once_are_told() {
+    let desk = Desk::new().await;
+    let at = format!("/app/trusts/{}/edit", id(&desk.estate.trust));
+    let form = desk.maren.get(&at).await;
+    let (token, version) = (form.hidden("form_token"), form.hidden("version"));
+    let save = async |name: &str, version: &str| {
+        let fields = [("formal_name", name), ("form_token", token.as_str())];
+        desk.maren.post(&at, &edited(version, &fields)).await
+    };
+    assert_eq!(save("The Harbor Trust I", &version).await.status, 303);
+    let refused = save("The Harbor Trust II", &version).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(
+        &refused,
+        &["This trust has changed since you opened it", "value=\"The Harbor Trust II\"", "Open the trust"],
+    );
+    assert_says(&desk.maren.get("/app/trusts").await, &["The Harbor Trust I<"]);
+    // What is shown then can be replaced.
+    assert_eq!(save("The Harbor Trust II", &refused.hidden("version")).await.status, 303);
+    for (name, why) in [("", "Formal name"), ("Trust of account 000123456789", "must have no full account number")] {
+        let version = desk.maren.get(&at).await.hidden("version");
+        let refused = save(name, &version).await;
+        assert_eq!(refused.status, 422, "{name}: {}", refused.body);
+        assert!(refused.title().starts_with("Error: "), "{}", refused.title());
+        assert_says(&refused, &[why]);
+    }
+    let stranger = format!("trustee.{}", crate::unknown_id());
+    let version = desk.maren.get(&at).await.hidden("version");
+    let fields = [("form_token", token.as_str()), (stranger.as_str(), "on")];
+    let refused = desk.maren.post(&at, &edited(&version, &fields)).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(&refused, &["Trustees: one is no contact of your organization"]);
+}
+
+#[tokio::test]
+async fn a_change_of_a_trust_keeps_a_draft_that_names_it_from_publication() {
+    let desk = Desk::new().await;
+    let item = desk.org.ready_item(&desk.estate, "A painting").await;
+    let draft = desk.org.paper(&[&item]).await;
+    let at = format!("/app/trusts/{}/edit", id(&desk.estate.trust));
+    let form = desk.maren.get(&at).await;
+    assert_says(&form, &["An item of this trust is papered by a draft"]);
+    let typed = [("formal_name", "The Harbor Trust II"), ("external_reference", "")];
+    assert_eq!(submit(&desk.maren, &at, &at, &typed).await.status, 303);
+    let agreement = format!("/app/agreements/{}", id(&draft));
+    assert_says(&desk.maren.get(&agreement).await, &["discard this draft and paper the items again"]);
+}

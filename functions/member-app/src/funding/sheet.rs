@@ -1,0 +1,166 @@
+//! The columns of CSV files of funding items: exports have all of them, and an import reads those that say what an item is.
+//! The columns of facts derive from the one table of kinds, verbs and facts.
+
+use shared::domain::funding::{AssetKind, Fact};
+use shared::domain::sentences::funding_words as words;
+
+/// A column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Column {
+    Label,
+    AssetKind,
+    Verb,
+    Trust,
+    Owners,
+    Reference,
+    Fact(Fact),
+    /// What an export tells besides, and no import changes.
+    Told(&'static str),
+}
+
+/// What stands between the owners of an item: names have commas.
+pub(super) const OWNERS_SEPARATOR: &str = "; ";
+
+/// The columns that only exports have.
+const TOLD: [&str; 16] = [
+    "phase",
+    "status",
+    "done",
+    "waiting_on",
+    "missing_facts",
+    "next_step",
+    "claimed_at",
+    "claim_recorded_by",
+    "proof_source",
+    "proof_dated",
+    "proof_state",
+    "proof_accepted_at",
+    "close_reason",
+    "agreement_id",
+    "id",
+    "app_url",
+];
+
+/// The columns that an import reads besides those of facts.
+const OWN: [Column; 6] =
+    [Column::Label, Column::AssetKind, Column::Verb, Column::Trust, Column::Owners, Column::Reference];
+
+impl Column {
+    /// All columns, in the order of an export.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::imported().chain(TOLD.map(Self::Told))
+    }
+
+    /// Those that an import reads.
+    pub fn imported() -> impl Iterator<Item = Self> {
+        OWN.into_iter().chain(Fact::ALL.map(Self::Fact))
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Label => "label",
+            Self::AssetKind => "asset_kind",
+            Self::Verb => "verb",
+            Self::Trust => "trust",
+            Self::Owners => "owners",
+            Self::Reference => "external_reference",
+            Self::Fact(fact) => fact.name_in_files(),
+            Self::Told(name) => name,
+        }
+    }
+
+    /// The other names that people may give it, in lower case.
+    fn other_names(self) -> &'static [&'static str] {
+        match self {
+            Self::Label => &["name", "asset", "item"],
+            Self::AssetKind => &["kind", "type"],
+            Self::Verb => &["what_is_to_be_done", "action"],
+            Self::Trust => &["trust_id", "formal_name"],
+            Self::Owners => &["owner"],
+            Self::Reference => &["reference", "your_reference"],
+            Self::Fact(_) | Self::Told(_) => &[],
+        }
+    }
+
+    /// The column that a name in the first row means. Spaces, hyphens and underscores are the same.
+    pub fn named(name: &str) -> Option<Self> {
+        let name = plain(name);
+        let fits = |column: &Self| {
+            let is_label = matches!(column, Self::Fact(fact) if plain(fact.label()) == name);
+            column.name() == name || column.other_names().contains(&name.as_str()) || is_label
+        };
+        Self::all().find(fits)
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.trim().to_lowercase().replace([' ', '-'], "_")
+}
+
+/// The facts of a kind for people who prepare a file: for each verb, the columns that it needs.
+pub(super) struct KindHelp {
+    pub kind: &'static str,
+    pub name: &'static str,
+    pub verbs: Vec<VerbHelp>,
+}
+
+/// See [`KindHelp`].
+pub(super) struct VerbHelp {
+    pub verb: &'static str,
+    pub name: &'static str,
+    pub facts: Vec<&'static str>,
+}
+
+/// The whole table, kind by kind. Leaving out fits every kind, and is told once beside it.
+pub(super) fn help() -> Vec<KindHelp> {
+    let of = |kind: AssetKind| {
+        let verbs = kind.verbs().filter(|verb| *verb != shared::domain::funding::Verb::LeaveOut);
+        let verb = |verb| VerbHelp {
+            verb: shared::domain::funding::Verb::as_str(verb),
+            name: words::verb(verb),
+            facts: kind.facts_for(verb).unwrap_or_default().iter().map(|fact| fact.name_in_files()).collect(),
+        };
+        KindHelp { kind: kind.as_str(), name: words::asset_kind(kind), verbs: verbs.map(verb).collect() }
+    };
+    AssetKind::ALL.into_iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_column_is_found_by_its_names_and_by_no_other_ones() {
+        let mut names = BTreeSet::new();
+        for column in Column::all() {
+            assert_eq!(Column::named(column.name()), Some(column));
+            assert!(names.insert(column.name()), "{column:?}");
+            for other in column.other_names() {
+                assert_eq!(Column::named(other), Some(column));
+                assert!(names.insert(other), "{other}");
+            }
+        }
+        for (name, column) in [
+            (" Asset Kind ", Some(Column::AssetKind)),
+            ("Last 4 of the account number", Some(Column::Fact(Fact::AccountLast4))),
+            ("ACCOUNT-LAST4", Some(Column::Fact(Fact::AccountLast4))),
+            ("amount", Some(Column::Fact(Fact::AmountMinor))),
+            ("amount_minor", None),
+            ("", None),
+            ("value", None),
+        ] {
+            assert_eq!(Column::named(name), column, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_help_has_every_fact_but_the_reason_to_leave_an_asset_out() {
+        let told: BTreeSet<&str> = help().into_iter().flat_map(|kind| kind.verbs).flat_map(|verb| verb.facts).collect();
+        let all: BTreeSet<&str> =
+            Fact::ALL.iter().filter(|fact| **fact != Fact::Reason).map(|fact| fact.name_in_files()).collect();
+        assert_eq!(told, all);
+    }
+}
