@@ -101,8 +101,7 @@ pub async fn backup(store: &Store, path: &Path, mut progress: impl FnMut(u64)) -
         write_lines(&mut file, [header]).map_err(failed)?;
     }
     loop {
-        let (items, next) =
-            Operator::new(store).copy_page(begun.position.as_ref(), limits::TABLE_PAGE_ITEMS).await?;
+        let (items, next) = Operator::new(store).copy_page(begun.position.as_ref(), limits::TABLE_PAGE_ITEMS).await?;
         begun.items += u64::try_from(items.len()).unwrap_or_default();
         let items = items.into_iter().map(|item| Line::Item { item });
         let is_over = next.is_none();
@@ -279,7 +278,8 @@ mod tests {
         assert!(matches!(check(file(&[]).path()), Err(BackupError::Incomplete(_))));
         let newer = format!("{{\"countersign_backup\":1,\"schema\":{}}}\n", versions::NEWEST + 1);
         assert!(matches!(check(file(&[&newer]).path()), Err(BackupError::Newer(_))));
-        for lines in [&[ITEM][..], &[HEADER, HEADER], &["{\"countersign_backup\":2,\"schema\":1}\n"], &[HEADER, "{}\n"]] {
+        for lines in [&[ITEM][..], &[HEADER, HEADER], &["{\"countersign_backup\":2,\"schema\":1}\n"], &[HEADER, "{}\n"]]
+        {
             assert!(matches!(check(file(lines).path()), Err(BackupError::Damaged { .. })), "{lines:?}");
         }
     }

@@ -221,7 +221,8 @@ mod tests {
         };
         assert_eq!((dry_run, from), (false, None));
         // What an interrupted run prints: the keys of an item.
-        let Command::Migrate(Migrate { dry_run, from, .. }) = parse("ops migrate --dry-run --from WAAu").unwrap() else {
+        let Command::Migrate(Migrate { dry_run, from, .. }) = parse("ops migrate --dry-run --from WAAu").unwrap()
+        else {
             panic!("another command")
         };
         assert_eq!((dry_run, from.map(|from| from.to_string())), (true, Some("WAAu".to_owned())));

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use ops::create_organization_with_invitation;
 use ops::backup::Restored;
+use ops::create_organization_with_invitation;
 use ops::keyring::{RetiredKey, Retirement};
 use ops::migration::Interrupted;
 use shared::domain::time::Timestamp;
@@ -21,8 +21,8 @@ use shared::store::migrate::Migrated;
 use shared::store::operator::Operator;
 
 use cli::{
-    Backup, Cli, Command, CreateOrganization, CreatePasswordLink, KeyringCommand, LinkOptions, Migrate, ResetSecondFactor,
-    Retire, StoreOptions, VerifyBundle,
+    Backup, Cli, Command, CreateOrganization, CreatePasswordLink, KeyringCommand, LinkOptions, Migrate,
+    ResetSecondFactor, Retire, StoreOptions, VerifyBundle,
 };
 
 /// How often long work tells its progress.

@@ -29,7 +29,10 @@ pub async fn migrate(store: &Store) -> Result<Migrated, StoreError> {
 ///
 /// # Errors
 /// [`Interrupted`], with where another migration goes on.
-pub async fn run(mut migration: Migration<'_>, mut progress: impl FnMut(&Migration<'_>)) -> Result<Migrated, Interrupted> {
+pub async fn run(
+    mut migration: Migration<'_>,
+    mut progress: impl FnMut(&Migration<'_>),
+) -> Result<Migrated, Interrupted> {
     loop {
         let step = migration.step().await;
         match step {

@@ -124,9 +124,8 @@ mod tests {
 
     #[test]
     fn sets_in_another_order_are_the_same() {
-        let item = |ids: [&str; 2]| {
-            Item::from([("people".to_owned(), Ss(ids.into_iter().map(ToOwned::to_owned).collect()))])
-        };
+        let item =
+            |ids: [&str; 2]| Item::from([("people".to_owned(), Ss(ids.into_iter().map(ToOwned::to_owned).collect()))]);
         assert_eq!(comparable(item(["a", "b"])), comparable(item(["b", "a"])));
         assert_ne!(comparable(item(["a", "b"])), comparable(item(["a", "c"])));
     }

@@ -202,7 +202,8 @@ impl DataDir {
 pub(crate) fn check_disk_full(data_dir: &Path, error: StartError) -> StartError {
     /// More than a full file system may still have free in a block that is in use.
     const PROBE_BYTES: usize = 256 * 1024;
-    if !matches!(error, StartError::Store(_) | StartError::Seed(_) | StartError::Migration(_) | StartError::Renewal(_)) {
+    if !matches!(error, StartError::Store(_) | StartError::Seed(_) | StartError::Migration(_) | StartError::Renewal(_))
+    {
         return error;
     }
     let probe = tempfile::tempfile_in(data_dir).and_then(|mut file| {
