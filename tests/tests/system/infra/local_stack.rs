@@ -252,7 +252,7 @@ async fn a_data_directory_of_another_version_is_said_and_left_alone() {
         files.sort();
         files
     };
-    for (other, said) in [(current + 1, "newer version"), (current - 1, "older version")] {
+    for (other, said) in [(current + 1, "newer version"), (2, "too old to migrate from")] {
         std::fs::write(&format, format!("{other}\n")).expect("another format");
         let before = files();
         let refused = serve.refuse().await;

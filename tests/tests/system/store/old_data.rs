@@ -103,8 +103,8 @@ impl OldData {
                 let of = |record: &Value| -> Vec<Value> { facts.iter().map(|fact| record[fact].clone()).collect() };
                 assert_eq!(of(now), of(before), "{list}");
                 // Others may have joined since.
-                let people = before["people"].as_array().into_iter().flatten();
-                assert!(people.into_iter().all(|person| ids_of(&now["people"]).contains(&person["id"])), "{now}");
+                let people = people_of(now);
+                assert!(people_of(before).iter().all(|person| people.contains(person)), "{now}");
             }
         }
         for (now, before) in self.agreements(&client).await {
@@ -126,6 +126,12 @@ impl OldData {
 
 fn ids_of(parts: &Value) -> Vec<Value> {
     parts.as_array().expect("parts").iter().map(|part| part["id"].clone()).collect()
+}
+
+/// The contacts of a workspace; none of other records.
+fn people_of(record: &Value) -> BTreeSet<&str> {
+    let people = record["people"].as_array().into_iter().flatten();
+    people.map(|person| person["contact_id"].as_str().expect("a contact")).collect()
 }
 
 fn reader(stack: &Stack) -> String {
@@ -236,7 +242,7 @@ async fn migrate_under_traffic(old: &OldData, stack: &Stack, store: &Store) {
             let contact = serde_json::json!({"display_name": format!("Joined {n}"), "kind": "person"});
             let id = client.post("/api/v1/contacts", &contact).send().await.id(201);
             let body = serde_json::json!({"contact_id": id});
-            client.post(&people, &body).send().await.ok(200);
+            client.post(&people, &body).send().await.ok(201);
             joined.push(id);
         }
         joined
@@ -263,8 +269,7 @@ async fn migrate_under_traffic(old: &OldData, stack: &Stack, store: &Store) {
     assert!(rewritten > 0 && rewritten <= counted.older(), "{rewritten} of {counted:?}");
     let id = workspace["id"].as_str().expect("an id");
     let now = client.get(format!("/api/v1/workspaces/{id}")).send().await.ok(200);
-    let people: BTreeSet<&str> =
-        now["people"].as_array().expect("people").iter().filter_map(|person| person["id"].as_str()).collect();
+    let people = people_of(&now);
     assert!(joined.iter().all(|id| people.contains(id.as_str())), "{now}");
 }
 

@@ -8,31 +8,26 @@ use tests::spec::{self, Operation};
 use tests::stack::Table;
 use tests::{Client, Stack};
 
-/// What each operation that reads answers, for each record that the lists have.
+/// What each operation that reads answers: the lists, and for each of their records what is asked with its id.
 async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> {
     let client = Client::new(&stack.base_url).with_token(token);
     let reads: Vec<Operation> = spec::all().into_iter().filter(|operation| !operation.is_write()).collect();
     let mut answers = Vec::new();
-    let mut ids = Vec::new();
     for list in reads.iter().filter(|operation| !operation.has_path_id()) {
         let answer = list.call(&client, "").send().await;
         if answer.status != 200 {
             continue;
         }
-        ids.extend(
-            answer.json()["data"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(|record| record["id"].as_str().map(str::to_owned)),
-        );
+        let records = answer.json()["data"].clone();
         answers.push((list.path.clone(), told(stack, &answer.json())));
-    }
-    for read in reads.iter().filter(|operation| operation.has_path_id()) {
-        for id in &ids {
-            let answer = read.call(&client, id).send().await;
-            if answer.status == 200 {
-                answers.push((format!("{} {id}", read.path), told(stack, &answer.json())));
+        let of_one = format!("{}/{{", list.path);
+        for record in records.as_array().into_iter().flatten() {
+            let id = record["id"].as_str().expect("an id");
+            for read in reads.iter().filter(|read| read.path.starts_with(&of_one)) {
+                let answer = read.call(&client, id).send().await;
+                if answer.status == 200 {
+                    answers.push((format!("{} {id}", read.path), told(stack, &answer.json())));
+                }
             }
         }
     }
@@ -68,12 +63,13 @@ async fn a_restored_table_answers_as_the_first() {
     assert_is_sound(&copy).await;
 
     let second = first.on_copy(&copy);
-    for organization in &first.ready.organizations {
+    // The demo is in the first one.
+    for (organization, answers_min) in first.ready.organizations.iter().zip([60, 8]) {
         let (before, after) = tokio::join!(
             answers(&first, &organization.read_only_token),
             answers(&second, &organization.read_only_token)
         );
-        assert!(before.len() > 10, "{} answers", before.len());
+        assert!(before.len() >= answers_min, "{} answers", before.len());
         assert_eq!(before.len(), after.len());
         for (before, after) in before.iter().zip(&after) {
             assert_eq!(before, after);
