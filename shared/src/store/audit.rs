@@ -4,7 +4,7 @@
 //! the response is sent. It can be written once per call, which makes it a fence: a call that was answered as failed can't
 //! take effect later, because its transaction would find the row.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -156,7 +156,9 @@ impl OrgStore {
         let act_keys: HashMap<Key, RequestId> =
             calls.iter().map(|(agreement, call)| (keys::act(self.org, *agreement, *call), *call)).collect();
         let of_names = of.iter().flat_map(|(kind, id)| self.named_by(*kind, *id)).map(|(_, key)| key);
-        let keys: Vec<Key> = of_names.chain(act_keys.keys().cloned()).collect();
+        // An object may be wanted as one of two kinds and as one of them, and a batch has each key once.
+        let keys: HashSet<Key> = of_names.chain(act_keys.keys().cloned()).collect();
+        let keys: Vec<Key> = keys.into_iter().collect();
         let mut names: HashMap<Key, String> = HashMap::new();
         let mut acts: HashMap<RequestId, Act> = HashMap::new();
         for item in self.store.get_all(&keys).await? {
@@ -171,8 +173,8 @@ impl OrgStore {
             names.extend(Key::of(&item).zip(name));
         }
         let name = |(kind, id): &(ObjectKind, Uuid)| {
-            let named = |(kind, key): (ObjectKind, Key)| Some((kind, names.get(&key)?.clone()));
-            Some((*id, self.named_by(*kind, *id).into_iter().find_map(named)?))
+            let of_key = |(kind, key): (ObjectKind, Key)| Some((kind, names.get(&key)?.clone()));
+            Some((*id, self.named_by(*kind, *id).into_iter().find_map(of_key)?))
         };
         Ok((of.iter().filter_map(name).collect(), acts))
     }
