@@ -24,7 +24,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::platform::files::FilesError;
 use shared::service::funding_review::{self, WorkspaceFundingReview};
-use shared::service::{funding_items, scope::Scope};
+use shared::service::{funding_import, scope::Scope};
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input;
@@ -344,15 +344,14 @@ async fn add(
     new: Vec<(FundingItemId, NewFundingItem)>,
 ) -> Result<Outcome, Error> {
     let started = Instant::now();
-    let batches = new.chunks(limits::FUNDING_ITEMS_CREATED_AT_ONCE).map(<[_]>::to_vec);
+    let batches = funding_import::check(submitted.scope(), workspace, new).await?;
     let mut added = stream::iter(batches)
         .map(|batch| async move {
             if started.elapsed() > ADDING_MAX {
                 return Ok(None);
             }
             let part = submitted.part("import_funding_items", &[workspace.uuid()])?;
-            let run = || funding_items::create_many(&part, workspace, batch.clone());
-            match part.run(run).await {
+            match part.run(|| funding_import::add(&part, &batch)).await {
                 Ok(_) => Ok(Some(Ok(()))),
                 Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
                     let first = errors.into_list().into_iter().next();

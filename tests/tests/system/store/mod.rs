@@ -6,5 +6,6 @@ mod endings;
 pub(crate) mod faults;
 mod funding;
 mod histories;
+mod papering;
 mod races;
 mod restart;
