@@ -153,7 +153,7 @@ impl Handler for ReadImport {
             return Ok(form_page(request, &review, fields, &parsed)?.unprocessable());
         }
         let DocumentContent { sha256, size_bytes } = request.app().files()?.put(submitted.scope().org(), file).await?;
-        let (path, import) = (import_url(review.workspace.id()), Uuid::now_v7());
+        let (path, import) = (import_url(review.workspace.id()), new_import());
         Ok(PageResponse::see_other(format!("{path}/{import}?file={sha256}&size={size_bytes}")))
     }
 }
@@ -281,13 +281,23 @@ fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uuid) -> Vec<
     (0..parsed.rows.len()).map(|at| known.contains(&item_id(import, at))).collect()
 }
 
+/// The id of a new preview. It is that of none of its rows: audit rows name both.
+fn new_import() -> Uuid {
+    with_row(Uuid::now_v7(), 0x0fff)
+}
+
 /// The id of the item of a row. It sorts after those of the rows before it, and follows from the id of the preview.
 fn item_id(import: Uuid, at: usize) -> FundingItemId {
-    let mut bytes = import.into_bytes();
-    let [high, low] = u16::try_from(at).unwrap_or(u16::MAX).to_be_bytes();
+    FundingItemId::from(with_row(import, u16::try_from(at).unwrap_or(u16::MAX)))
+}
+
+/// A `UUIDv7` with a number in its last bits of time. Rows have less than a thousand.
+fn with_row(id: Uuid, row: u16) -> Uuid {
+    let mut bytes = id.into_bytes();
+    let [high, low] = row.to_be_bytes();
     bytes[6] = 0x70 | (high & 0x0f);
     bytes[7] = low;
-    FundingItemId::from(Uuid::from_bytes(bytes))
+    Uuid::from_bytes(bytes)
 }
 
 /// Adds the items of a file.
