@@ -540,6 +540,9 @@ pub const OCCURRENCES_WAITING_MAX: usize = 50;
 /// Funding items of one workspace (contract, section 2). Each has one of so many places, so that the number is exact without
 /// an item that all of them share.
 pub const WORKSPACE_FUNDING_ITEMS_MAX: u16 = 1000;
+/// Places of the ranges in which a funding schedule is read that is longer than one response of `DynamoDB` (1 MB). So many
+/// items with all their facts ([`FACTS_BYTES_MAX`]) and as long names fit in one.
+pub const FUNDING_PLACES_IN_RANGE: u16 = 100;
 /// The facts of one funding item, in bytes of JSON (contract, section 2: 4 KB).
 pub const FACTS_BYTES_MAX: usize = 4 * 1024;
 /// Contacts of one kind that a trust or a funding item names: settlors, trustees, owners. An agreement that papers items has

@@ -1,7 +1,7 @@
-//! A stand-in for SQS and Secrets Manager, as far as functions use them: it keeps what is sent, gives out secrets, and
+//! A stand-in for SQS, Secrets Manager and S3, as far as functions use them: it keeps what is sent, gives out secrets, and
 //! refuses what AWS refuses.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Method, StatusCode, Uri};
 use serde_json::{Value, json};
 use shared::platform::aws::AwsSettings;
 use tokio::net::TcpListener;
@@ -31,7 +31,7 @@ pub fn real() -> AwsSettings {
 /// The name of the secret with the keys.
 pub const KEYRING: &str = "countersign/keyring";
 
-/// The two services at an address of their own.
+/// The services at an address of their own.
 #[derive(Debug)]
 pub struct AwsServices {
     origin: String,
@@ -46,6 +46,7 @@ struct Inner {
     refused_groups: Mutex<HashSet<String>>,
     secrets: Mutex<HashMap<String, String>>,
     look_ups: Mutex<usize>,
+    files: Mutex<BTreeMap<String, Bytes>>,
     is_down: AtomicBool,
 }
 
@@ -78,7 +79,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AwsServices {
-    /// Both, with empty queues and no secret.
+    /// All of them, with empty queues, no secret and no file.
     pub async fn new() -> Self {
         let inner = Arc::new(Inner::default());
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -102,6 +103,7 @@ impl AwsServices {
         [
             ("AWS_ENDPOINT_URL_SQS", self.origin.clone()),
             ("AWS_ENDPOINT_URL_SECRETS_MANAGER", self.origin.clone()),
+            ("AWS_ENDPOINT_URL_S3", self.origin.clone()),
             ("DELIVERY_QUEUE_URL", self.queue_url("deliveries")),
             ("RETRY_QUEUE_URL", self.queue_url("retries")),
             ("KEYRING_SECRET", KEYRING.to_owned()),
@@ -123,6 +125,12 @@ impl AwsServices {
     #[must_use]
     pub fn look_ups(&self) -> usize {
         *lock(&self.inner.look_ups)
+    }
+
+    /// The files that buckets have, by their paths, which begin with the bucket's name.
+    #[must_use]
+    pub fn files(&self) -> BTreeMap<String, Bytes> {
+        lock(&self.inner.files).clone()
     }
 
     /// Begins or ends an outage, in which every call gets a server error.
@@ -154,10 +162,20 @@ impl Drop for AwsServices {
     }
 }
 
-async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes) -> Response {
+async fn answer(
+    State(inner): State<Arc<Inner>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
     if inner.is_down.load(Ordering::SeqCst) {
         return failure(StatusCode::INTERNAL_SERVER_ERROR, "InternalServiceError");
+    }
+    // Calls of S3 have no target: their path says what they are about.
+    if target.is_empty() {
+        return file(&inner, &method, uri.path().trim_start_matches('/'), body);
     }
     let Ok(call) = serde_json::from_slice::<Value>(&body) else { return refusal("SerializationException") };
     let answer = match target {
@@ -168,6 +186,20 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
     match answer {
         Ok(answer) => ([("content-type", "application/x-amz-json-1.0")], answer.to_string()).into_response(),
         Err(code) => refusal(code),
+    }
+}
+
+fn file(inner: &Inner, method: &Method, path: &str, content: Bytes) -> Response {
+    match *method {
+        Method::PUT => {
+            lock(&inner.files).insert(path.to_owned(), content);
+            StatusCode::OK.into_response()
+        }
+        Method::GET => lock(&inner.files)
+            .get(path)
+            .cloned()
+            .map_or(StatusCode::NOT_FOUND.into_response(), IntoResponse::into_response),
+        _ => StatusCode::METHOD_NOT_ALLOWED.into_response(),
     }
 }
 

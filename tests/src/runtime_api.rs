@@ -69,7 +69,7 @@ pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
     [
         ("TABLE_NAME", table.name.clone()),
         ("BASE_URL", base_url.to_owned()),
-        // No test of recorded events reads or writes a file.
+        // Those that read or write files name a stand-in for S3 besides.
         ("FILES_BUCKET", "none".to_owned()),
         ("AWS_ENDPOINT_URL_DYNAMODB", table.endpoint.clone()),
         ("AWS_REGION", own("AWS_REGION", "us-east-1")),

@@ -1,5 +1,5 @@
 //! Funding items: reading, adding, sorting, parking; and what members do about them. Papering is in
-//! [`papering`](super::papering).
+//! [`papering`](super::papering), adding many in [`funding_import`](super::funding_import).
 //!
 //! Decision: an item whose agreement was cancelled or has expired is open for every act from that moment on, whether its own
 //! record says so yet or not. The act then opens it first, with the event, in its transaction; what is left to do with the end
@@ -128,41 +128,8 @@ async fn create_with_id(by: &impl Writer, id: FundingItemId, new: NewFundingItem
     Ok(plan.change([changes]).emit(events).showing([id.uuid()]))
 }
 
-/// Adds up to [`limits::FUNDING_ITEMS_CREATED_AT_ONCE`] items of one workspace, all or none, with the ids that a form or an
-/// upload carries. Those that are there already are left out: what is sent twice, or was interrupted, adds each item once.
-/// Gives how many were added.
-///
-/// # Errors
-/// Those of [`create`]; `taken` at `external_reference` when another item has one of the references.
-pub async fn create_many(
-    by: &impl Writer,
-    workspace_id: WorkspaceId,
-    new: Vec<(FundingItemId, NewFundingItem)>,
-) -> Result<Plan<usize>, Error> {
-    let scope = by.scope();
-    let there = scope.store().funding_items(new.iter().map(|(id, _)| *id)).await?;
-    let is_new = |(id, item): &(FundingItemId, NewFundingItem)| {
-        item.workspace_id == workspace_id && there.iter().all(|known| known.id() != *id)
-    };
-    let left: Vec<_> = new.into_iter().filter(is_new).take(limits::FUNDING_ITEMS_CREATED_AT_ONCE).collect();
-    for (_, new) in &left {
-        check_references(scope, new).await?;
-        let Some(reference) = &new.external_reference else { continue };
-        if scope.store().funding_item_with_reference(reference).await?.is_some() {
-            let message = "is the reference of another item";
-            return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
-        }
-    }
-    let mut plan = Plan::new(scope, left.len()).showing([workspace_id.uuid()]);
-    for created in added(scope, left).await? {
-        let id = created.id().uuid();
-        plan = plan.change([stored::create(scope.call(), &created)?]).emit(created.events().to_vec()).showing([id]);
-    }
-    Ok(plan)
-}
-
 /// New items of one workspace, each at a place of its own.
-async fn added(scope: &Scope, new: Vec<(FundingItemId, NewFundingItem)>) -> Result<Vec<ItemChange>, Error> {
+pub(super) async fn added(scope: &Scope, new: Vec<(FundingItemId, NewFundingItem)>) -> Result<Vec<ItemChange>, Error> {
     let Some(workspace) = new.first().map(|(_, new)| new.workspace_id) else { return Ok(Vec::new()) };
     let places = scope.store().free_places(workspace, new.len()).await?;
     if places.len() < new.len() {
@@ -197,11 +164,14 @@ async fn named_trust(
     id: Option<TrustId>,
 ) -> Result<Result<Option<Versioned<Trust>>, FieldErrors>, Error> {
     let Some(id) = id else { return Ok(Ok(None)) };
-    let unknown = || FieldErrors::one("trust_id", FieldCode::NotFound, "is no trust of your organization");
-    Ok(scope.store().trust(id).await?.map(Some).ok_or_else(unknown))
+    Ok(scope.store().trust(id).await?.map(Some).ok_or_else(unknown_trust))
 }
 
-fn check_workspace(trust: Option<&Trust>, workspace: WorkspaceId) -> Result<(), FieldErrors> {
+pub(super) fn unknown_trust() -> FieldErrors {
+    FieldErrors::one("trust_id", FieldCode::NotFound, "is no trust of your organization")
+}
+
+pub(super) fn check_workspace(trust: Option<&Trust>, workspace: WorkspaceId) -> Result<(), FieldErrors> {
     match trust {
         Some(trust) if trust.workspace_id != workspace => {
             let message = "is a trust of another workspace";

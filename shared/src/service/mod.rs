@@ -34,6 +34,7 @@ pub mod due_obligations;
 pub mod endings;
 pub mod endpoints;
 pub mod evidence;
+pub mod funding_import;
 pub mod funding_items;
 pub mod funding_review;
 pub mod home;

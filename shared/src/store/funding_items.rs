@@ -4,12 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::future::try_join_all;
 use futures_util::try_join;
 
 use super::change::{Change, Changes};
 use super::item::{Item, from_versioned_item, text, to_versioned_item};
 use super::keys::{self, Key, SORT};
 use super::list::{Attribute, Order, RowFilter, TEXT};
+use super::table::PartitionQuery;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::ExternalReference;
@@ -60,6 +62,15 @@ fn encoded(org: OrgId, item: &FundingItem, version: u64) -> Result<Item, StoreEr
 
 fn decoded(item: Item) -> Result<FundingItem, StoreError> {
     from_versioned_item::<FundingItem>(item).map(Versioned::into_inner)
+}
+
+/// Ids and external references that funding items have.
+#[derive(Debug, Default)]
+pub(crate) struct KnownItems {
+    /// The ids.
+    pub ids: HashSet<FundingItemId>,
+    /// The references.
+    pub references: HashSet<String>,
 }
 
 /// All items and trusts of a workspace, the oldest first.
@@ -114,6 +125,27 @@ impl OrgStore {
         id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no funding_item_id".to_owned()))
     }
 
+    /// Which of some ids and of some external references have a funding item already, in one read.
+    pub(crate) async fn known_funding_items<'a>(
+        &self,
+        ids: impl IntoIterator<Item = FundingItemId>,
+        references: impl IntoIterator<Item = &'a ExternalReference>,
+    ) -> Result<KnownItems, StoreError> {
+        let ids: HashMap<Key, FundingItemId> =
+            ids.into_iter().map(|id| (keys::funding_item_pointer(self.org, id), id)).collect();
+        let references: HashMap<Key, &str> = references
+            .into_iter()
+            .map(|reference| (keys::funding_item_reference(self.org, reference), reference.as_str()))
+            .collect();
+        let wanted: Vec<Key> = ids.keys().chain(references.keys()).cloned().collect();
+        let mut known = KnownItems::default();
+        for key in self.store.get_all(&wanted).await?.iter().filter_map(Key::of) {
+            known.ids.extend(ids.get(&key));
+            known.references.extend(references.get(&key).map(|reference| (*reference).to_owned()));
+        }
+        Ok(known)
+    }
+
     /// A page of the funding items that a query asks for. By reference it takes three reads, however many items there are.
     pub(crate) async fn list_funding_items(&self, query: &FundingItemQuery) -> Result<Page<FundingItem>, StoreError> {
         let needle = query.search.needle();
@@ -139,7 +171,7 @@ impl OrgStore {
         Ok(Page::new(found, total, query.page()))
     }
 
-    /// The funding of a workspace: two reads that wait for nothing, and one more for each further megabyte.
+    /// The funding of a workspace, strongly consistent, in two waits at most.
     pub(crate) async fn funding_of(&self, workspace: WorkspaceId) -> Result<WorkspaceFunding, StoreError> {
         let VersionedFunding { trusts, items } = self.versioned_funding_of(workspace).await?;
         Ok(WorkspaceFunding {
@@ -150,17 +182,50 @@ impl OrgStore {
 
     /// The same, with the versions.
     pub(crate) async fn versioned_funding_of(&self, workspace: WorkspaceId) -> Result<VersionedFunding, StoreError> {
-        let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
         let items = async {
-            let mut found = Vec::new();
-            let visit = |item: Item| found.push(from_versioned_item::<FundingItem>(item));
-            self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[], visit).await?;
-            let mut items = found.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let found = self.items_of(workspace).await?;
+            let mut items = found.into_iter().map(from_versioned_item::<FundingItem>).collect::<Result<Vec<_>, _>>()?;
             items.sort_by_key(|item| item.id());
             Ok::<_, StoreError>(items)
         };
         let (trusts, items) = try_join!(self.versioned_trusts_of(workspace), items)?;
         Ok(VersionedFunding { trusts, items })
+    }
+
+    /// The items of a workspace. A response has a megabyte of them, and what it leaves is read in ranges of places, all at the
+    /// same time: a thousand items take two waits, even with as many facts as they may have.
+    async fn items_of(&self, workspace: WorkspaceId) -> Result<Vec<Item>, StoreError> {
+        let last = limits::WORKSPACE_FUNDING_ITEMS_MAX;
+        let (mut items, next) = self.items_in(workspace, (1, last), None).await?;
+        let Some(next) = next else { return Ok(items) };
+        let place = text(&next, SORT).and_then(keys::place_of).map(Place::number);
+        let place = place.ok_or_else(|| StoreError::Unreadable("decoding the key of a funding item".to_owned()))?;
+        let ranges = (place + 1..=last).step_by(usize::from(limits::FUNDING_PLACES_IN_RANGE));
+        let rest = ranges.map(|from| async move {
+            let range = (from, last.min(from + limits::FUNDING_PLACES_IN_RANGE - 1));
+            let (mut items, mut next) = self.items_in(workspace, range, None).await?;
+            while next.is_some() {
+                let (more, behind) = self.items_in(workspace, range, next).await?;
+                items.extend(more);
+                next = behind;
+            }
+            Ok::<_, StoreError>(items)
+        });
+        items.extend(try_join_all(rest).await?.into_iter().flatten());
+        Ok(items)
+    }
+
+    /// One response's items between two places, both included, and the key behind which to go on.
+    async fn items_in(
+        &self,
+        workspace: WorkspaceId,
+        (from, to): (u16, u16),
+        start: Option<Item>,
+    ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
+        let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
+        let (from, to) = (format!("{prefix}{from:04}"), format!("{prefix}{to:04}"));
+        let query = PartitionQuery { partition: &partition, from: &from, to: &to, start, ..PartitionQuery::default() };
+        self.store.items_between(query).await
     }
 
     /// How many items each trust has, of one workspace or of all.
@@ -182,15 +247,12 @@ impl OrgStore {
     /// So many places of a workspace that are free, or as many as are left. Another call may take one first: the transaction
     /// then fails, and the next attempt gets others.
     pub(crate) async fn free_places(&self, workspace: WorkspaceId, count: usize) -> Result<Vec<Place>, StoreError> {
-        let mut places = Vec::with_capacity(count);
-        let counter = keys::funding_place_counter(self.org, workspace);
-        while places.len() < count {
-            match Place::new(self.store.next_number(counter.clone()).await?) {
-                Some(place) => places.push(place),
-                None => return self.places_left(workspace, count).await,
-            }
+        let numbers = self.store.next_numbers(keys::funding_place_counter(self.org, workspace), count).await?;
+        let places: Option<Vec<Place>> = numbers.map(Place::new).collect();
+        match places {
+            Some(places) => Ok(places),
+            None => self.places_left(workspace, count).await,
         }
-        Ok(places)
     }
 
     /// Places that no item has. Calls that failed have left gaps, or none is left.

@@ -1,6 +1,7 @@
 //! The calls of the SDK: strongly consistent, bounded in time, counted.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -395,16 +396,24 @@ impl Store {
 
     /// Increments a counter and returns it: 1 the first time.
     pub(super) async fn next_number(&self, key: Key) -> Result<u64, StoreError> {
+        let mut numbers = self.next_numbers(key, 1).await?;
+        numbers.next().ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
+    }
+
+    /// The next so many numbers of a counter, which no other call gets: from 1 the first time.
+    pub(super) async fn next_numbers(&self, key: Key, count: usize) -> Result<RangeInclusive<u64>, StoreError> {
         let counted = Update {
             key,
-            expression: "ADD #n :one",
+            expression: "ADD #n :count",
             condition: "",
             names: vec![("#n", NUMBER)],
-            values: vec![(":one", AttributeValue::N("1".to_owned()))],
+            values: vec![(":count", AttributeValue::N(count.to_string()))],
         };
-        let item = self.update(counted).await?;
-        item.and_then(|item| number(&item, NUMBER))
-            .ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
+        let last: Option<u64> = self.update(counted).await?.and_then(|item| number(&item, NUMBER));
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        let first = last.and_then(|last| last.checked_sub(count)).map(|before| before + 1);
+        let range = first.zip(last).map(|(first, last)| first..=last);
+        range.ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
     }
 
     /// Makes changes together or not at all. Each call has a client request token of its own, which the SDK's retries

@@ -20,7 +20,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::platform::files::FilesError;
 use shared::service::funding_review::{self, WorkspaceFundingReview};
-use shared::service::{funding_items, scope::Scope};
+use shared::service::{funding_import, scope::Scope};
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Page;
@@ -144,7 +144,7 @@ impl Handler for ReadImport {
             return Ok(form_page(request, &review, fields, &parsed)?.unprocessable());
         }
         let DocumentContent { sha256, size_bytes } = request.app().files()?.put(submitted.scope().org(), file).await?;
-        let (path, import) = (import_url(review.workspace.id()), Uuid::now_v7());
+        let (path, import) = (import_url(review.workspace.id()), new_import());
         Ok(PageResponse::see_other(format!("{path}/{import}?file={sha256}&size={size_bytes}")))
     }
 }
@@ -307,13 +307,23 @@ pub(super) fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uu
     (0..parsed.rows.len()).map(|at| known.contains(&item_id(import, at))).collect()
 }
 
+/// The id of a new preview. It is that of none of its rows: audit rows name both.
+fn new_import() -> Uuid {
+    with_row(Uuid::now_v7(), 0x0fff)
+}
+
 /// The id of the item of a row. It sorts after those of the rows before it, and follows from the id of the preview.
 pub(super) fn item_id(import: Uuid, at: usize) -> FundingItemId {
-    let mut bytes = import.into_bytes();
-    let [high, low] = u16::try_from(at).unwrap_or(u16::MAX).to_be_bytes();
+    FundingItemId::from(with_row(import, u16::try_from(at).unwrap_or(u16::MAX)))
+}
+
+/// A `UUIDv7` with a number in its last bits of time. Rows have less than a thousand.
+fn with_row(id: Uuid, row: u16) -> Uuid {
+    let mut bytes = id.into_bytes();
+    let [high, low] = row.to_be_bytes();
     bytes[6] = 0x70 | (high & 0x0f);
     bytes[7] = low;
-    FundingItemId::from(Uuid::from_bytes(bytes))
+    Uuid::from_bytes(bytes)
 }
 
 /// Adds the items of a file.
@@ -370,17 +380,14 @@ async fn add(
     new: Vec<(FundingItemId, NewFundingItem)>,
 ) -> Result<Outcome, Error> {
     let started = Instant::now();
-    let is_sorted = new.iter().any(|(_, new)| new.sorted.is_some());
-    let most = if is_sorted { limits::FUNDING_ITEMS_SORTED_AT_ONCE } else { limits::FUNDING_ITEMS_CREATED_AT_ONCE };
-    let batches = new.chunks(most).map(<[_]>::to_vec);
+    let batches = funding_import::check(submitted.scope(), workspace, new).await?;
     let mut added = stream::iter(batches)
         .map(|batch| async move {
             if started.elapsed() > ADDING_MAX {
                 return Ok(None);
             }
             let part = submitted.part("import_funding_items", &[workspace.uuid()])?;
-            let run = || funding_items::create_many(&part, workspace, batch.clone());
-            match part.run(run).await {
+            match part.run(|| funding_import::add(&part, &batch)).await {
                 Ok(_) => Ok(Some(Ok(()))),
                 Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
                     let first = errors.into_list().into_iter().next();

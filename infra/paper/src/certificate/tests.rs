@@ -2,7 +2,6 @@ use super::*;
 use crate::pages::Pages;
 
 mod large;
-mod reading;
 mod scripts;
 
 fn signer(name: &str, signature: Signature) -> Signer {

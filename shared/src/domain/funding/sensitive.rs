@@ -20,7 +20,7 @@ const REFUSED: &str =
 /// `sensitive_value`.
 pub fn check(text: &str) -> Result<(), (FieldCode, String)> {
     let is_sensitive = has_key(text)
-        || has_card_number(text)
+        || has_card_number(&without_named_groups(text))
         || has_iban(text)
         || has_social_security_number(text)
         || has_account_number(&without_named_numbers(text));
@@ -39,8 +39,8 @@ fn refuse(is_sensitive: bool) -> Result<(), (FieldCode, String)> {
     if is_sensitive { Err((FieldCode::SensitiveValue, REFUSED.to_owned())) } else { Ok(()) }
 }
 
-/// Words after which a long number is that of something public.
-const NAMING: [&str; 20] = [
+/// Words after which a long number is that of something public, or of a contract that moves no money by itself.
+const NAMING: [&str; 26] = [
     "parcel",
     "apn",
     "folio",
@@ -61,12 +61,33 @@ const NAMING: [&str; 20] = [
     "registration",
     "patent",
     "serial",
+    "policy",
+    "certificate",
+    "title",
+    "docket",
+    "isin",
+    "vin",
 ];
 /// Words that may stand between such a word and its number.
 const BETWEEN: [&str; 6] = ["no", "nr", "number", "id", "lot", "is"];
 
 /// The text without the numbers that a word before them names.
 fn without_named_numbers(text: &str) -> String {
+    without_named(text, |_| true)
+}
+
+/// The text without those of them that have hyphens where no card has them, as parcels and folios do: one in ten of these
+/// would fit the check digit of a card.
+fn without_named_groups(text: &str) -> String {
+    const CARDS: [&[usize]; 3] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3]];
+    without_named(text, |number| {
+        let groups: Vec<usize> = number.split('-').map(str::len).collect();
+        groups.len() > 1 && !CARDS.contains(&groups.as_slice())
+    })
+}
+
+/// The text without those of the numbers that a word before them names for which something holds.
+fn without_named(text: &str, is_left_out: impl Fn(&str) -> bool) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut is_named = false;
     let is_number = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
@@ -76,7 +97,7 @@ fn without_named_numbers(text: &str) -> String {
         if NAMING.contains(&lower.as_str()) {
             is_named = true;
         } else if is_number(bare) {
-            if is_named {
+            if is_named && is_left_out(bare) {
                 kept.push('…');
                 kept.push_str(word.get(bare.len()..).unwrap_or_default());
                 continue;
@@ -214,74 +235,4 @@ fn has_words_of_a_wallet(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_keys_are_refused() {
-        let hex = "e9873d79c6d87dc0fb6a5778633389f4453213303da61f20bd67fc233aa33262";
-        for text in [
-            "Checking 000123456789",
-            "4111 1111 1111 1111",
-            "5555-5555-5555-4444",
-            "DE89 3704 0044 0532 0130 00",
-            "123-45-6789",
-            "SSN 123 45 6789",
-            "ITIN 912-72-1234.",
-            "5Kb8kLf9zgWQnogidDA76MzPL6TsZZY36hWXMssSzNydYXYB9KF",
-            "L4rK1yDtCWekvXuE6oXD9jCYfFNV2cWRpVuPLBcCU2z8TrisoyY1",
-            hex,
-            &format!("the key is 0x{hex}"),
-            "-----BEGIN EC PRIVATE KEY-----",
-            "AKIAIOSFODNN7EXAMPLE",
-            "legal winner thank year wave sausage worth useful legal winner thank yellow",
-            "1. letter 2. advice 3. cage 4. absurd 5. amount 6. doctor 7. acoustic 8. avoid 9. letter 10. advice 11. cage 12. above",
-        ] {
-            assert_eq!(check(text).unwrap_err().0, FieldCode::SensitiveValue, "{text}");
-        }
-        for text in ["4111111111111111", "DE89370400440532013000", "123-45-6789"] {
-            assert!(check_identifier(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn ordinary_facts_pass() {
-        for text in [
-            "1HGCM82633A004352",
-            "APN 264-14-015",
-            "Parcel no. 0610020310",
-            "Folio 30-4021-001-0010",
-            "parcel 123-45-6789",
-            "recorded as Instrument No. 20260112345678",
-            "US0378331005",
-            "CUSIP 037833100",
-            "+1 415 555 0100",
-            "(415) 555-0100",
-            "415-555-0100",
-            "phone 4155550100",
-            "EIN 12-3456789",
-            "USD 1,250,000.00",
-            "2026-11-24",
-            "Lot 7, Block 3, Pine Hills, according to Plat Book 12, Page 88",
-            "all the furniture and household goods that are in the main residence of the settlor at the time of signing",
-            "0xde0B295669a9FD93d5F28D9Ec85E40f4cb697BAe",
-            "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
-            "12345678",
-            "4411",
-            "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35",
-            "חשבון אצל הבנק הראשון",
-        ] {
-            assert_eq!(check(text), Ok(()), "{text}");
-        }
-        for text in ["018234567", "5,123,456", "1HGCM82633A004352", "US 11,234,567 B2"] {
-            assert_eq!(check_identifier(text), Ok(()), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_word_names_the_number_that_follows_it_and_no_other() {
-        assert!(check("Parcel 0610020310, paid from account 000123456789").is_err());
-        assert!(check("parcel is bought with 000123456789").is_err());
-        assert!(check("parcel 4111 1111 1111 1111").is_err(), "a card has a checksum");
-    }
-}
+mod tests;

@@ -262,6 +262,53 @@ proptest! {
     }
 }
 
+/// The operations of the specification, in its order.
+const OPERATIONS: [(&str, &str); 31] = [
+    ("GET", "/api/v1/me"),
+    ("GET", "/api/v1/contacts"),
+    ("POST", "/api/v1/contacts"),
+    ("GET", "/api/v1/contacts/{contact_id}"),
+    ("PATCH", "/api/v1/contacts/{contact_id}"),
+    ("GET", "/api/v1/workspaces"),
+    ("POST", "/api/v1/workspaces"),
+    ("GET", "/api/v1/workspaces/{workspace_id}"),
+    ("POST", "/api/v1/workspaces/{workspace_id}/contacts"),
+    ("GET", "/api/v1/agreements"),
+    ("POST", "/api/v1/agreements"),
+    ("GET", "/api/v1/agreements/{agreement_id}"),
+    ("GET", "/api/v1/agreements/{agreement_id}/information"),
+    ("POST", "/api/v1/agreements/{agreement_id}/participants"),
+    ("GET", "/api/v1/movements"),
+    ("GET", "/api/v1/movements/{movement_id}"),
+    ("GET", "/api/v1/ledger"),
+    ("POST", "/api/v1/proposals"),
+    ("GET", "/api/v1/proposals"),
+    ("GET", "/api/v1/proposals/{proposal_id}"),
+    ("GET", "/api/v1/obligations"),
+    ("GET", "/api/v1/obligations/{obligation_id}"),
+    ("GET", "/api/v1/trusts"),
+    ("POST", "/api/v1/trusts"),
+    ("GET", "/api/v1/workspaces/{workspace_id}/funding"),
+    ("GET", "/api/v1/funding-items"),
+    ("POST", "/api/v1/funding-items"),
+    ("POST", "/api/v1/funding-items/paper"),
+    ("GET", "/api/v1/funding-items/{item_id}"),
+    ("PATCH", "/api/v1/funding-items/{item_id}"),
+    ("POST", "/api/v1/funding-items/{item_id}/park"),
+];
+
+/// The tests that walk all operations (tokens, scopes, tenancy, capacity, audit) walk those that are described: they are all
+/// of the specification's, and no others.
+#[test]
+fn the_operations_of_the_specification_are_described() {
+    let described: BTreeSet<(String, String)> =
+        spec::all().into_iter().map(|operation| (operation.method.to_string(), operation.path)).collect();
+    let expected: BTreeSet<(String, String)> =
+        OPERATIONS.into_iter().map(|(method, path)| (method.to_owned(), path.to_owned())).collect();
+    assert_eq!(described, expected);
+    assert_eq!(spec::all().iter().filter(|operation| !operation.is_write()).count(), 19, "reads");
+}
+
 #[test]
 fn every_operation_says_how_it_succeeds_and_fails() {
     let golden = golden();

@@ -306,7 +306,7 @@ async fn a_papering_that_is_repeated_with_its_key_papers_once() {
     assert_eq!(org.total(ITEMS).await, 1);
 }
 
-/// Each of the eight types arrives, as it is described.
+/// Each of the eight types arrives, with the data of the specification.
 #[tokio::test]
 async fn every_event_of_funding_is_seen_at_a_subscriber() {
     let types = [
@@ -336,16 +336,49 @@ async fn every_event_of_funding_is_seen_at_a_subscriber() {
     let park = format!("{}/park", item_path(&item));
     org.post(&park, &json!({"waiting_on": "counsel"})).send().await.ok(200);
     org.post(&park, &json!({"waiting_on": null})).send().await.ok(200);
-    org.paper(&[&item]).await;
+    let draft = org.paper(&[&item]).await;
     let other = org.funding_item(&estate.workspace, "A boat").await;
+    org.patch(item_path(&other), &json!({"verb": "assign"})).send().await.ok(200);
     org.act_on_item(&maren, &other, FundingAct::CloseUnfunded(CloseReason::Sold, None)).await.expect("it is open");
     org.act_on_item(&maren, &other, FundingAct::Reopen).await.expect("it is closed");
-    let arrivals = subscriber.receiver.wait_for(10).await;
-    let mut seen = std::collections::BTreeSet::new();
+    let assigned = json!({"workspace_id": estate.workspace["id"], "label": "A car", "trust_id": estate.trust["id"]});
+    let assigned = org.post(ITEMS, &assigned).send().await.ok(201);
+    let arrivals = subscriber.receiver.wait_for(12).await;
+    let mut told: Vec<(String, Value)> = Vec::new();
     for arrival in &arrivals {
-        tests::spec::assert_delivery(&arrival.json());
-        seen.insert(arrival.event_type());
+        let body = arrival.json();
+        tests::spec::assert_delivery(&body);
+        told.push((arrival.event_type(), body["data"].clone()));
     }
+    let with = |item: &Value, more: Value| {
+        let mut data = json!({"funding_item_id": item["id"], "workspace_id": estate.workspace["id"]});
+        data.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        data
+    };
+    let trust_id = &estate.trust["id"];
+    let of_trust = json!({"trust_id": trust_id, "workspace_id": estate.workspace["id"]});
+    // What is optional is left out where there is nothing to say.
+    let mut expected: Vec<(String, Value)> = [
+        ("trust.created", of_trust.clone()),
+        ("trust.updated", of_trust),
+        ("funding_item.added", with(&item, json!({}))),
+        ("funding_item.sorted", with(&item, json!({"verb": "assign", "trust_id": trust_id}))),
+        ("funding_item.parked", with(&item, json!({"waiting_on": "counsel"}))),
+        ("funding_item.parked", with(&item, json!({}))),
+        ("funding_item.papered", with(&item, json!({"agreement_id": draft["id"]}))),
+        ("funding_item.added", with(&other, json!({}))),
+        ("funding_item.sorted", with(&other, json!({"verb": "assign"}))),
+        ("funding_item.closed", with(&other, json!({"status": "unfunded"}))),
+        ("funding_item.reopened", with(&other, json!({}))),
+        ("funding_item.added", with(&assigned, json!({"trust_id": trust_id}))),
+    ]
+    .map(|(kind, data)| (kind.to_owned(), data))
+    .into();
+    for all in [&mut told, &mut expected] {
+        all.sort_by_key(|(kind, data)| format!("{kind} {data}"));
+    }
+    assert_eq!(told, expected);
+    let seen: std::collections::BTreeSet<&str> = told.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), types);
 }
 

@@ -2,6 +2,8 @@
 //! once, and papered with a preview.
 
 mod files;
+mod killed;
+mod scripts;
 mod trusts;
 
 use serde_json::{Value, json};

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use shared::domain::agreement::Agreement;
 use tests::app::{self, Browser, Page};
+use tests::aws_services::AwsServices;
 use tests::runtime_api::{self, EVENTS, Function, event, recorded};
 use tests::{Answer, Org, drafts};
 
@@ -25,7 +26,7 @@ struct Recorded {
 }
 
 /// In the order of their replay.
-const RECORDED: [Recorded; 15] = [
+const RECORDED: [Recorded; 16] = [
     Recorded {
         event: "get-identity",
         function: "read-api",
@@ -117,6 +118,17 @@ const RECORDED: [Recorded; 15] = [
             assert_eq!(actions, ["cancel_agreement", "publish_agreement"], "{answer}");
         },
     },
+    Recorded {
+        event: "paper-funding-items",
+        function: "paper-api",
+        check: |answer, _| {
+            let draft = answer.ok(201);
+            assert_eq!((&draft["name"], &draft["lifecycle"]), (&json!("Art to the trust of Zoë"), &json!("draft")));
+            assert_eq!(draft["documents"][0]["name"], "Assignment: A painting");
+            let app_url = draft["app_url"].as_str().unwrap_or_default();
+            assert!(app_url.starts_with(BASE_URL), "a link of the stage's own origin: {app_url}");
+        },
+    },
 ];
 
 /// The recorded events of a browser.
@@ -137,17 +149,24 @@ async fn every_recorded_event_gets_its_answer() {
     let draft = drafts::written(&org, "Lease").await;
     let cancellation = json!({"action": "cancel_agreement", "agreement_id": draft.id()});
     let proposal_id = org.post("/api/v1/proposals", &cancellation).send().await.id(201);
+    let item = org.ready_item(&org.estate("Harbor").await, "A painting").await;
     let texts = [
         ("read_write_token", org.token.value.as_str()),
         ("read_only_token", &org.read_only_token.value),
         ("contact_id", &contact_id),
         ("agreement_id", &draft.id()),
         ("proposal_id", &proposal_id),
+        ("item_id", item["id"].as_str().expect("an id")),
     ];
+    let services = AwsServices::new().await;
     let mut functions: BTreeMap<&str, (Function, Vec<String>)> = BTreeMap::new();
     for function in ["read-api", "write-api", "proposals"] {
         functions.insert(function, (start(function, &org).await, Vec::new()));
     }
+    // It writes documents, and so has a bucket.
+    let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);
+    environment.extend(services.environment());
+    functions.insert("paper-api", (webhook_lambda::start("paper-api", &environment).await, Vec::new()));
     for Recorded { event: name, function, check } in RECORDED {
         let (process, answered) = functions.get_mut(function).expect("a function");
         let answer = invoke(process, &recorded(name, &texts)).await;
@@ -156,9 +175,18 @@ async fn every_recorded_event_gets_its_answer() {
         answered.push(answer.request_id());
     }
     // The local stack's own server sees what the functions have written.
-    assert_eq!(org.total("/api/v1/contacts").await, 4);
-    assert_eq!(org.total("/api/v1/workspaces").await, 2);
+    assert_eq!(org.total("/api/v1/contacts").await, 7);
+    assert_eq!(org.total("/api/v1/workspaces").await, 3);
     assert_eq!(org.total("/api/v1/proposals").await, 2);
+    let item = org.item(&item).await;
+    let draft = format!("/api/v1/agreements/{}", item["agreement_id"].as_str().expect("a draft papers it"));
+    let document = org.get(draft).send().await.ok(200)["documents"][0].clone();
+    let files = services.files();
+    let path = format!("none/{}/{}", org.id, document["sha256"].as_str().expect("a hash"));
+    assert_eq!(files.keys().collect::<Vec<_>>(), [&path], "the one file that the draft names");
+    assert_eq!(json!(files[&path].len()), document["size_bytes"]);
+    let text = paper::reading::text(&files[&path]).expect("a PDF");
+    assert!(text.contains("The Harbor Trust") && text.contains("A painting"), "{text}");
     // The log is CloudWatch's: one line of JSON for each call, and nothing else.
     for (name, (process, answered)) in &functions {
         assert_eq!(logged(process), *answered, "{name}");
@@ -343,10 +371,16 @@ async fn a_doubled_token_is_refused() {
 #[tokio::test]
 async fn a_function_without_its_settings_says_which_one_it_lacks() {
     let org = Org::new().await;
-    for function in ["read-api", "write-api", "proposals"] {
-        for missing in ["TABLE_NAME", "BASE_URL", "AWS_REGION"] {
+    let all = ["TABLE_NAME", "BASE_URL", "AWS_REGION"];
+    for (function, needed) in [
+        ("read-api", &all[..]),
+        ("write-api", &all),
+        ("proposals", &all),
+        ("paper-api", &["TABLE_NAME", "BASE_URL", "AWS_REGION", "FILES_BUCKET"]),
+    ] {
+        for missing in needed {
             let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);
-            environment.retain(|(name, _)| name != missing);
+            environment.retain(|(name, _)| name != *missing);
             let program = runtime_api::program(function);
             let mut process = Function::start(&program, &environment, None).await.expect("the function's program");
             let (failed, told) = process.refusal().await.unwrap_or_else(|error| panic!("{error}"));

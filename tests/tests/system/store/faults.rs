@@ -7,6 +7,8 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::time::Timestamp;
+use shared::domain::time_scale::TimeScale;
+use shared::service::system::SystemContext;
 use shared::store::deliveries::DeliveryKey;
 use tests::stack::Table;
 use tests::{Answer, Client, Fault, Faults, Org, Rule, Stack, log, rows};
@@ -23,7 +25,7 @@ const HELD: usize = 9;
 /// An organization, and a way to it through a table that can be broken.
 pub struct Broken {
     // Dropped before the proxy that it goes through.
-    stack: Arc<Stack>,
+    pub stack: Arc<Stack>,
     pub client: Client,
     pub faults: Faults,
     pub org: Org,
@@ -40,6 +42,11 @@ impl Broken {
     /// Calls of the store that concern the organization.
     pub fn on(&self, target: &'static str) -> Rule {
         Rule::on(target).containing(self.org.id)
+    }
+
+    /// The service itself, through the table that can be broken.
+    pub fn system(&self) -> SystemContext {
+        SystemContext::begin(&self.stack.table().store(), self.org.id, "fixture", TimeScale::default())
     }
 
     async fn create(&self) -> Answer {

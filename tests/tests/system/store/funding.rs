@@ -2,15 +2,25 @@
 
 use std::collections::BTreeSet;
 
+use futures_util::future::join;
 use futures_util::stream::{StreamExt, iter};
 use serde_json::{Value, json};
+use shared::domain::actor::Actor;
 use shared::domain::funding::input::NewFundingItem;
+use shared::domain::funding::{FundingItem, Place};
 use shared::domain::ids::{FundingItemId, WorkspaceId};
+use shared::domain::time::Timestamp;
+use shared::error::Error;
 use shared::limits;
-use shared::service::funding_items;
+use shared::service::funding_import;
+use shared::store::funding_items as stored;
+use shared::wire::fields::FieldCode;
 use shared::wire::input::read;
-use tests::funding::{ITEMS, funding_path};
-use tests::{Fault, Faults, Org, Rule};
+use tests::funding::{ITEMS, TRUSTS, funding_path};
+use tests::{Fault, Faults, Org};
+
+use crate::store::faults::Broken;
+use crate::unknown_id;
 
 fn new(workspace: &Value, n: usize) -> NewFundingItem {
     read(json!({"workspace_id": workspace["id"], "label": format!("Asset {n}")})).expect("an item")
@@ -20,14 +30,16 @@ fn new(workspace: &Value, n: usize) -> NewFundingItem {
 async fn add(org: &Org, workspace: &Value, count: usize) {
     let id: WorkspaceId = workspace["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
     let all: Vec<_> = (0..count).map(|n| (FundingItemId::new(), new(workspace, n))).collect();
-    for some in all.chunks(limits::FUNDING_ITEMS_CREATED_AT_ONCE) {
-        let system = org.system();
-        let added = system.run(5, || funding_items::create_many(&system, id, some.to_vec())).await;
-        assert_eq!(added.expect("the table takes them"), some.len());
-        let again = org.system();
-        let added = again.run(5, || funding_items::create_many(&again, id, some.to_vec())).await;
+    let batches = funding_import::check(&org.system(), id, all).await.expect("they are of the workspace");
+    let mut all_added = 0;
+    for batch in &batches {
+        let (system, again) = (org.system(), org.system());
+        let added = system.run(5, || funding_import::add(&system, batch)).await;
+        all_added += added.expect("the table takes them");
+        let added = again.run(5, || funding_import::add(&again, batch)).await;
         assert_eq!(added.expect("the table answers"), 0, "an import that is repeated adds each once");
     }
+    assert_eq!(all_added, count);
 }
 
 #[tokio::test]
@@ -82,20 +94,165 @@ async fn a_place_that_a_failed_call_left_free_is_taken_at_last() {
     assert_eq!(summary["total"], json!(most));
 }
 
+/// What an import asks of the store does not grow with what its rows name: the workspace and the trusts are looked up once,
+/// and each transaction has two calls before it.
 #[tokio::test]
-async fn a_papering_whose_response_is_lost_papers_once() {
-    let org = Org::new().await;
-    let estate = org.estate("Harbor").await;
-    let item = org.ready_item(&estate, "A painting").await;
-    let faults = Faults::before(&org.stack().table().endpoint);
-    let stack = org.stack().through(&faults);
-    let client = org.at(&stack);
-    client.get("/api/v1/me").send().await.ok(200);
-    let body = json!({"item_ids": [item["id"]]});
-    let lost = faults.inject(Rule::on("TransactWriteItems").times(1), Fault::LostResponse);
-    let draft = client.post(tests::funding::PAPER, &body).send().await.ok(201);
-    assert_eq!(lost.count(), 1);
-    assert_eq!(org.item(&item).await["agreement_id"], draft["id"]);
-    assert_eq!(org.total("/api/v1/agreements").await, 1);
-    assert_eq!(org.events().await.iter().filter(|event| event["type"] == "funding_item.papered").count(), 1);
+async fn a_thousand_rows_are_checked_once_and_added_in_three_calls_for_each_transaction() {
+    const CHECKS: u64 = 3;
+    let broken = Broken::new().await;
+    let estate = broken.org.estate("Harbor").await;
+    let mut trusts = vec![estate.trust["id"].clone()];
+    for name in ["The Pine Trust", "The Elm Trust"] {
+        let body = json!({"workspace_id": estate.workspace["id"], "formal_name": name});
+        trusts.push(broken.org.post(TRUSTS, &body).send().await.ok(201)["id"].clone());
+    }
+    let rows: usize = limits::WORKSPACE_FUNDING_ITEMS_MAX.into();
+    let row = |n: usize| {
+        let row = json!({
+            "workspace_id": estate.workspace["id"],
+            "trust_id": trusts[n % 3],
+            "label": format!("Asset {n}"),
+            "external_reference": format!("asset-{n}"),
+        });
+        (FundingItemId::new(), read::<NewFundingItem>(row).expect("an item"))
+    };
+    let all: Vec<_> = (0..rows).map(row).collect();
+    let id: WorkspaceId = estate.workspace["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
+    let system = || broken.system();
+    drop(broken.faults.take_traffic());
+    let batches = funding_import::check(&system(), id, all).await.expect("they are of the workspace");
+    let checked = broken.faults.take_traffic();
+    assert_eq!(checked.round_trips(), CHECKS, "the workspace, and the trusts after their pointers: {checked:?}");
+    assert_eq!((checked.read_units, checked.write_units), (7.0, 0.0), "one workspace, three pointers, three trusts");
+    for batch in &batches {
+        let system = system();
+        system.run(1, || funding_import::add(&system, batch)).await.expect("the table takes them");
+    }
+    let added = broken.faults.take_traffic();
+    let transactions = u64::try_from(rows.div_ceil(limits::FUNDING_ITEMS_CREATED_AT_ONCE)).expect("a number");
+    for call in ["BatchGetItem", "UpdateItem", "TransactWriteItems"] {
+        assert_eq!(added.calls_of(call), transactions, "{call}: {added:?}");
+    }
+    assert_eq!(added.round_trips(), 3 * transactions, "{added:?}");
+    assert!(added.read_units <= 2_000.0, "a pointer and a reference for each row: {added:?}");
+    let summary = broken.org.get(funding_path(&estate.workspace)).send().await.ok(200)["summary"].clone();
+    assert_eq!(summary["total"], json!(rows));
 }
+
+/// What could change after the check is looked at again with each transaction; what is of another workspace never passes.
+#[tokio::test]
+async fn what_an_import_names_is_checked_as_the_api_checks_it() {
+    let (org, other) = (Org::new().await, Org::new().await);
+    let (estate, pine, foreign) = (org.estate("Harbor").await, org.estate("Pine").await, other.estate("Theirs").await);
+    let id = |workspace: &Value| workspace["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
+    let row = |workspace: &Value, trust: &Value, reference: &Value| {
+        let row = json!({"workspace_id": workspace["id"], "trust_id": trust["id"], "label": "x", "external_reference": reference});
+        (FundingItemId::new(), read::<NewFundingItem>(row).expect("an item"))
+    };
+    let own = || row(&estate.workspace, &estate.trust, &Value::Null);
+    let before = (org.state().await, other.state().await);
+    let check = async |workspace: &Value, rows: Vec<(FundingItemId, NewFundingItem)>| {
+        funding_import::check(&org.system(), id(workspace), rows).await
+    };
+    let refusal = |result: Result<Vec<funding_import::Batch>, Error>| match result {
+        Err(Error::NotFound(errors)) => (404, errors.into_list().remove(0)),
+        Err(Error::Invalid(errors)) => (422, errors.into_list().remove(0)),
+        other => panic!("no refusal: {other:?}"),
+    };
+    for (rows, workspace, status, field, code) in [
+        (vec![own()], &foreign.workspace, 404, "workspace_id", FieldCode::NotFound),
+        (
+            vec![own(), row(&estate.workspace, &foreign.trust, &Value::Null)],
+            &estate.workspace,
+            404,
+            "trust_id",
+            FieldCode::NotFound,
+        ),
+        (
+            vec![own(), row(&estate.workspace, &json!({"id": unknown_id()}), &Value::Null)],
+            &estate.workspace,
+            404,
+            "trust_id",
+            FieldCode::NotFound,
+        ),
+        (
+            vec![own(), row(&estate.workspace, &pine.trust, &Value::Null)],
+            &estate.workspace,
+            422,
+            "trust_id",
+            FieldCode::WrongWorkspace,
+        ),
+        (
+            vec![own(), row(&pine.workspace, &estate.trust, &Value::Null)],
+            &estate.workspace,
+            422,
+            "workspace_id",
+            FieldCode::WrongWorkspace,
+        ),
+    ] {
+        let (found, error) = refusal(check(workspace, rows).await);
+        assert_eq!((found, error.field.as_str(), error.code), (status, field, code));
+    }
+    assert_eq!((org.state().await, other.state().await), before);
+
+    // A reference that another call has taken since.
+    let batches = check(&estate.workspace, vec![own(), row(&estate.workspace, &estate.trust, &json!("a-1"))]).await;
+    let batches = batches.expect("they are of the workspace");
+    let body = json!({"workspace_id": pine.workspace["id"], "label": "First", "external_reference": "a-1"});
+    org.post(ITEMS, &body).send().await.ok(201);
+    let system = org.system();
+    let refused = system.run(5, || funding_import::add(&system, &batches[0])).await;
+    let Err(Error::Invalid(errors)) = refused else { panic!("no refusal: {refused:?}") };
+    let error = errors.into_list().remove(0);
+    assert_eq!((error.field.as_str(), error.code), ("external_reference", FieldCode::Taken));
+    assert_eq!(org.total(ITEMS).await, 1, "all or none");
+}
+
+/// A thousand items with all the facts that they may have are several megabytes, of which `DynamoDB` gives one in a response.
+/// The rest is asked for at the same time: no read waits for more than one other.
+#[tokio::test]
+async fn the_longest_schedule_is_exact_and_takes_two_waits() {
+    let broken = Broken::new().await;
+    let estate = broken.org.estate("Harbor").await;
+    let most = limits::WORKSPACE_FUNDING_ITEMS_MAX;
+    let trust = estate.trust["id"].as_str().expect("an id");
+    let system = broken.org.system();
+    let now = Timestamp::now();
+    let item = |n: u16| {
+        let place = Place::new(n.into()).expect("a place");
+        let added =
+            FundingItem::add(FundingItemId::new(), place, new(&estate.workspace, n.into()), Actor::system(), now);
+        let whole = json!({"verb": "assign", "trust_id": trust, "owner_contact_ids": [estate.settlor["id"]],
+            "detail": {"description": "x".repeat(limits::FACTS_BYTES_MAX - 40)}});
+        let sorted = added.expect("an item").sort(read(whole).expect("facts"), now).expect("they fit");
+        stored::create(system.call(), &sorted).expect("an item as items")
+    };
+    for some in (1..=most).collect::<Vec<_>>().chunks(100) {
+        broken.org.load(some.iter().map(|n| item(*n))).await;
+    }
+    broken.client.get("/api/v1/me").send().await.ok(200);
+    drop(broken.faults.take_traffic());
+    // All reads of the first wait are held until there are no more of them; then those of the second.
+    let first = broken.faults.inject(broken.on("Query").times(2), Fault::Held);
+    let second = broken.faults.inject(broken.on("Query"), Fault::Held);
+    let told = async {
+        first.wait_for_hits(2).await;
+        first.end();
+        second.wait_for_hits(RANGES).await;
+        second.end();
+    };
+    let call = broken.client.get(funding_path(&estate.workspace));
+    let (answer, ()) = join(call.send(), told).await;
+    let schedule = answer.ok(200);
+    let traffic = broken.faults.take_traffic();
+    assert_eq!(traffic.calls_of("Query"), 2 + u64::try_from(RANGES).expect("a number"), "{traffic:?}");
+    let ids: BTreeSet<&str> =
+        schedule["items"].as_array().expect("items").iter().filter_map(|item| item["id"].as_str()).collect();
+    assert_eq!(ids.len(), usize::from(most), "each once");
+    let summary = &schedule["summary"];
+    assert_eq!((&summary["total"], &summary["ready"], &summary["done"]), (&json!(most), &json!(most), &json!(0)));
+    assert_eq!(schedule["trusts"][0]["item_count"], json!(most));
+}
+
+/// The ranges behind the first response of that schedule.
+const RANGES: usize = 8;

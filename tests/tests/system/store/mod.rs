@@ -7,6 +7,7 @@ pub(crate) mod faults;
 mod funding;
 mod histories;
 mod old_data;
+mod papering;
 mod races;
 mod restart;
 mod restored;

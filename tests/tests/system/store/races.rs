@@ -31,7 +31,7 @@ fn version(answer: &Answer) -> u64 {
 }
 
 /// Sends a call whose step, with its retries, is held up until `meanwhile` is done.
-async fn overtaken(broken: &Broken, call: Request, step: Rule, meanwhile: impl AsyncFnOnce(&Org)) -> Answer {
+pub(super) async fn overtaken(broken: &Broken, call: Request, step: Rule, meanwhile: impl AsyncFnOnce(&Org)) -> Answer {
     let held = broken.faults.inject(step, Fault::Held);
     let overtake = async {
         held.wait_for_hits(1).await;

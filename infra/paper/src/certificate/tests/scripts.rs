@@ -1,8 +1,7 @@
 //! Names in all scripts that certificates have fonts for.
 
-use super::reading;
 use super::*;
-use crate::fonts;
+use crate::{fonts, reading};
 
 /// How a name has to be shaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,7 +89,7 @@ fn names_in_every_script_can_be_searched_and_copied() {
         .into();
     let file = written(&certificate);
     drawn("all_scripts", &file);
-    let text = reading::text(&file);
+    let text = reading::text(&file).unwrap();
     for (script, name, _) in NAMES {
         for word in name.split(' ') {
             assert!(text.contains(word), "{script}: {word} in {text}");

@@ -1,4 +1,4 @@
-//! The text of a PDF, as programs read it that search or copy.
+//! The text of a PDF, as programs read it that search or copy: for tests of what was written.
 
 use hayro::hayro_interpret::font::GlyphRun;
 use hayro::hayro_interpret::hayro_cmap::BfString;
@@ -10,16 +10,18 @@ use hayro::hayro_syntax::Pdf;
 use hayro::hayro_syntax::object::{Dict, String as Text};
 use hayro::kurbo::{Affine, BezPath, Rect};
 
-/// The text of all pages.
-pub(super) fn text(file: &[u8]) -> String {
-    let pdf = Pdf::new(file.to_vec()).unwrap();
+/// The text of all pages. None if the file is no PDF. A character without a Unicode value is U+FFFD, and so is a text that says
+/// what it stands for in no encoding of PDF.
+#[must_use]
+pub fn text(file: &[u8]) -> Option<String> {
+    let pdf = Pdf::new(file.to_vec()).ok()?;
     let mut reader = Reader::default();
     for page in pdf.pages().iter() {
         let (cache, area) = (InterpreterCache::new(), Rect::new(0.0, 0.0, 612.0, 792.0));
         let mut context = Context::new(Affine::IDENTITY, area, &cache, page.xref(), InterpreterSettings::default());
         interpret_page(page, &mut context, &mut reader);
     }
-    reader.text
+    Some(reader.text)
 }
 
 #[derive(Default)]
@@ -68,8 +70,8 @@ fn decoded(bytes: &[u8]) -> String {
     match bytes.strip_prefix(b"\xfe\xff") {
         Some(units) => {
             let units: Vec<u16> = units.as_chunks().0.iter().map(|unit| u16::from_be_bytes(*unit)).collect();
-            String::from_utf16(&units).unwrap()
+            String::from_utf16_lossy(&units)
         }
-        None => String::from_utf8(bytes.to_vec()).unwrap(),
+        None => String::from_utf8_lossy(bytes).into_owned(),
     }
 }

@@ -1,0 +1,78 @@
+//! Many funding items of one workspace at once, as an uploaded file has them.
+//!
+//! Decision: what can't change is checked once for all of them. A workspace stays, and a trust stays in it. What can change,
+//! references and room, is checked again with each transaction, in one read, since other callers add items too.
+
+use std::collections::BTreeSet;
+
+use crate::domain::funding::input::NewFundingItem;
+use crate::domain::ids::{FundingItemId, TrustId, WorkspaceId};
+use crate::error::Error;
+use crate::limits;
+use crate::service::funding_items::{added, check_workspace, unknown_trust};
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::workspaces;
+use crate::store::funding_items as stored;
+use crate::wire::fields::{FieldCode, FieldErrors};
+
+/// Up to [`limits::FUNDING_ITEMS_CREATED_AT_ONCE`] items, or [`limits::FUNDING_ITEMS_SORTED_AT_ONCE`] of which some are sorted,
+/// whose workspace and trusts exist and fit each other.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    workspace_id: WorkspaceId,
+    items: Vec<(FundingItemId, NewFundingItem)>,
+}
+
+/// Checks the workspace and the trusts of items, with the ids that an upload gives them, in two waits for the store, however
+/// many there are. Gives them in parts that one transaction can add.
+///
+/// # Errors
+/// [`Error::NotFound`] at `workspace_id` and `trust_id`; `wrong_workspace` at both.
+pub async fn check(
+    scope: &Scope,
+    workspace_id: WorkspaceId,
+    new: Vec<(FundingItemId, NewFundingItem)>,
+) -> Result<Vec<Batch>, Error> {
+    let named: BTreeSet<TrustId> = new.iter().filter_map(|(_, item)| item.trust_id).collect();
+    let trusts = async { scope.store().trusts(named.iter().copied()).await.map_err(Error::from) };
+    let (_, trusts) = futures_util::try_join!(workspaces::named(scope, workspace_id), trusts)?;
+    if trusts.len() < named.len() {
+        return Err(Error::NotFound(unknown_trust()));
+    }
+    for trust in &trusts {
+        check_workspace(Some(trust), workspace_id).map_err(Error::Invalid)?;
+    }
+    if new.iter().any(|(_, item)| item.workspace_id != workspace_id) {
+        let message = "is another workspace than that of the other items";
+        return Err(Error::Invalid(FieldErrors::one("workspace_id", FieldCode::WrongWorkspace, message)));
+    }
+    let is_sorted = new.iter().any(|(_, item)| item.sorted.is_some());
+    let most = if is_sorted { limits::FUNDING_ITEMS_SORTED_AT_ONCE } else { limits::FUNDING_ITEMS_CREATED_AT_ONCE };
+    let parts = new.chunks(most);
+    Ok(parts.map(|items| Batch { workspace_id, items: items.to_vec() }).collect())
+}
+
+/// Adds the items of a part, all or none. Those that are there already are left out: what is sent twice, or was interrupted,
+/// adds each item once. Gives how many were added. It takes two calls of the store before the transaction.
+///
+/// # Errors
+/// `taken` at `external_reference` when another item has one of the references; `limit_reached`, `sensitive_value`.
+pub async fn add(by: &impl Writer, batch: &Batch) -> Result<Plan<usize>, Error> {
+    let scope = by.scope();
+    let Batch { workspace_id, items } = batch;
+    let ids = items.iter().map(|(id, _)| *id);
+    let references = items.iter().filter_map(|(_, item)| item.external_reference.as_ref());
+    let known = scope.store().known_funding_items(ids, references).await?;
+    let left: Vec<_> = items.iter().filter(|(id, _)| !known.ids.contains(id)).cloned().collect();
+    let mut references = left.iter().filter_map(|(_, item)| item.external_reference.as_ref());
+    if references.any(|reference| known.references.contains(reference.as_str())) {
+        let message = "is the reference of another item";
+        return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
+    }
+    let mut plan = Plan::new(scope, left.len()).showing([workspace_id.uuid()]);
+    for created in added(scope, left).await? {
+        let id = created.id().uuid();
+        plan = plan.change([stored::create(scope.call(), &created)?]).emit(created.events().to_vec()).showing([id]);
+    }
+    Ok(plan)
+}
