@@ -4,7 +4,14 @@
 #[cfg(feature = "aws")]
 pub mod aws;
 pub mod bundles;
+mod cli;
+pub mod command;
+pub mod export;
 pub mod keyring;
+pub mod organizations;
+pub mod reencrypt;
+pub mod verify;
+pub mod walk;
 
 use std::fmt;
 
@@ -51,6 +58,9 @@ pub enum OpsError {
     /// The member can't be removed.
     #[error(transparent)]
     NotRemoved(#[from] NotRemovedByOperator),
+    /// There is no such organization.
+    #[error("there is no organization with this id")]
+    NoSuchOrganization,
     /// The organization has no such token.
     #[error("the organization has no such token")]
     NoSuchToken,

@@ -107,7 +107,8 @@ impl OrgStore {
     }
 }
 
-fn decode<R: Record>(item: Item) -> Result<Versioned<R>, StoreError> {
+/// The record of an item, at its version.
+pub(super) fn decode<R: Record>(item: Item) -> Result<Versioned<R>, StoreError> {
     let version =
         number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
     Ok(Versioned::read(R::decode(item)?, version))
@@ -153,10 +154,15 @@ pub(super) fn row_item(key: Key, text: &str) -> Item {
 }
 
 fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
+    Change::Put(list_row(org, record))
+}
+
+/// The row that the list of its kind has of a record.
+pub(super) fn list_row<R: Record>(org: OrgId, record: &R) -> Item {
     let Row { text, attributes } = record.row();
     let mut item = row_item(keys::row(org, R::ROWS, record.record_id().into()), text.as_str());
     item.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    Change::Put(item)
+    item
 }
 
 /// The attributes of a record that is stored in its serde form.
