@@ -20,6 +20,12 @@ pub enum Error {
     /// The token is missing, malformed, unknown, expired or revoked. The response does not tell which.
     #[error("unauthenticated")]
     Unauthenticated,
+    /// The token is valid, and its organization is suspended.
+    ///
+    /// Decision: it is answered as 401 `unauthenticated`, the one answer that every operation has for a token that does not
+    /// work; 403 `forbidden` is for writes, and says that reads would do. Only who has a valid token is told more.
+    #[error("suspended")]
+    Suspended,
     /// A read-only token on a write.
     #[error("read-only token")]
     ReadOnlyToken,
@@ -83,7 +89,7 @@ impl Error {
     #[must_use]
     pub fn status(&self) -> (StatusCode, ErrorCode) {
         match self {
-            Self::Unauthenticated => (StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated),
+            Self::Unauthenticated | Self::Suspended => (StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated),
             Self::ReadOnlyToken | Self::ForgedForm | Self::AdminsOnly => (StatusCode::FORBIDDEN, ErrorCode::Forbidden),
             Self::NoSuchRoute | Self::NotFound(_) => (StatusCode::NOT_FOUND, ErrorCode::NotFound),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
@@ -108,6 +114,7 @@ impl Error {
     fn message(&self) -> &'static str {
         match self {
             Self::Unauthenticated => "Send a valid access token as `Authorization: Bearer <token>`.",
+            Self::Suspended => "Your organization is suspended; its tokens work again when it is resumed.",
             Self::ReadOnlyToken => "This token is read-only; the call needs one that may read and write.",
             Self::ForgedForm => "This form does not belong to your session.",
             Self::AdminsOnly => "Only admins of your organization may do this.",

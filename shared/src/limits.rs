@@ -411,6 +411,12 @@ pub const TABLE_PAGE_ITEMS: i32 = 1000;
 /// less than a new table takes without throttling.
 pub const REWRITES_AT_ONCE: usize = 16;
 
+/// How many items an operator's check of the table looks at together: what they depend on is read with some batches.
+pub const INSPECTED_AT_ONCE: usize = 200;
+
+/// How many tokens and endpoints one step suspends: an endpoint that is resumed takes two items of a transaction.
+pub const SUSPENDED_AT_ONCE: usize = 40;
+
 /// Attempts at an operator's act while other calls change the same records.
 pub const OPERATOR_ATTEMPTS_MAX: u32 = 5;
 

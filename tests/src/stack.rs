@@ -197,6 +197,12 @@ impl Stack {
         Arc::new(Self::start(Options { data_dir: data_dir.to_owned(), ..Options::default() }, None))
     }
 
+    /// A stack over an existing data directory in which nothing goes on by itself: neither relay nor sender nor clock.
+    #[must_use]
+    pub fn idle_on_data_of(data_dir: &Path) -> Self {
+        Self::start(Options { data_dir: data_dir.to_owned(), has_background: false, ..Options::default() }, None)
+    }
+
     fn in_new_dir(options: Options) -> Self {
         let dir = TempDir::with_prefix("countersign-test-").expect("a temporary directory");
         Self::start(Options { data_dir: dir.path().to_owned(), ..options }, Some(dir))

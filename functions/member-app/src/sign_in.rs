@@ -5,7 +5,7 @@ use http::StatusCode;
 use shared::crypto::CookieSecret;
 use shared::error::Error;
 use shared::web::cookies::Cookie;
-use shared::web::login::{self, LoginCookies};
+use shared::web::login::{self, LoginCookies, Nowhere};
 use shared::web::next::safe_next;
 use shared::web::{Flash, Request};
 
@@ -97,7 +97,7 @@ impl Handler for SignIn {
                 let page = PageResponse::see_other(sign_in_code::url(&next)).with_cookie(cookie);
                 return Ok(page.with_status(StatusCode::SEE_OTHER, "unauthenticated"));
             }
-            login::SignIn::NoOrganization => no_organization(),
+            login::SignIn::Nowhere(nowhere) => no_session(nowhere),
             // The same text for all reasons: it must not reveal whether the account exists.
             login::SignIn::Refused => Notice::bad(
                 "Incorrect email or password",
@@ -109,12 +109,18 @@ impl Handler for SignIn {
     }
 }
 
-/// The notice for a person who was removed from their organization.
-pub(crate) fn no_organization() -> Notice {
-    Notice::bad(
-        "Your account belongs to no organization",
-        "Your email and password are right, but you were removed from the organization. Ask one of its admins to invite you again.",
-    )
+/// The notice for a person who proved who they are, and has nowhere to go.
+pub(crate) fn no_session(nowhere: Nowhere) -> Notice {
+    match nowhere {
+        Nowhere::NoOrganization => Notice::bad(
+            "Your account belongs to no organization",
+            "Your email and password are right, but you were removed from the organization. Ask one of its admins to invite you again.",
+        ),
+        Nowhere::Suspended => Notice::bad(
+            "Your organization is suspended",
+            "Your email and password are right, but nobody can sign in until the organization is resumed. Nothing is lost. Ask those who run this service.",
+        ),
+    }
 }
 
 /// The redirect of a person who has just signed in.

@@ -13,7 +13,7 @@ use crate::Handler;
 use crate::fields::Fields;
 use crate::layout::{Layout, Notice, encode_query_value};
 use crate::response::PageResponse;
-use crate::sign_in::{form_secret, next_page, no_organization, signed_in};
+use crate::sign_in::{form_secret, next_page, no_session, signed_in};
 
 /// The path of the page.
 const PATH: &str = "/app/sign-in/code";
@@ -116,7 +116,7 @@ impl Handler for SignIn {
                 return Ok(signed_in(request, next, &cookies));
             }
             SignInWithCode::PasswordIsNext => return Ok(password_is_next(request, &next)),
-            SignInWithCode::NoOrganization => Some(no_organization()),
+            SignInWithCode::Nowhere(nowhere) => Some(no_session(nowhere)),
             SignInWithCode::Refused => None,
         };
         let fields = match code {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use shared::domain::ids::OrgId;
 use shared::domain::time::Timestamp;
 use shared::store::whole_table::Position;
 
@@ -18,6 +19,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Create an organization, and print the invitation link of its first admin, once
     CreateOrganization(CreateOrganization),
+    /// List organizations, suspend and resume them
+    #[command(subcommand)]
+    Organizations(OrganizationsCommand),
     /// Print a link with which a person sets a new password, once
     CreatePasswordLink(CreatePasswordLink),
     /// Reset the second factor of a person who has lost both phone and recovery codes: their password alone signs them in
@@ -32,9 +36,38 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Put the items of a backup into a table. Nothing that is there is overwritten, so it can be run again
     Restore(Backup),
+    /// Walk over the table and check that it is whole: print what is wrong, in plain words, and succeed only if nothing is
+    Verify(Verify),
+    /// Export one organization: its records as newline-delimited JSON, its files, and a manifest with the hash of each. An
+    /// export that was interrupted goes on
+    Export(Export),
+    /// After `keyring rotate`, seal with the current key what older keys sealed. The keyring is read from standard input
+    ReEncrypt(ReEncrypt),
     /// Make, rotate or trim the keyring: it is read from standard input and written to standard output, never to a terminal
     #[command(subcommand)]
     Keyring(KeyringCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrganizationsCommand {
+    /// Print a line for each organization: its id, since when it is there, active or suspended, and its name. Reads the whole
+    /// table
+    List(StoreOptions),
+    /// Suspend an organization: its tokens, sessions and links are refused, and its deliveries are held. Nothing is lost
+    Suspend(OneOrganization),
+    /// Resume an organization: its tokens, sessions and links work again, and what was held is delivered
+    Resume(OneOrganization),
+}
+
+/// An organization, and the table that it is in.
+#[derive(Debug, Args)]
+pub(crate) struct OneOrganization {
+    /// Id of the organization
+    #[arg(value_name = "ID")]
+    pub(crate) organization: OrgId,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
 }
 
 #[derive(Debug, Subcommand)]
@@ -142,6 +175,24 @@ pub(crate) struct Migrate {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// Check the items of this organization only
+    #[arg(long, value_name = "ID")]
+    pub(crate) organization: Option<OrgId>,
+
+    /// Put right what derives from records: rows of lists, pointers, unique items and due entries. Records themselves are
+    /// never changed. Without it, nothing is written
+    #[arg(long)]
+    pub(crate) repair: bool,
+
+    #[command(flatten)]
+    pub(crate) resume: ResumeOptions,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Backup {
     /// The backup, a line of JSON for each item. It has hashes of secrets: keep it as safe as the table
     #[arg(value_name = "FILE")]
@@ -149,6 +200,51 @@ pub(crate) struct Backup {
 
     #[command(flatten)]
     pub(crate) store: StoreOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// Organization to export
+    #[arg(long, value_name = "ID")]
+    pub(crate) organization: OrgId,
+
+    /// Folder to write to. It is created if it is missing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: PathBuf,
+
+    /// Folder with the files of the local stack, such as .local/files
+    #[arg(long, value_name = "DIR", conflicts_with = "files_bucket")]
+    pub(crate) files_dir: Option<PathBuf>,
+
+    #[arg(long, value_name = "NAME", help = "Bucket with the files [default: $FILES_BUCKET]")]
+    pub(crate) files_bucket: Option<String>,
+
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Endpoint of the bucket [default: $AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, AWS itself]"
+    )]
+    pub(crate) files_endpoint_url: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReEncrypt {
+    #[command(flatten)]
+    pub(crate) resume: ResumeOptions,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+/// How a long walk goes on after an interruption.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeOptions {
+    /// File with how far it has got: after an interruption, the same command goes on from there. It is removed at the end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resume: Option<PathBuf>,
 }
 
 /// Where the table is.

@@ -5,8 +5,15 @@
 pub mod aws;
 pub mod backup;
 pub mod bundles;
+mod cli;
+pub mod command;
+pub mod export;
 pub mod keyring;
 pub mod migration;
+pub mod organizations;
+pub mod reencrypt;
+pub mod verify;
+pub mod walk;
 
 use std::fmt;
 
@@ -54,6 +61,9 @@ pub enum OpsError {
     /// The member can't be removed.
     #[error(transparent)]
     NotRemoved(#[from] NotRemovedByOperator),
+    /// There is no such organization.
+    #[error("there is no organization with this id")]
+    NoSuchOrganization,
     /// The organization has no such token.
     #[error("the organization has no such token")]
     NoSuchToken,

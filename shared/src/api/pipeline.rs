@@ -123,16 +123,24 @@ impl Exchange {
         }
     }
 
-    /// Authenticates the caller. A token that has expired or was revoked is refused, with an audit row in its organization.
+    /// Authenticates the caller. A token that has expired or was revoked is refused, with an audit row in its organization, and so is one of an
+    /// organization that is suspended.
     async fn authenticate(&mut self, incoming: &Incoming) -> Result<Caller, Error> {
         let hash = bearer_token(&incoming.parts.headers).and_then(TokenHash::of).ok_or(Error::Unauthenticated)?;
         let token = self.record.store().token(hash).await?.ok_or(Error::Unauthenticated)?;
         let works = token.is_valid_at(self.record.now());
-        self.used = token.use_to_record(self.record.now()).filter(|_| works).map(|hour| (hash, hour));
+        self.used = token
+            .use_to_record(self.record.now())
+            .filter(|_| works && token.suspended_at.is_none())
+            .map(|hour| (hash, hour));
         let scope = self.record.scope(&self.app, token.organization_id, token.actor(), incoming.named());
         let caller = Caller::new(scope, token, &self.app);
         self.caller = Some(caller.clone());
-        if works { Ok(caller) } else { Err(Error::Unauthenticated) }
+        match (works, caller.token().suspended_at) {
+            (true, None) => Ok(caller),
+            (true, Some(_)) => Err(Error::Suspended),
+            (false, _) => Err(Error::Unauthenticated),
+        }
     }
 
     /// Writes the audit row and the log line of the call, and makes the response.
@@ -341,7 +349,9 @@ fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {
             let (status, _) = error.status();
             let extra = match &error {
                 Error::Throttled(_) => Some((header::RETRY_AFTER, HeaderValue::from(limits::THROTTLED_RETRY_AFTER_S))),
-                Error::Unauthenticated => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+                Error::Unauthenticated | Error::Suspended => {
+                    Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
+                }
                 Error::MethodNotAllowed { allow } => {
                     HeaderValue::try_from(allow).ok().map(|value| (header::ALLOW, value))
                 }

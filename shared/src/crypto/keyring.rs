@@ -190,6 +190,23 @@ impl Keyring {
         String::from_utf8(opened).map_err(|_| SealError::Broken)
     }
 
+    /// A value sealed for a place, sealed anew with the current key. None if it is sealed with that.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`] and [`Self::seal`].
+    pub fn reseal(&self, sealed: &Sealed, place: &str) -> Result<Option<Sealed>, SealError> {
+        if self.is_current(sealed) {
+            return Ok(None);
+        }
+        self.seal(&self.open(sealed, place)?, place).map(Some)
+    }
+
+    /// The name of the current key.
+    #[must_use]
+    pub fn current(&self) -> &str {
+        &self.current
+    }
+
     /// Secret bytes for a place, made from the current key (HKDF-SHA256): the same for the same place until the keyring is
     /// rotated, and unknown to anyone without the keyring.
     ///
@@ -286,6 +303,9 @@ mod tests {
         let new = Keyring::parse(&old.clone().with_new_key("two").unwrap().reveal()).unwrap();
         assert_eq!(new.open(&sealed, "place").unwrap(), "text");
         assert!(!new.is_current(&sealed) && new.is_current(&new.seal("text", "place").unwrap()));
+        let anew = new.reseal(&sealed, "place").unwrap().unwrap();
+        assert!(new.is_current(&anew) && new.open(&anew, "place").unwrap() == "text");
+        assert_eq!(new.reseal(&anew, "place").unwrap(), None);
         let other = Keyring::new("three").unwrap();
         assert!(matches!(other.open(&sealed, "place"), Err(SealError::NoSuchKey(name)) if name == "one"));
     }

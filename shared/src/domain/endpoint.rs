@@ -36,6 +36,9 @@ pub struct Endpoint {
     only_previous: Option<Previous>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     paused_at: Option<Timestamp>,
+    /// Since when its organization is suspended, if it is: a copy of what the organization says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    suspended_at: Option<Timestamp>,
     created_by: Actor,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -114,6 +117,7 @@ impl Endpoint {
             previous: Vec::new(),
             only_previous: None,
             paused_at: None,
+            suspended_at: None,
             created_by: by.member().actor(),
             created_at: now,
             updated_at: now,
@@ -180,10 +184,29 @@ impl Endpoint {
         self.events.has(event_type) && self.created_at <= happened_at.plus_seconds(call_s)
     }
 
-    /// Whether a delivery of this type may be sent now. A test may, even while the endpoint is paused.
+    /// Whether a delivery of this type may be sent now. A test may, even while the endpoint is paused. None may while the
+    /// organization is suspended.
     #[must_use]
     pub fn may_send(&self, event_type: EventType) -> bool {
-        self.paused_at.is_none() || event_type == EventType::WebhookTest
+        self.suspended_at.is_none() && (self.paused_at.is_none() || event_type == EventType::WebhookTest)
+    }
+
+    /// Whether its deliveries are held: it is paused, or its organization is suspended.
+    #[must_use]
+    pub fn holds_deliveries(&self) -> bool {
+        self.paused_at.is_some() || self.suspended_at.is_some()
+    }
+
+    /// Since when its organization is suspended, if it is.
+    #[must_use]
+    pub fn suspended_at(&self) -> Option<Timestamp> {
+        self.suspended_at
+    }
+
+    /// The endpoint with what its organization says about being suspended. None if it says so already.
+    #[must_use]
+    pub(crate) fn with_suspension(&self, suspended_at: Option<Timestamp>) -> Option<Self> {
+        (self.suspended_at != suspended_at).then(|| Self { suspended_at, ..self.clone() })
     }
 
     /// The secrets that sign at a moment, the current one first.
@@ -195,6 +218,23 @@ impl Endpoint {
         let previous = self.previous(now).map(|previous| &previous.secret);
         let open = |sealed| SigningSecret::parse(&keys.open(sealed, &place)?).map_err(|_| SealError::Broken);
         [&self.secret].into_iter().chain(previous).map(open).collect()
+    }
+
+    /// The endpoint with all its secrets sealed with the current key. None if they are. What its page shows stays.
+    ///
+    /// # Errors
+    /// When one can't be opened.
+    pub(crate) fn resealed(&self, org: OrgId, keys: &Keyring) -> Result<Option<Self>, SealError> {
+        let (place, mut after) = (place(org, self.id), self.clone());
+        let previous = after.previous.iter_mut().chain(&mut after.only_previous).map(|previous| &mut previous.secret);
+        let mut is_changed = false;
+        for secret in std::iter::once(&mut after.secret).chain(previous) {
+            if let Some(anew) = keys.reseal(secret, &place)? {
+                *secret = anew;
+                is_changed = true;
+            }
+        }
+        Ok(is_changed.then_some(after))
     }
 
     /// Whether this is its current secret, and it was changed so recently that its page may show it: the form that made the

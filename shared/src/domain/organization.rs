@@ -31,6 +31,13 @@ pub struct Organization {
     /// The names that it had before, the oldest first. Organizations that were never renamed have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_names: Vec<EarlierName>,
+    /// Since when it is suspended, if it is: nobody gets in, and nothing leaves it.
+    ///
+    /// Decision: sessions and links are refused by this, which they read in any case. Tokens and endpoints have a copy: a call
+    /// of the API reads the token and no organization, so a check there would cost every call a read. `ops suspend` writes
+    /// the copies, `ops verify` finds and repairs one that is missing, and no token or endpoint is added while it is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
 }
@@ -65,6 +72,7 @@ impl Organization {
             asks_for_codes: false,
             own_contact_ids: BTreeSet::new(),
             earlier_names: Vec::new(),
+            suspended_at: None,
             created_at,
         }
     }

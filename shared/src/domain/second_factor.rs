@@ -102,6 +102,11 @@ impl SecondFactor {
         Some(Self { secret: sealed, turned_on_at: now, last_step, recovery_codes, renewed_at: None })
     }
 
+    /// The same with its secret sealed anew.
+    pub(crate) fn with_secret(&self, secret: Sealed) -> Self {
+        Self { secret, ..self.clone() }
+    }
+
     /// The sealed secret.
     #[must_use]
     pub fn secret(&self) -> &Sealed {
@@ -188,6 +193,12 @@ pub fn reset<F>(
         return Err(NotReset::UsedElsewhere);
     }
     factor.map(|factor| (member, account, factor)).ok_or(NotReset::Off)
+}
+
+/// The place for which the secret of an account is sealed, by the account's folded address. It opens nowhere else.
+#[must_use]
+pub fn place(folded: &str) -> String {
+    format!("second factor of {folded}")
 }
 
 #[cfg(test)]

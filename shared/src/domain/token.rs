@@ -46,6 +46,9 @@ pub struct Token {
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// Since when its organization is suspended, if it is: a copy of what the organization says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_at: Option<Timestamp>,
 }
 
 /// A token to be created.
@@ -72,6 +75,7 @@ impl Token {
             created_by: None,
             last_used_at: None,
             revoked_at: None,
+            suspended_at: None,
         }
     }
 

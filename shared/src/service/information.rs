@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::crypto::keyring::{Keyring, SealError};
 use crate::domain::agreement::Agreement;
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, FieldId, GateId, OrgId, ParticipantId, ReceiptId, SubmissionId};
+use crate::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, ReceiptId, SubmissionId};
 use crate::domain::information::typed::TypedAnswers;
-use crate::domain::information::{Answer, Given, Submission, place};
+use crate::domain::information::{Answer, Given, Submission, draft_place, place};
 use crate::domain::member::{Judgment, Member, NotJudged, judge_answers};
 use crate::domain::participant::receipt::{Receipt, ReceiptAct};
 use crate::domain::participant::{ActingParticipant, Answering, NotActed, Occasion, can_answer, send_answers};
@@ -52,11 +52,6 @@ impl OwnAnswers {
         let Some(draft) = &self.draft else { return Ok(TypedAnswers::default()) };
         TypedAnswers::opened(&keys.open(&draft.sealed, &self.place)?).ok_or(SealError::Broken)
     }
-}
-
-/// The place for which a draft is sealed.
-fn draft_place(org: OrgId, agreement: AgreementId, gate: GateId, participant: ParticipantId) -> String {
-    format!("answers {org} {agreement} {gate} {participant}")
 }
 
 /// What a participant has written and sent for an information request of the agreement of their session.
@@ -215,7 +210,8 @@ fn answering(
         revision_before: before.map_or(0, |before| before.revision),
     };
     for (field, given) in given {
-        let open = |sealed: &_| keys.open(sealed, &place(field)).ok();
+        let as_it_opens = before.and_then(|before| before.sealed(field));
+        let open = |sealed: &_| keys.open(as_it_opens.unwrap_or(sealed), &place(field)).ok();
         let is_same = |stored: &Answer| given.is(stored, open);
         if before.is_some_and(|before| !before.answers.get(&field).is_some_and(is_same)) {
             answering.changed.insert(field);

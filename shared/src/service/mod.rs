@@ -61,6 +61,7 @@ pub mod scope;
 pub mod search;
 pub mod second_factors;
 pub mod statements;
+pub mod suspension;
 pub mod system;
 pub mod tokens;
 pub mod trusts;

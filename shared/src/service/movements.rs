@@ -13,7 +13,7 @@ use crate::crypto::keyring::{Keyring, SealError};
 use crate::domain::agreement::Agreement;
 use crate::domain::ids::{AgreementId, EvidenceId, FieldId, GateId, MovementId, ParticipantId, StageId};
 use crate::domain::information::bank_details::BankDetails;
-use crate::domain::information::{Answer, Verdict, place as answer_place};
+use crate::domain::information::{Verdict, place as answer_place};
 use crate::domain::member::movements::{self as acts, EvidenceChange, Ground, MovementChange};
 use crate::domain::member::{Counting, Member};
 use crate::domain::moment::Moment;
@@ -479,9 +479,7 @@ pub async fn instructions_of_answer(
 ) -> Result<Option<BankInstructions>, Error> {
     let submissions = scope.store().submissions_of(agreement, gate, participant).await?;
     let accepted = submissions.iter().rev().find(|sent| matches!(sent.verdict, Verdict::Accepted { .. }));
-    let Some(Answer::BankDetails { sealed, .. }) = accepted.and_then(|sent| sent.answers.get(&field)) else {
-        return Ok(None);
-    };
+    let Some(sealed) = accepted.and_then(|sent| sent.sealed(field)) else { return Ok(None) };
     let text = keys.open(sealed, &answer_place(gate, participant, field))?;
     Ok(BankDetails::opened(&text).map(BankInstructions::of_answer))
 }

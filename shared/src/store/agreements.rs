@@ -421,6 +421,12 @@ pub(super) fn rows_beside(org: OrgId, agreement: &Agreement) -> Option<Change> {
     change_documents_row(org, None, agreement)
 }
 
+/// The row with the names of an agreement's documents; none without documents.
+pub(super) fn documents_row(org: OrgId, agreement: &Agreement) -> Option<Item> {
+    let change = change_documents_row(org, None, agreement);
+    change.and_then(|change| if let Change::Put(row) = change { Some(row) } else { None })
+}
+
 /// The change of the row with the names of an agreement's documents, if they change.
 fn change_documents_row(org: OrgId, before: Option<&Agreement>, after: &Agreement) -> Option<Change> {
     let names = |agreement: &Agreement| {

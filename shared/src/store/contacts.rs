@@ -15,7 +15,7 @@ use crate::limits;
 use crate::wire::page::{Page, Search, list_query};
 
 /// The attribute of a reference's item that holds the contact's id.
-const CONTACT: &str = "contact_id";
+pub(super) const CONTACT: &str = "contact_id";
 
 impl Record for Contact {
     type Id = ContactId;
@@ -117,7 +117,12 @@ pub fn check(call: &CallContext, contact: &Versioned<Contact>) -> Changes {
 }
 
 fn claim(org: OrgId, reference: &ExternalReference, contact: ContactId) -> Change {
+    Change::Create(reference_item(org, reference, contact))
+}
+
+/// The item of a contact's external reference.
+pub(super) fn reference_item(org: OrgId, reference: &ExternalReference, contact: ContactId) -> Item {
     let mut item = keys::contact_reference(org, reference).into_item();
     item.insert(CONTACT.to_owned(), AttributeValue::S(contact.to_string()));
-    Change::Create(item)
+    item
 }

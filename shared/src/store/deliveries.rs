@@ -453,7 +453,7 @@ fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Res
 }
 
 /// The row of a delivery among the undelivered ones.
-fn open_row(key: DeliveryKey, state: DeliveryState) -> Item {
+pub(super) fn open_row(key: DeliveryKey, state: DeliveryState) -> Item {
     let mut row = keys::undelivered_row(key.org, key.endpoint, key.event).into_item();
     row.insert(STATE.to_owned(), AttributeValue::S(state.as_str().to_owned()));
     row

@@ -7,7 +7,7 @@ use super::change::{Change, Changes, Update};
 use super::item::{Item, from_item, from_versioned_item, text, to_versioned_item};
 use super::keys::{self, Due, HEALTH, QUARANTINED, REPLAY, SORT};
 use super::list::Order;
-use super::{OrgStore, Store, StoreError, Versioned};
+use super::{OrgStore, Store, StoreError, Versioned, organizations};
 use crate::domain::call_context::CallContext;
 use crate::domain::endpoint::{Endpoint, Health};
 use crate::domain::ids::{EndpointId, EventId, OrgId};
@@ -16,7 +16,7 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 
 /// The attribute of the set of endpoints.
-const IDS: &str = "ids";
+pub(super) const IDS: &str = "ids";
 
 /// An endpoint with its health.
 #[derive(Debug, Clone)]
@@ -152,11 +152,13 @@ fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     Ok(found)
 }
 
-/// The changes that add an endpoint. They hold only while the organization has fewer than the limit.
+/// The changes that add an endpoint. They hold only while the organization has fewer than the limit, and is
+/// not suspended.
 pub fn create(call: &CallContext, admin: Admin<'_>, endpoint: &Endpoint) -> Result<Changes, StoreError> {
     let org = call.org();
     let item = to_versioned_item(keys::endpoint(org, endpoint.id()), endpoint, 1)?;
-    Ok(Changes::by_admin(call, admin, [Change::Create(item), add_id(org, endpoint.id())]))
+    let added = [Change::Create(item), add_id(org, endpoint.id()), organizations::is_not_suspended(org)];
+    Ok(Changes::by_admin(call, admin, added))
 }
 
 /// The changes that give an endpoint its next state. Its deliveries are updated afterwards.
@@ -173,6 +175,27 @@ pub fn replace(
         changes.push(follow_up(org, after.id(), after.updated_at()));
     }
     Ok(Changes::by_admin(call, admin, changes))
+}
+
+/// The changes that copy to an endpoint what its organization says about being suspended. Its deliveries are updated
+/// afterwards, unless they stay held.
+pub(crate) fn suspend(
+    call: &CallContext,
+    before: &Versioned<Endpoint>,
+    after: &Endpoint,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::of(call, copy_suspension((call.org(), call.now()), before, after)?))
+}
+
+/// The same changes, of an organization at a moment.
+pub(super) fn copy_suspension(
+    (org, now): (OrgId, Timestamp),
+    before: &Versioned<Endpoint>,
+    after: &Endpoint,
+) -> Result<Vec<Change>, StoreError> {
+    let item = to_versioned_item(keys::endpoint(org, after.id()), after, before.version() + 1)?;
+    let follow_up = (!after.holds_deliveries()).then(|| follow_up(org, after.id(), now));
+    Ok([Change::Replace(item, before.version())].into_iter().chain(follow_up).collect())
 }
 
 /// The changes that delete an endpoint. Its deliveries are deleted afterwards.

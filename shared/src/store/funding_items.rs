@@ -27,9 +27,9 @@ const TRUST: Attribute<TrustId> = Attribute::named("tr");
 /// The attribute that holds the phase, for filters.
 const PHASE: Attribute<Phase> = Attribute::named("ph");
 /// The attribute of a pointer that holds the sort key of the item.
-const AT: &str = "at";
+pub(super) const AT: &str = "at";
 /// The attribute of a reference's item that holds the item's id.
-const ITEM: &str = "funding_item_id";
+pub(super) const ITEM: &str = "funding_item_id";
 
 list_query! {
     /// Which funding items are listed.
@@ -51,7 +51,12 @@ fn key(org: OrgId, item: &FundingItem) -> Key {
     keys::funding_item(org, item.workspace_id(), item.place())
 }
 
-fn encoded(org: OrgId, item: &FundingItem, version: u64) -> Result<Item, StoreError> {
+/// The attributes that make a record its own row: the text that is searched, and what filters look at. The last one may be
+/// missing.
+pub(super) const LISTED: [&str; 3] = [TEXT, PHASE.name, TRUST.name];
+
+/// An item as it is stored.
+pub(super) fn encoded(org: OrgId, item: &FundingItem, version: u64) -> Result<Item, StoreError> {
     let mut encoded = to_versioned_item(key(org, item), item, version)?;
     encoded.insert(TEXT.to_owned(), AttributeValue::S(item.search_text().as_str().to_owned()));
     encoded.insert(PHASE.name.to_owned(), AttributeValue::S(item.phase().to_string()));
@@ -277,17 +282,25 @@ fn pointer(org: OrgId, item: &FundingItem) -> Item {
 /// The changes that create a funding item. Its place, its id and its reference must be free.
 pub fn create(call: &CallContext, created: &ItemChange) -> Result<Changes, StoreError> {
     let org = call.org();
-    let named = |key: Key, name: &str, value: String| {
-        let mut item = key.into_item();
-        item.insert(name.to_owned(), AttributeValue::S(value));
-        Change::Create(item)
-    };
-    let pointer = Change::Create(pointer(org, created));
-    let reference = created
-        .external_reference()
-        .map(|reference| named(keys::funding_item_reference(org, reference), ITEM, created.id().to_string()));
-    let record = Change::Create(encoded(org, created, 1)?);
-    Ok(Changes::of(call, [record, pointer].into_iter().chain(reference)))
+    let reference = created.external_reference().map(|reference| reference_item(org, reference, created.id()));
+    let created = [encoded(org, created, 1)?, pointer(org, created)];
+    Ok(Changes::of(call, created.into_iter().chain(reference).map(Change::Create)))
+}
+
+fn named(key: Key, name: &str, value: String) -> Item {
+    let mut item = key.into_item();
+    item.insert(name.to_owned(), AttributeValue::S(value));
+    item
+}
+
+/// The pointer from an item's id to its place.
+pub(super) fn pointer(org: OrgId, item: &FundingItem) -> Item {
+    named(keys::funding_item_pointer(org, item.id()), AT, key(org, item).sort().to_owned())
+}
+
+/// The item of an external reference.
+pub(super) fn reference_item(org: OrgId, reference: &ExternalReference, item: FundingItemId) -> Item {
+    named(keys::funding_item_reference(org, reference), ITEM, item.to_string())
 }
 
 /// The changes of sorting, parking or papering.

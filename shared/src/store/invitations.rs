@@ -36,6 +36,13 @@ pub(crate) struct StoredInvitation {
     secret_hash: String,
 }
 
+impl StoredInvitation {
+    /// The key of the pointer to it.
+    pub(super) fn pointer(&self) -> keys::Key {
+        keys::invitation_by_stored_hash(&self.secret_hash)
+    }
+}
+
 impl Store {
     /// The organization and the address that the hash of a secret leads to, whether or not the invitation is still there.
     pub(crate) async fn invited_address(&self, hash: SecretHash) -> Result<Option<InvitedAddress>, StoreError> {

@@ -82,8 +82,13 @@ pub const DROP_AT: &str = "ttl";
 /// The sort key of an item that is alone in its partition.
 pub(super) const ALONE: &str = ".";
 
-/// The key of an item.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// Whether a sort key is that of an item that is alone in its partition, or that the partition is named after.
+pub(super) fn is_alone(sort: &str) -> bool {
+    sort == ALONE
+}
+
+/// The key of an item. Its text is for operators.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     partition: String,
     sort: String,
@@ -121,6 +126,17 @@ impl Key {
     #[must_use]
     pub fn sort(&self) -> &str {
         &self.sort
+    }
+
+    /// The partition key.
+    #[must_use]
+    pub fn partition(&self) -> &str {
+        &self.partition
+    }
+
+    /// Whether its item is alone in its partition, or the one that the partition is named after.
+    pub(super) fn is_alone(&self) -> bool {
+        is_alone(&self.sort)
     }
 
     /// The key with these parts, as a record of the table's stream has them.
@@ -162,6 +178,12 @@ impl<'a> RecordKey<'a> {
     }
 }
 
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.partition, self.sort)
+    }
+}
+
 // Look-ups without an organization.
 
 /// The token with this hash.
@@ -180,6 +202,11 @@ pub fn account(email: &Email) -> Key {
 #[must_use]
 pub fn second_factor(email: &Email) -> Key {
     Key::alone(format!("SECONDFACTOR#{}", Folded::new(email.as_str()).as_str()))
+}
+
+/// The account whose second factor has this key.
+pub(super) fn account_of_second_factor(key: &Key) -> Option<Key> {
+    key.partition.strip_prefix("SECONDFACTOR#").map(|email| Key::alone(format!("ACCOUNT#{email}")))
 }
 
 /// The session whose secret has this hash.

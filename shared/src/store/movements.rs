@@ -48,9 +48,9 @@ list_query! {
 }
 
 /// The attribute of a unique item that holds the movement for which the document counts.
-const HELD_BY: &str = "movement_id";
+pub(super) const HELD_BY: &str = "movement_id";
 /// The attribute of a unique item that holds the agreement of that movement.
-const HELD_IN: &str = "agreement_id";
+pub(super) const HELD_IN: &str = "agreement_id";
 
 impl Record for Movement {
     type Id = MovementId;
@@ -355,6 +355,14 @@ pub(crate) fn end(
 
 fn evidence_item(org: OrgId, evidence: &Evidence) -> Result<Item, StoreError> {
     to_item(keys::evidence(org, evidence.movement_id(), evidence.id()), evidence)
+}
+
+/// The unique item of a document or a bank's reference that counts for a movement.
+pub(super) fn key_item(org: OrgId, movement: &Movement, key: &EvidenceKey) -> Item {
+    let mut item = keys::evidence_key(org, key).into_item();
+    item.insert(HELD_BY.to_owned(), AttributeValue::S(movement.id().to_string()));
+    item.insert(HELD_IN.to_owned(), AttributeValue::S(movement.agreement_id().to_string()));
+    item
 }
 
 /// The changes of the unique items. A claim holds if nobody has the document, or the movement itself.

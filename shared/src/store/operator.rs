@@ -3,7 +3,8 @@
 
 use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;
-use super::item::to_item;
+use super::item::{Item, from_item, to_item};
+use super::record_kind::{Place, RecordKind};
 use super::table::PutIf;
 use super::{Store, StoreError, invitations, keys, tokens};
 use crate::crypto::{LinkSecret, TokenHash};
@@ -50,6 +51,18 @@ impl<'a> Operator<'a> {
             TransactionOutcome::Committed => Ok(()),
             TransactionOutcome::ConditionsFailed(_) => Err(StoreError::Conflict),
         }
+    }
+
+    /// The organization that an item is, if it is one. None for any other item, also one that can't be read.
+    #[must_use]
+    pub fn organization_of(item: &Item) -> Option<Organization> {
+        let place = keys::Key::of(item).as_ref().and_then(Place::of)?;
+        (place.kind == RecordKind::Organization).then(|| from_item(item.clone()).ok()).flatten()
+    }
+
+    /// An organization, if it exists.
+    pub async fn organization(self, org: OrgId) -> Result<Option<Organization>, StoreError> {
+        self.0.organization(org).await
     }
 
     /// Adds a member with an account of their own, both or neither. False if the address has an account already.

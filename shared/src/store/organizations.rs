@@ -3,13 +3,14 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::change::{Change, Changes, Update};
+use super::change::{Change, Changes, Condition, Update};
 use super::item::from_item;
 use super::{OrgStore, Store, StoreError, keys};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::member::Admin;
 use crate::domain::organization::{EarlierName, Organization, OrganizationSettings};
+use crate::domain::time::Timestamp;
 use crate::limits;
 
 impl Store {
@@ -62,6 +63,39 @@ pub(crate) fn change_settings(
     }
     Changes::by_admin(call, admin, [Change::Update(changed)])
 }
+
+/// The change that suspends the organization, or resumes it. It holds only if that changes anything.
+pub(crate) fn suspend(call: &CallContext, at: Option<Timestamp>) -> Changes {
+    let (expression, condition, values) = match at {
+        Some(at) => (
+            "SET #suspended_at = :at",
+            "attribute_exists(#pk) AND attribute_not_exists(#suspended_at)",
+            vec![(":at", AttributeValue::S(at.to_string()))],
+        ),
+        None => ("REMOVE #suspended_at", "attribute_exists(#pk) AND attribute_exists(#suspended_at)", Vec::new()),
+    };
+    let suspended = Update {
+        key: keys::organization(call.org()),
+        expression,
+        condition,
+        names: vec![("#suspended_at", SUSPENDED_AT), ("#pk", keys::PARTITION)],
+        values,
+    };
+    Changes::of(call, [Change::Update(suspended)])
+}
+
+/// The check that an organization is not suspended.
+pub(super) fn is_not_suspended(org: OrgId) -> Change {
+    Change::Check(Condition {
+        key: keys::organization(org),
+        expression: "attribute_not_exists(#suspended_at)",
+        names: vec![("#suspended_at", SUSPENDED_AT)],
+        values: Vec::new(),
+    })
+}
+
+/// The attribute of the organization that says since when it is suspended.
+const SUSPENDED_AT: &str = "suspended_at";
 
 /// The change that adds one of the organization's own contacts. It holds only while there are fewer than the limit.
 pub(crate) fn add_own_contact(call: &CallContext, admin: Admin<'_>, contact: ContactId) -> Changes {

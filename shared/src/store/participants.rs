@@ -29,7 +29,7 @@ use crate::domain::participant::{Access, Acted, ActingParticipant, ByParticipant
 use crate::domain::time::Timestamp;
 
 /// The attribute with the number of times that a link was reissued.
-const GENERATION: &str = "generation";
+pub(super) const GENERATION: &str = "generation";
 /// The attribute with the receipt of the consent in force.
 const CONSENT: &str = "consent";
 /// The attribute with when the participant last looked, in milliseconds since 1970.
@@ -53,14 +53,19 @@ impl Store {
         self.get(keys::participant_session(hash)).await?.map(from_item).transpose()
     }
 
-    /// What the pages of a session need in any case. None if one of the records is missing.
+    /// What the pages of a session need in any case. None if one of the records is missing, or the
+    /// organization is suspended.
     pub(crate) async fn visitor(&self, part: Part, contact: ContactId) -> Result<Option<Visitor>, StoreError> {
         let org = part.organization_id;
         let keys = [keys::access(part), keys::organization(org), keys::contact(org, contact)];
         let Ok([access, organization, contact]) = <[Item; 3]>::try_from(self.get_all(&keys).await?) else {
             return Ok(None);
         };
-        Ok(Some((access_of(&access), from_item(organization)?, from_item(contact)?)))
+        let organization: Organization = from_item(organization)?;
+        if organization.suspended_at.is_some() {
+            return Ok(None);
+        }
+        Ok(Some((access_of(&access), organization, from_item(contact)?)))
     }
 
     /// Writes that a participant looked.

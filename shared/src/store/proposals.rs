@@ -54,11 +54,11 @@ const EXPIRES: &str = "x";
 /// The attribute of a row that holds when the proposal was decided, in milliseconds since 1970.
 const ENDED: &str = "e";
 /// The attribute that holds the snapshot of what was proposed, as JSON, compressed.
-const COPY: &str = "copy";
+pub(super) const COPY: &str = "copy";
 /// The attribute of a claim that holds the proposal.
-const PROPOSAL: &str = "proposal_id";
+pub(super) const PROPOSAL: &str = "proposal_id";
 /// The attribute of a claim that holds when the claim expires, in milliseconds since 1970.
-const CLAIMED_UNTIL: &str = "until";
+pub(super) const CLAIMED_UNTIL: &str = "until";
 
 impl Record for Proposal {
     type Id = ProposalId;
@@ -251,9 +251,7 @@ fn state_of(row: &Item, now: Timestamp) -> Option<ProposalState> {
 /// The changes that make a proposal. They hold only while no other proposal of its action is pending for its agreement.
 pub fn create(call: &CallContext, made: &CreatedProposal) -> Result<Changes, StoreError> {
     let (org, proposal) = (call.org(), made.proposal());
-    let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
-    claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id().to_string()));
-    claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
+    let (_, claim) = claim_item(org, proposal);
     let mut changes = record::create(org, proposal)?;
     changes.extend([
         Change::Create(snapshot(org, made)?),
@@ -261,6 +259,15 @@ pub fn create(call: &CallContext, made: &CreatedProposal) -> Result<Changes, Sto
         Change::Put(due(org, proposal).into_item()),
     ]);
     Ok(about(Changes::decided(call, made.moment(), changes), proposal))
+}
+
+/// The claim of a pending proposal on its agreement, with its key.
+pub(super) fn claim_item(org: OrgId, proposal: &Proposal) -> (Key, Item) {
+    let key = keys::pending(org, proposal.agreement_id, proposal.action);
+    let mut claim = key.clone().into_item();
+    claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id().to_string()));
+    claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
+    (key, claim)
 }
 
 /// The changes that make a proposal and decide it in one act of a member. They hold only while no other proposal of its

@@ -156,10 +156,15 @@ pub(super) fn row_item(key: Key, text: &str) -> Item {
 
 /// The change that writes the row of a record.
 pub(super) fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
+    Change::Put(list_row(org, record))
+}
+
+/// The row that the list of its kind has of a record.
+pub(super) fn list_row<R: Record>(org: OrgId, record: &R) -> Item {
     let Row { text, attributes } = record.row();
     let mut item = row_item(keys::row(org, R::ROWS, record.record_id().into()), text.as_str());
     item.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    Change::Put(item)
+    item
 }
 
 /// The attributes of a record that is stored in its serde form.

@@ -5,7 +5,7 @@
 //! which is written once and never changed. Requests read the session alone, ending it deletes one item, and the list of
 //! an account's sessions costs a query and a batch of keys. A pointer without a session is one of a session that ended.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -19,7 +19,7 @@ use crate::crypto::SecretHash;
 use crate::domain::account::Account;
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::Email;
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{OrgId, SessionId};
 use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::second_factor::SecondFactor;
 use crate::domain::session::{FailedLogins, Session, SessionOwner};
@@ -35,14 +35,18 @@ fn keys_of(owner: &SessionOwner) -> [Key; 3] {
     [keys::account(&owner.email), keys::organization(org), keys::member(org, owner.member_id)]
 }
 
-/// The three records of a person, if none of them is missing.
+/// The three records of a person, if none of them is missing and the organization is not suspended.
 fn person(found: Vec<Item>) -> Result<Option<Person>, StoreError> {
     let Ok([account, organization, member]) = <[Item; 3]>::try_from(found) else { return Ok(None) };
-    Ok(Some((from_item(account)?, from_item(organization)?, from_item(member)?)))
+    let organization: Organization = from_item(organization)?;
+    if organization.suspended_at.is_some() {
+        return Ok(None);
+    }
+    Ok(Some((from_item(account)?, organization, from_item(member)?)))
 }
 
 /// The attribute of the pointer to a session that holds the hash of its secret.
-const HASH: &str = "hash";
+pub(super) const HASH: &str = "hash";
 
 impl Store {
     /// The session whose secret has this hash, expired or not.
@@ -88,7 +92,8 @@ impl Store {
         self.get(keys::account(email)).await?.map(from_item).transpose()
     }
 
-    /// The account, organization and member of a session's owner, if all three still exist.
+    /// The account, organization and member of a session's owner, if all three still exist and the
+    /// organization is not suspended.
     pub(crate) async fn person(&self, owner: &SessionOwner) -> Result<Option<Person>, StoreError> {
         person(self.get_all(&keys_of(owner)).await?)
     }
@@ -109,7 +114,7 @@ impl Store {
     }
 
     /// The organizations that an account belongs to, with the person's member record in each. Organizations that the person
-    /// was removed from are left out.
+    /// was removed from, and those that are suspended, are left out.
     pub(crate) async fn memberships(&self, account: &Account) -> Result<Vec<(Organization, MemberRecord)>, StoreError> {
         let keys: Vec<[Key; 2]> = account
             .memberships
@@ -124,7 +129,19 @@ impl Store {
             items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))).collect();
         let pairs =
             keys.iter().filter_map(|[organization, member]| Some((found.remove(organization)?, found.remove(member)?)));
-        pairs.collect::<Vec<_>>().into_iter().map(|(org, member)| Ok((from_item(org)?, from_item(member)?))).collect()
+        let pairs: Vec<(Item, Item)> = pairs.collect();
+        let memberships = pairs.into_iter().map(|(org, member)| Ok((from_item(org)?, from_item(member)?)));
+        let memberships: Vec<(Organization, MemberRecord)> = memberships.collect::<Result<_, StoreError>>()?;
+        Ok(memberships.into_iter().filter(|(organization, _)| organization.suspended_at.is_none()).collect())
+    }
+
+    /// Whether an organization that an account belongs to is suspended.
+    pub(crate) async fn is_suspended(&self, account: &Account) -> Result<bool, StoreError> {
+        let orgs: BTreeSet<OrgId> = account.memberships.iter().map(|membership| membership.organization_id).collect();
+        let keys: Vec<Key> = orgs.into_iter().map(keys::organization).collect();
+        let found = self.get_all(&keys).await?.into_iter().map(from_item);
+        let found: Vec<Organization> = found.collect::<Result<_, _>>()?;
+        Ok(found.iter().any(|organization| organization.suspended_at.is_some()))
     }
 
     /// Whether the key of a device exists: that device has signed in to the account before.

@@ -24,7 +24,7 @@ use crate::wire::page::{Page, PageRequest};
 use crate::wire::text::Folded;
 
 /// The attribute of a file's unique item that holds the statement.
-const STATEMENT: &str = "statement_id";
+pub(super) const STATEMENT: &str = "statement_id";
 /// The attribute of a statement that says that an entry of it was filed.
 const WAS_FILED: &str = "was_filed";
 
@@ -101,11 +101,16 @@ impl OrgStore {
 /// The changes with which a member uploads a statement. Its id and its file must be new.
 pub(crate) fn create(call: &CallContext, by: &Member, statement: &Statement) -> Result<Changes, StoreError> {
     let org = call.org();
+    let mut changes = record::create(org, statement)?;
+    changes.push(Change::Create(file_item(org, statement)));
+    Ok(Changes::by_member(call, by, changes))
+}
+
+/// The item that keeps the file of a statement unique.
+pub(super) fn file_item(org: OrgId, statement: &Statement) -> Item {
     let mut file = keys::statement_file(org, &statement.file.content.sha256).into_item();
     file.insert(STATEMENT.to_owned(), AttributeValue::S(statement.id.to_string()));
-    let mut changes = record::create(org, statement)?;
-    changes.push(Change::Create(file));
-    Ok(Changes::by_member(call, by, changes))
+    file
 }
 
 /// The changes with which a member says which column is which.

@@ -8,7 +8,7 @@ use super::change::{Change, Changes, Update};
 use super::item::{Item, bytes, from_item, text, to_item};
 use super::keys::{self, PARTITION, SORT};
 use super::table::PartitionQuery;
-use super::{OrgStore, Store, StoreError};
+use super::{OrgStore, Store, StoreError, organizations};
 use crate::crypto::TokenHash;
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::TokenId;
@@ -83,7 +83,7 @@ impl OrgStore {
     }
 }
 
-/// The changes that add a token.
+/// The changes that add a token. They hold only while the organization is not suspended.
 pub(crate) fn create(
     call: &CallContext,
     admin: Admin<'_>,
@@ -91,7 +91,9 @@ pub(crate) fn create(
     hash: TokenHash,
 ) -> Result<Changes, StoreError> {
     let item = to_item(keys::token_by_hash(hash), token)?;
-    Ok(Changes::by_admin(call, admin, [Change::Create(pointer(token, hash)), Change::Create(item)]))
+    let added =
+        [Change::Create(pointer(token, hash)), Change::Create(item), organizations::is_not_suspended(call.org())];
+    Ok(Changes::by_admin(call, admin, added))
 }
 
 /// The change that revokes a token, at once and for good. It holds only while the token is not revoked.
@@ -104,6 +106,21 @@ pub(crate) fn revoke(call: &CallContext, admin: Admin<'_>, hash: TokenHash, at: 
         values: vec![(":at", AttributeValue::S(at.to_string()))],
     };
     Changes::by_admin(call, admin, [Change::Update(revoked)])
+}
+
+/// The change that copies to a token what its organization says about being suspended.
+pub(crate) fn suspend(call: &CallContext, hash: TokenHash, at: Option<Timestamp>) -> Changes {
+    Changes::of(call, [copy_suspension(keys::token_by_hash(hash), at)])
+}
+
+/// The change that copies to the token with a key what its organization says about being suspended.
+pub(super) fn copy_suspension(key: keys::Key, at: Option<Timestamp>) -> Change {
+    let (expression, values) = match at {
+        Some(at) => ("SET #suspended_at = :at", vec![(":at", AttributeValue::S(at.to_string()))]),
+        None => ("REMOVE #suspended_at", Vec::new()),
+    };
+    let names = vec![("#suspended_at", "suspended_at"), ("#pk", PARTITION)];
+    Change::Update(Update { key, expression, condition: "attribute_exists(#pk)", names, values })
 }
 
 /// When a token was created, by its id.
@@ -119,6 +136,14 @@ pub(super) fn pointer(token: &Token, hash: TokenHash) -> Item {
     item.insert(HASH.to_owned(), AttributeValue::B(Blob::new(hash.as_bytes())));
     item.insert(NAME.to_owned(), AttributeValue::S(token.name.clone()));
     item
+}
+
+/// The hash in the key of a token.
+pub(super) fn hash_in(key: &keys::Key) -> Option<TokenHash> {
+    let hash = key.partition().rsplit_once('#')?.1;
+    let byte = |at: usize| u8::from_str_radix(hash.get(2 * at..2 * at + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..hash.len() / 2).map(byte).collect();
+    TokenHash::from_bytes(&bytes?).filter(|hash| keys::token_by_hash(*hash) == *key)
 }
 
 /// The hash to which a pointer leads.

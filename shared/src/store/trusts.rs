@@ -16,9 +16,9 @@ use crate::limits;
 use crate::wire::page::{Page, Search, list_query};
 
 /// The attribute of a pointer that holds the workspace.
-const WORKSPACE: &str = "workspace_id";
+pub(super) const WORKSPACE: &str = "workspace_id";
 /// The attribute of a reference's item that holds the trust.
-const TRUST: &str = "trust_id";
+pub(super) const TRUST: &str = "trust_id";
 
 list_query! {
     /// Which trusts are listed.
@@ -32,7 +32,11 @@ list_query! {
     }
 }
 
-fn item(org: OrgId, trust: &Trust, version: u64) -> Result<Item, StoreError> {
+/// The attributes that make a record its own row: the text that is searched. The other two are there in any case.
+pub(super) const LISTED: [&str; 3] = [TEXT, "id", "workspace_id"];
+
+/// A trust as it is stored.
+pub(super) fn item(org: OrgId, trust: &Trust, version: u64) -> Result<Item, StoreError> {
     let mut item = to_versioned_item(keys::trust(org, trust.workspace_id, trust.id), trust, version)?;
     item.insert(TEXT.to_owned(), AttributeValue::S(trust.search_text().as_str().to_owned()));
     Ok(item)
@@ -141,8 +145,18 @@ fn claim(org: OrgId, trust: &Trust) -> Option<Change> {
 /// The changes that create a trust. Its id and its reference must be free.
 pub fn create(call: &CallContext, trust: &Trust) -> Result<Changes, StoreError> {
     let org = call.org();
-    let created = [Change::Create(item(org, trust, 1)?), Change::Create(pointer(org, trust))];
-    Ok(Changes::of(call, created.into_iter().chain(claim(org, trust))))
+    let reference = trust.external_reference.as_ref();
+    let reference = reference.map(|reference| names(keys::trust_reference(org, reference), trust));
+    let created = [item(org, trust, 1)?, names(keys::trust_pointer(org, trust.id), trust)];
+    Ok(Changes::of(call, created.into_iter().chain(reference).map(Change::Create)))
+}
+
+/// An item that leads to a trust.
+pub(super) fn names(key: Key, trust: &Trust) -> Item {
+    let mut item = key.into_item();
+    item.insert(TRUST.to_owned(), AttributeValue::S(trust.id.to_string()));
+    item.insert(WORKSPACE.to_owned(), AttributeValue::S(trust.workspace_id.to_string()));
+    item
 }
 
 /// The changes from one state of a trust to the next. Its workspace stays, and another reference must be free.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::change::{Change, Changes, Update};
 use super::item::{Item, VERSION, from_item};
@@ -230,10 +231,24 @@ fn change_people_row(
 
 /// The change that writes the row with a workspace's people as its record has them, if it has any.
 pub(super) fn rows_beside(org: OrgId, workspace: &Workspace) -> Option<Change> {
-    let mut row = keys::row(org, Rows::WorkspacePeople, workspace.id().uuid()).into_item();
-    row.insert(PEOPLE.to_owned(), record::id_set(workspace.people.iter().map(|id| id.uuid())));
-    // DynamoDB has no empty sets.
-    (!workspace.people.is_empty()).then_some(Change::Put(row))
+    people_row(keys::row(org, Rows::WorkspacePeople, workspace.id().uuid()), &workspace.people).map(Change::Put)
+}
+
+/// The people of a workspace whom its row of people has.
+pub(super) fn people_in_row(row: Option<&Item>) -> BTreeSet<ContactId> {
+    let people = row.and_then(|row| row.get(PEOPLE)?.as_bs().ok());
+    let id = |id: &aws_sdk_dynamodb::primitives::Blob| Uuid::from_slice(id.as_ref()).ok().map(ContactId::from);
+    people.into_iter().flatten().filter_map(id).collect()
+}
+
+/// The row of people at a key; none without people.
+pub(super) fn people_row(key: Key, people: &BTreeSet<ContactId>) -> Option<Item> {
+    if people.is_empty() {
+        return None;
+    }
+    let mut row = key.into_item();
+    row.insert(PEOPLE.to_owned(), record::id_set(people.iter().map(|id| id.uuid())));
+    Some(row)
 }
 
 /// The people of a workspace as its record has them.

@@ -88,7 +88,9 @@ impl Found {
     async fn find(request: &Request, secret: &LinkSecret) -> Result<Option<Self>, Error> {
         let store = request.store();
         let Some(address) = store.invited_address(secret.hash()).await? else { return Ok(None) };
-        let Some(organization) = store.organization(address.organization_id).await? else { return Ok(None) };
+        let organization = store.organization(address.organization_id).await?;
+        let organization = organization.filter(|organization| organization.suspended_at.is_none());
+        let Some(organization) = organization else { return Ok(None) };
         let invitation = store.invitation(&address, secret.hash()).await?;
         let account = store.account(&address.email).await?;
         let memberships = match &account {

@@ -50,8 +50,17 @@ pub enum SignIn {
     CodeIsNext(Option<HeaderValue>),
     /// The address or the password is wrong, or there were too many attempts. The response must not tell which.
     Refused,
-    /// Address and password are right, but the account belongs to no organization: the member was removed.
+    /// Address and password are right, but there is nowhere to go.
+    Nowhere(Nowhere),
+}
+
+/// Why a person who proved who they are gets no session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nowhere {
+    /// The account belongs to no organization: the member was removed.
     NoOrganization,
+    /// The organization is suspended.
+    Suspended,
 }
 
 /// Signs a person in with their password, if the account has no second factor.
@@ -65,7 +74,10 @@ pub async fn sign_in(request: &mut Request, email: &str, password: &str) -> Resu
     let begin = || begin_first_session(request, &proven, &secrets);
     let signed_in = retry_on_conflict(Budget::until(request.write_deadline()), begin).await?;
     proven.succeeded(request).await;
-    let Some(signed_in) = signed_in else { return Ok(SignIn::NoOrganization) };
+    let signed_in = match signed_in {
+        Ok(signed_in) => signed_in,
+        Err(nowhere) => return Ok(SignIn::Nowhere(nowhere)),
+    };
     request.sign_in(signed_in);
     Ok(SignIn::Done(secrets.into()))
 }
@@ -79,8 +91,8 @@ pub enum SignInWithCode {
     Refused,
     /// The password is needed again: it was given too long ago or in another browser, or the account has changed since.
     PasswordIsNext,
-    /// The code is right, but the account belongs to no organization: the member was removed.
-    NoOrganization,
+    /// The code is right, but there is nowhere to go.
+    Nowhere(Nowhere),
 }
 
 /// Signs a person in with a code, after the password was right in this browser.
@@ -91,7 +103,7 @@ pub async fn sign_in_with_code(request: &mut Request, code: &TypedCode) -> Resul
     let begin = || async {
         match attempt.prove(request, &step.email).await? {
             Ok(proven) => begin_first_session(request, &proven, &secrets).await.map(Ok),
-            Err(refused) => Ok::<_, Error>(secrets.find_session(request).await?.map(Some).ok_or(refused)),
+            Err(refused) => Ok::<_, Error>(secrets.find_session(request).await?.map(Ok).ok_or(refused)),
         }
     };
     let signed_in = match retry_on_conflict(Budget::until(request.write_deadline()), begin).await? {
@@ -100,17 +112,27 @@ pub async fn sign_in_with_code(request: &mut Request, code: &TypedCode) -> Resul
         Err(CodeRefused::PasswordIsNext) => return Ok(SignInWithCode::PasswordIsNext),
     };
     attempt.succeeded(request).await;
-    let Some(signed_in) = signed_in else { return Ok(SignInWithCode::NoOrganization) };
+    let signed_in = match signed_in {
+        Ok(signed_in) => signed_in,
+        Err(nowhere) => return Ok(SignInWithCode::Nowhere(nowhere)),
+    };
     request.sign_in(signed_in);
     Ok(SignInWithCode::Done(secrets.into()))
 }
 
-/// Begins a session in the account's first organization. `None`, if the account belongs to none.
-async fn begin_first_session(request: &Request, proven: &Proven, secrets: &Secrets) -> Result<Option<SignedIn>, Error> {
+/// Begins a session in the account's first organization that is not suspended.
+async fn begin_first_session(
+    request: &Request,
+    proven: &Proven,
+    secrets: &Secrets,
+) -> Result<Result<SignedIn, Nowhere>, Error> {
     let memberships = request.store().memberships(&proven.account).await?;
-    let Some(first) = memberships.into_iter().next() else { return Ok(None) };
+    let Some(first) = memberships.into_iter().next() else {
+        let is_suspended = request.store().is_suspended(&proven.account).await?;
+        return Ok(Err(if is_suspended { Nowhere::Suspended } else { Nowhere::NoOrganization }));
+    };
     let is_member = |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
-    begin_session(request, proven, secrets, first, is_member).await.map(Some)
+    begin_session(request, proven, secrets, first, is_member).await.map(Ok)
 }
 
 /// The secrets of a session that is about to begin. All attempts to begin it use the same: one whose response was lost may

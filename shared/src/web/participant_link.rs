@@ -125,6 +125,8 @@ async fn find((app, table): (&AppState, &Store), link: &ParticipantLink) -> Resu
         return Ok(None);
     }
     let (organization, contacts) = tokio::try_join!(table.organization(organization_id), store.contacts([contact]))?;
+    // While an organization is suspended, none of its links works.
+    let organization = organization.filter(|organization| organization.suspended_at.is_none());
     let Some((organization, contact)) = organization.zip(contacts.into_iter().next()) else { return Ok(None) };
     let (agreement, contact) = (agreement.into_inner(), contact.into_inner());
     let asks_for_code = organization.asks_for_codes;

@@ -10,7 +10,7 @@
 
 use crate::crypto::{TotpCode, TotpSecret};
 use crate::domain::contact::Email;
-use crate::domain::second_factor::{RecoveryCodes, SecondFactor, TypedCode};
+use crate::domain::second_factor::{self, RecoveryCodes, SecondFactor, TypedCode};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
@@ -207,5 +207,5 @@ pub(super) async fn use_code(
 
 /// The place of an account's secret, the only one where it opens.
 fn place(account: &Email) -> String {
-    format!("second factor of {}", Folded::new(account.as_str()).as_str())
+    second_factor::place(Folded::new(account.as_str()).as_str())
 }

@@ -89,7 +89,7 @@ impl Relay {
         Ok(RelayOutcome::Done)
     }
 
-    /// Updates the deliveries of an endpoint that was deleted or resumed, or of which a replay was requested.
+    /// Updates the deliveries of an endpoint that was deleted or resumed, itself or with its organization, or of which a replay was requested.
     async fn update_deliveries(&self, entry: DueEntry, until: Instant) -> Result<RelayOutcome, Error> {
         let (org, id) = (entry.org, EndpointId::from(entry.id));
         let Some(endpoint) = self.store.endpoint(org, id).await? else {
@@ -108,7 +108,7 @@ impl Relay {
             }
             self.store.end_endpoint_replay(org, id, &replay).await?;
         }
-        if endpoint.paused_at().is_none() && !self.requeue(org, id, &Requeue::Held, until).await? {
+        if !endpoint.holds_deliveries() && !self.requeue(org, id, &Requeue::Held, until).await? {
             return Ok(RelayOutcome::Partial);
         }
         self.store.delete_due_entry(entry).await?;

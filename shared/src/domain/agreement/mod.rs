@@ -7,6 +7,7 @@
 
 pub mod acts;
 pub mod blockers;
+pub mod consistency;
 mod copy;
 pub mod draft;
 pub mod edit;

@@ -20,12 +20,12 @@ use self::bank_details::BankDetails;
 use super::actor::Actor;
 use super::agreement::{DocumentContent, Label};
 use super::day::Day;
-use super::ids::{FieldId, GateId, ParticipantId, SubmissionId};
+use super::ids::{AgreementId, FieldId, GateId, OrgId, ParticipantId, SubmissionId};
 use super::participant::receipt::FileType;
 use super::proposal::Note;
 use super::time::Timestamp;
 use crate::crypto;
-use crate::crypto::keyring::{SealError, Sealed};
+use crate::crypto::keyring::{Keyring, SealError, Sealed};
 
 /// A participant's answers to an information request, as they were sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,10 @@ pub struct Submission {
     pub salt: Uuid,
     /// The answers, by question. Optional questions may have none.
     pub answers: BTreeMap<FieldId, Answer>,
+    /// What opens of the answers whose bank details a key sealed that is not the current one any more: the same, sealed anew. The
+    /// answers themselves stay as they are, since the receipt proves them as they were stored.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub resealed: BTreeMap<FieldId, Sealed>,
     /// The questions whose answers differ from those of the revision before. Empty for the first one.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub changed: BTreeSet<FieldId>,
@@ -173,6 +177,12 @@ pub fn place(gate: GateId, participant: ParticipantId, field: FieldId) -> String
     format!("bank details {gate} {participant} {field}")
 }
 
+/// The place for which a draft of answers is sealed. It opens nowhere else.
+#[must_use]
+pub fn draft_place(org: OrgId, agreement: AgreementId, gate: GateId, participant: ParticipantId) -> String {
+    format!("answers {org} {agreement} {gate} {participant}")
+}
+
 impl Given {
     /// The answer as it is stored. `seal` seals bank details.
     ///
@@ -213,6 +223,34 @@ impl Submission {
     #[must_use]
     pub fn sha256(&self) -> String {
         crypto::sha256_hex(self.hashed_text().as_bytes())
+    }
+
+    /// The sealed bank details of an answer, as they open now.
+    #[must_use]
+    pub fn sealed(&self, field: FieldId) -> Option<&Sealed> {
+        match self.answers.get(&field)? {
+            Answer::BankDetails { sealed, .. } => Some(self.resealed.get(&field).unwrap_or(sealed)),
+            Answer::Open(_) => None,
+        }
+    }
+
+    /// Whether bank details are among the answers.
+    pub(crate) fn has_sealed(&self) -> bool {
+        self.answers.keys().any(|field| self.sealed(*field).is_some())
+    }
+
+    /// Its bank details sealed with the current key, those of all answers that need it. None if none does.
+    ///
+    /// # Errors
+    /// When one can't be opened.
+    pub(crate) fn resealed_with(&self, keys: &Keyring) -> Result<Option<BTreeMap<FieldId, Sealed>>, SealError> {
+        let mut resealed = self.resealed.clone();
+        for field in self.answers.keys() {
+            let Some(sealed) = self.sealed(*field) else { continue };
+            let anew = keys.reseal(sealed, &place(self.gate_id, self.participant_id, *field))?;
+            resealed.extend(anew.map(|anew| (*field, anew)));
+        }
+        Ok((resealed != self.resealed).then_some(resealed))
     }
 
     /// Whether a member has yet to decide about it.

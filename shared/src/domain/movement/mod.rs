@@ -327,6 +327,11 @@ impl Movement {
         self.instructions.as_ref()
     }
 
+    /// What the evidence of both sides that is undecided or accepted counts under, each once.
+    pub(crate) fn held_keys(&self) -> impl Iterator<Item = &EvidenceKey> {
+        self.keys.values().flatten().collect::<BTreeSet<_>>().into_iter()
+    }
+
     /// The evidence of the receiving side that is undecided or accepted.
     #[must_use]
     pub fn receipts(&self) -> &BTreeMap<EvidenceId, ReceiptEntry> {

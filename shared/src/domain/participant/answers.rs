@@ -78,6 +78,7 @@ pub fn send_answers(
         revision: revision_before + 1,
         salt: Uuid::now_v7(),
         answers,
+        resealed: std::collections::BTreeMap::new(),
         changed,
         sent_at: moment.at(),
         verdict: Verdict::Sent,

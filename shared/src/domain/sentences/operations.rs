@@ -240,6 +240,8 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("switch_organization", "Switched to another organization", &[]),
     ("export_audit", "Exported the audit log", &[]),
     // The service itself
+    ("suspend_organization", "Suspended the organization", &[]),
+    ("resume_organization", "Resumed the organization", &[]),
     ("set_up_demo", "Set up the demo", &[Agreement]),
     ("none", "Called an address that does not exist", &[]),
 ];

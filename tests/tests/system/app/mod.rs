@@ -32,6 +32,7 @@ mod people;
 mod pressed_twice;
 mod proposals;
 mod rare_states;
+mod reencryption;
 mod reference;
 mod search;
 mod second_factor;

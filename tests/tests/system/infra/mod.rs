@@ -10,4 +10,5 @@ mod keyring;
 mod lambda;
 mod local_stack;
 mod logs;
+mod ops;
 mod readme;

@@ -16,10 +16,12 @@ use std::sync::Mutex;
 
 use fastrand::Rng;
 use futures_util::future::join;
+use ops::verify::Verification;
 use serde_json::Value;
 use shared::domain::agreement::gate::{Countdown, GateRule};
 use shared::domain::agreement::{Agreement, Label};
 use shared::domain::time::Timestamp;
+use shared::store::inspect::{Finding, Repair};
 use tests::app::{Browser, Page};
 use tests::client::Request;
 use tests::clockwork::Clockwork;
@@ -201,6 +203,10 @@ impl History {
         assert_eq!(self.clock.first_tick().await.failed, 0);
         let now = Snapshot::of(self.ours.stack().table()).await;
         assert!(now.due(self.ours.id).iter().all(|(_, sort)| !sort.starts_with("EVENT#")), "the outbox is empty");
+        let (store, mut wrong) = (self.ours.store(), Vec::new());
+        let on = |found: &Finding, _: Option<Repair>, _: &dyn Fn(&str)| wrong.push(found.to_string());
+        ops::verify::verify(store, Verification::default(), on).await.expect("the table answers");
+        assert!(wrong.is_empty(), "what an operator would find: {}", wrong.join("\n"));
         self.check_due(&now);
     }
 

@@ -1,0 +1,214 @@
+//! Exports one organization: its records as newline-delimited JSON, its files, and a manifest with the hash of each.
+//!
+//! Decision: it is no snapshot. Records that change while it goes on are in it as they were before or after; suspend the
+//! organization first, where that matters.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use shared::crypto;
+use shared::domain::agreement::DocumentContent;
+use shared::domain::ids::OrgId;
+use shared::domain::time::Timestamp;
+use shared::platform::files::{FileStore, FilesError};
+use shared::store::export::{LEFT_OUT, exported, files_of};
+use shared::store::operator::Operator;
+use shared::store::{Store, StoreError};
+
+use crate::walk::{Walk, WalkError};
+
+/// The file with the records, a line each.
+pub const RECORDS: &str = "records.ndjson";
+/// The folder with the files, named by their SHA-256.
+pub const FILES: &str = "files";
+/// The manifest. It is written last: without it, an export is not complete.
+pub const MANIFEST: &str = "manifest.json";
+/// How far an export has got.
+const POSITION: &str = "position.json";
+
+/// Why there is no export.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The walk did not go on.
+    #[error(transparent)]
+    Walk(#[from] WalkError),
+    /// The table does not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no such organization.
+    #[error("there is no organization with this id")]
+    NoSuchOrganization,
+    /// The folder can't be written.
+    #[error("{} can't be written: {why}", path.display())]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The folder has an export of another organization.
+    #[error("the folder has an export of another organization: name another folder")]
+    OtherOrganization,
+}
+
+/// What an export has.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Exported {
+    /// How many records.
+    pub records: u64,
+    /// How many files.
+    pub files: u64,
+    /// The hashes of files that records name and that are not there, or damaged.
+    pub missing: Vec<String>,
+}
+
+/// What the file of a walk counts.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Counts {
+    /// The bytes that were written. What a crash left behind them is cut off.
+    bytes: u64,
+    /// How many records of each kind.
+    kinds: BTreeMap<String, u64>,
+}
+
+/// Exports an organization to a folder. An export that was interrupted goes on; one that is complete is made anew, and files
+/// that are there are kept.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn export(
+    store: &Store,
+    files: Option<&dyn FileStore>,
+    org: OrgId,
+    to: &Path,
+) -> Result<Exported, ExportError> {
+    let organization = Operator::new(store).organization(org).await?.ok_or(ExportError::NoSuchOrganization)?;
+    let at = |name: &str| to.join(name);
+    fs::create_dir_all(at(FILES)).map_err(|error| folder(to, &error))?;
+    check_is_of(&at(MANIFEST), org)?;
+    // From here on until the end there is no complete export.
+    remove(&at(MANIFEST))?;
+    let kinds = write_records(store, org, (&at(RECORDS), &at(POSITION))).await?;
+    let named = named_files(&at(RECORDS))?;
+    let (copied, missing) = copy_files(files, org, &named, &at(FILES)).await?;
+    let (sha256, size_bytes) = hash_of(&at(RECORDS))?;
+    let records: u64 = kinds.values().sum();
+    let manifest = json!({
+        "organization_id": org,
+        "organization_name": organization.name,
+        "exported_at": Timestamp::now(),
+        "records": {"path": RECORDS, "sha256": sha256, "size_bytes": size_bytes, "count": records, "kinds": kinds},
+        "files": copied.iter().map(|(sha256, size_bytes)| {
+            json!({"path": format!("{FILES}/{sha256}"), "sha256": sha256, "size_bytes": size_bytes})
+        }).collect::<Vec<_>>(),
+        "missing_files": missing,
+        "left_out": LEFT_OUT,
+    });
+    let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
+    write_whole(&at(MANIFEST), format!("{text}\n").as_bytes())?;
+    Ok(Exported { records, files: u64::try_from(copied.len()).unwrap_or_default(), missing })
+}
+
+fn folder(path: &Path, why: &dyn std::fmt::Display) -> ExportError {
+    ExportError::Folder { path: path.to_owned(), why: why.to_string() }
+}
+
+/// A folder with a manifest has an export of this organization.
+fn check_is_of(manifest: &Path, org: OrgId) -> Result<(), ExportError> {
+    let Ok(text) = fs::read(manifest) else { return Ok(()) };
+    let found: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
+    let is_of = found.is_some_and(|found| found["organization_id"] == json!(org));
+    if is_of { Ok(()) } else { Err(ExportError::OtherOrganization) }
+}
+
+fn remove(path: &Path) -> Result<(), ExportError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(folder(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the file beside its place first, so that it is there whole or not at all.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
+    let beside = path.with_extension("new");
+    fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path)).map_err(|error| folder(path, &error))
+}
+
+/// Writes the records. Returns how many there are of each kind.
+async fn write_records(
+    store: &Store,
+    org: OrgId,
+    (records, position): (&Path, &Path),
+) -> Result<BTreeMap<String, u64>, ExportError> {
+    let wrong = |error: std::io::Error| folder(records, &error);
+    let does = format!("export of the organization {org}");
+    let mut walk = Walk::<Counts>::begin(store, &does, Some(position)).await?;
+    let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(records).map_err(wrong)?;
+    file.set_len(walk.counts().bytes).map_err(wrong)?;
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).map_err(wrong)?;
+    while let Some(items) = walk.next_page().await? {
+        let mut lines = Vec::new();
+        for (kind, line) in items.iter().filter_map(|item| exported(org, item)) {
+            writeln!(lines, "{line}").map_err(wrong)?;
+            *walk.counts().kinds.entry(kind.as_str().to_owned()).or_default() += 1;
+        }
+        file.write_all(&lines).and_then(|()| file.sync_data()).map_err(wrong)?;
+        walk.counts().bytes += u64::try_from(lines.len()).unwrap_or_default();
+        walk.note(items.len())?;
+    }
+    Ok(walk.end().1.kinds)
+}
+
+/// The files that the records name, by hash and size.
+fn named_files(records: &Path) -> Result<BTreeSet<(String, u64)>, ExportError> {
+    let file = File::open(records).map_err(|error| folder(records, &error))?;
+    let mut named = BTreeSet::new();
+    for line in BufReader::new(file).lines() {
+        let line = line.map_err(|error| folder(records, &error))?;
+        let line = serde_json::from_str(&line).map_err(|error| folder(records, &error))?;
+        named.extend(files_of(&line));
+    }
+    Ok(named)
+}
+
+/// The files that an export has, by hash and size, and the hashes of those that it lacks.
+type Copied = (BTreeSet<(String, u64)>, Vec<String>);
+
+/// Copies the files that are not there yet.
+async fn copy_files(
+    files: Option<&dyn FileStore>,
+    org: OrgId,
+    named: &BTreeSet<(String, u64)>,
+    to: &Path,
+) -> Result<Copied, ExportError> {
+    let (mut copied, mut missing) = (BTreeSet::new(), Vec::new());
+    for (sha256, size_bytes) in named {
+        let (path, content) = (to.join(sha256), DocumentContent { sha256: sha256.clone(), size_bytes: *size_bytes });
+        let is_there = fs::read(&path).is_ok_and(|bytes| crypto::sha256_hex(&bytes) == *sha256);
+        if !is_there {
+            let found = match files {
+                Some(files) => files.get(org, &content).await,
+                None => Err(FilesError::NotThere),
+            };
+            match found {
+                Ok(bytes) => write_whole(&path, &bytes)?,
+                Err(FilesError::NotThere | FilesError::Damaged) => {
+                    missing.push(sha256.clone());
+                    continue;
+                }
+                Err(error) => return Err(folder(&path, &error)),
+            }
+        }
+        copied.insert((sha256.clone(), *size_bytes));
+    }
+    Ok((copied, missing))
+}
+
+fn hash_of(path: &Path) -> Result<(String, u64), ExportError> {
+    let bytes = fs::read(path).map_err(|error| folder(path, &error))?;
+    Ok((crypto::sha256_hex(&bytes), u64::try_from(bytes.len()).unwrap_or_default()))
+}

@@ -1,0 +1,76 @@
+//! Checks that the table is whole: walks over it, and shows each item to the store's inspector.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use shared::domain::ids::OrgId;
+use shared::store::Store;
+use shared::store::inspect::{Finding, Inspector, Repair};
+
+use crate::walk::{Walk, WalkError};
+
+/// What a walk is to do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Verification<'a> {
+    /// One organization's items only.
+    pub organization: Option<OrgId>,
+    /// Whether to put right what derives from records.
+    pub repairs: bool,
+    /// The file with the position, to go on after an interruption.
+    pub resume: Option<&'a Path>,
+}
+
+/// What became of what was wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Verified {
+    /// How much was found to be wrong.
+    pub found: u64,
+    /// How much of it was put right.
+    pub repaired: u64,
+    /// How much of it could be, and was not.
+    pub repairable: u64,
+}
+
+impl Verified {
+    /// Whether nothing is wrong, or not any more.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.found == self.repaired
+    }
+}
+
+/// Checks the table, and tells `on` of everything that is wrong, with what became of it. Returns how many items there are,
+/// and how much was wrong. Without `repairs` nothing is written.
+///
+/// # Errors
+/// [`WalkError`].
+pub async fn verify(
+    store: &Store,
+    how: Verification<'_>,
+    mut on: impl FnMut(&Finding, Option<Repair>, &dyn Fn(&str)),
+) -> Result<(u64, Verified), WalkError> {
+    let does = match (how.repairs, how.organization) {
+        (false, None) => "verify".to_owned(),
+        (true, None) => "verify --repair".to_owned(),
+        (false, Some(org)) => format!("verify --organization {org}"),
+        (true, Some(org)) => format!("verify --repair --organization {org}"),
+    };
+    let mut walk = Walk::<Verified>::begin(store, &does, how.resume).await?;
+    let mut inspector = Inspector::new(store, how.organization).await?;
+    while let Some(items) = walk.next_page().await? {
+        for finding in inspector.inspect(&items).await? {
+            let repair = if how.repairs { Some(inspector.repair(&finding).await?) } else { None };
+            let counts = walk.counts();
+            counts.found += 1;
+            match repair {
+                Some(Repair::Done) => counts.repaired += 1,
+                Some(Repair::Changed | Repair::Impossible) | None => {
+                    counts.repairable += u64::from(finding.is_repairable());
+                }
+            }
+            on(&finding, repair, &|line| walk.say(line));
+        }
+        walk.note(items.len())?;
+    }
+    Ok(walk.end())
+}

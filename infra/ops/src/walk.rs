@@ -1,0 +1,155 @@
+//! A walk over the whole table that can be interrupted: its file has where it has got to. On a terminal it shows how far
+//! it is.
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use shared::store::{Item, Position, Store, StoreError};
+
+/// Why a walk did not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum WalkError {
+    /// The table does not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file with the position can't be read or written.
+    #[error("the file {} can't be used: {why}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The file is of another walk.
+    #[error("the file {} is of another walk ({of}): name another file, or delete it to begin anew", path.display())]
+    OtherWalk {
+        /// The file.
+        path: PathBuf,
+        /// The walk.
+        of: String,
+    },
+}
+
+/// A walk over a table, with what it counts.
+#[derive(Debug)]
+pub struct Walk<'a, C> {
+    store: &'a Store,
+    state: State<C>,
+    file: Option<PathBuf>,
+    is_over: bool,
+    bar: ProgressBar,
+}
+
+/// What the file of a walk has.
+#[derive(Debug, Serialize, Deserialize)]
+struct State<C> {
+    /// What the walk does, and in which table.
+    walk: String,
+    /// Where it has got to; none before the first page.
+    behind: Option<Position>,
+    /// How many items it has seen.
+    items: u64,
+    /// What it has counted.
+    counts: C,
+}
+
+impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
+    /// A walk, or the rest of the one that a file has. `does` names it, so that no other goes on with the file.
+    ///
+    /// # Errors
+    /// [`WalkError`].
+    pub async fn begin(store: &'a Store, does: &str, file: Option<&Path>) -> Result<Self, WalkError> {
+        let walk = format!("{does} in the table {}", store.table());
+        let state = match file.map(read).transpose()?.flatten() {
+            None => State { walk, behind: None, items: 0, counts: C::default() },
+            Some((found, _)) if found.walk == walk => found,
+            Some((State { walk: of, .. }, path)) => return Err(WalkError::OtherWalk { path, of }),
+        };
+        let bar = if io::stderr().is_terminal() { bar(store.approximate_items().await) } else { ProgressBar::hidden() };
+        bar.set_position(state.items);
+        Ok(Self { store, state, file: file.map(Path::to_owned), is_over: false, bar })
+    }
+
+    /// The items of the next page; none at the end. Whatever is to be done with them is done before [`Walk::note`].
+    ///
+    /// # Errors
+    /// [`WalkError::Store`].
+    pub async fn next_page(&mut self) -> Result<Option<Vec<Item>>, WalkError> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let (items, behind) = self.store.scan_page(self.state.behind.as_ref()).await?;
+        self.is_over = behind.is_none();
+        self.state.behind = behind;
+        Ok(Some(items))
+    }
+
+    /// Notes that a page is done, in the file too. At the end the file is removed.
+    ///
+    /// # Errors
+    /// [`WalkError::File`].
+    pub fn note(&mut self, items: usize) -> Result<(), WalkError> {
+        self.state.items += u64::try_from(items).unwrap_or_default();
+        self.bar.set_position(self.state.items);
+        let Some(path) = &self.file else { return Ok(()) };
+        let done = if self.is_over { remove(path) } else { write(path, &self.state) };
+        done.map_err(|why| WalkError::File { path: path.clone(), why })
+    }
+
+    /// What the walk counts.
+    pub fn counts(&mut self) -> &mut C {
+        &mut self.state.counts
+    }
+
+    /// Says something above the bar, on standard output.
+    pub fn say(&self, line: &str) {
+        self.bar.suspend(|| println!("{line}"));
+    }
+
+    /// How many items it has seen, and what it has counted.
+    pub fn end(self) -> (u64, C) {
+        self.bar.finish_and_clear();
+        (self.state.items, self.state.counts)
+    }
+}
+
+/// A bar for items; a count alone where nobody knows how many there are.
+fn bar(items: Option<u64>) -> ProgressBar {
+    // DynamoDB counts every few hours, so there may be more items than that.
+    let (bar, template) = match items {
+        Some(items) => (ProgressBar::new(items), "{bar:40} {human_pos} of about {human_len} items, {elapsed}"),
+        None => (ProgressBar::new_spinner(), "{spinner} {human_pos} items, {elapsed}"),
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style)
+}
+
+fn read<C: DeserializeOwned>(path: &Path) -> Result<Option<(State<C>, PathBuf)>, WalkError> {
+    let of = |why: String| WalkError::File { path: path.to_owned(), why };
+    match fs::read(path) {
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(state) => Ok(Some((state, path.to_owned()))),
+            Err(_) => Err(of("it has no position of a walk".to_owned())),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(of(error.to_string())),
+    }
+}
+
+/// Writes the state beside the file first: a crash leaves the one before, or this one.
+fn write<C: Serialize>(path: &Path, state: &State<C>) -> Result<(), String> {
+    let beside = path.with_extension("new");
+    let bytes = serde_json::to_vec(state).map_err(|error| error.to_string())?;
+    fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path)).map_err(|error| error.to_string())
+}
+
+fn remove(path: &Path) -> Result<(), String> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}

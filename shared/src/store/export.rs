@@ -1,0 +1,175 @@
+//! The records of an organization as an export has them: without what is secret, and without what derives from records.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::inspect::organization_of;
+use super::item::{Item, decompressed};
+use super::keys::{DROP_AT, Key, PARTITION, SORT};
+use super::proposals::COPY;
+use super::record_kind::{Place, RecordKind};
+use crate::domain::ids::OrgId;
+use crate::limits;
+
+/// What an export has of a kind of items.
+enum Part {
+    /// All of it.
+    All,
+    /// All but these attributes.
+    Without(&'static [&'static str]),
+    /// Nothing: it is secret, or derives from other records.
+    Nothing,
+}
+
+fn part(kind: RecordKind) -> Part {
+    use RecordKind as Kind;
+    match kind {
+        Kind::Endpoint => Part::Without(&["secret", "previous_secrets", "previous"]),
+        Kind::Instructions => Part::Without(&["sealed"]),
+        Kind::Invitation => Part::Without(&["secret_hash"]),
+        Kind::Submission => Part::Without(&["resealed"]),
+        Kind::Token
+        | Kind::Organization
+        | Kind::Member
+        | Kind::FormerMember
+        | Kind::Audit
+        | Kind::Event
+        | Kind::EndpointHealth
+        | Kind::Delivery
+        | Kind::Contact
+        | Kind::Workspace
+        | Kind::Agreement
+        | Kind::Act
+        | Kind::Verification
+        | Kind::PaperSignature
+        | Kind::Access
+        | Kind::Receipt
+        | Kind::Movement
+        | Kind::Evidence
+        | Kind::Statement
+        | Kind::FiledEntry
+        | Kind::StatementColumns
+        | Kind::Proposal
+        | Kind::ProposalSnapshot
+        | Kind::Obligation
+        | Kind::FundingItem
+        | Kind::Trust => Part::All,
+        Kind::Account
+        | Kind::SecondFactor
+        | Kind::Session
+        | Kind::SessionPointer
+        | Kind::ParticipantSession
+        | Kind::InvitationPointer
+        | Kind::PasswordLink
+        | Kind::KnownDevice
+        | Kind::FailedLogins
+        | Kind::Trail
+        | Kind::Due
+        | Kind::TokenPointer
+        | Kind::FirstResponse
+        | Kind::Counter
+        | Kind::EndpointIds
+        | Kind::EndpointReplay
+        | Kind::Quarantined
+        | Kind::Undelivered
+        | Kind::ContactReference
+        | Kind::LinkCode
+        | Kind::AnswerDraft
+        | Kind::EvidenceKey
+        | Kind::StatementFile
+        | Kind::ProposalClaim
+        | Kind::FundingItemPointer
+        | Kind::FundingItemReference
+        | Kind::TrustPointer
+        | Kind::TrustReference
+        | Kind::Row => Part::Nothing,
+    }
+}
+
+/// What an export leaves out, in words, for its manifest.
+pub const LEFT_OUT: [&str; 6] = [
+    "values of access tokens and their hashes, and hashes of invitations' secrets",
+    "accounts with passwords and second factors, sessions, password links, and codes of links",
+    "signing secrets of webhook endpoints",
+    "bank details in answers, payment instructions, and answers that were not sent",
+    "stored responses to idempotency keys",
+    "what derives from records: rows of lists, pointers, unique items, counters, and entries of the due index",
+];
+
+/// An item as a line of an organization's export: what it is, its place among those of its kind, and its attributes. None if
+/// it is another organization's, or has no part in an export.
+#[must_use]
+pub fn exported(org: OrgId, item: &Item) -> Option<(RecordKind, Value)> {
+    let key = Key::of(item)?;
+    let place = Place::of(&key)?;
+    if place.org.or_else(|| organization_of(item, Some(&place))) != Some(org) {
+        return None;
+    }
+    let left_out: &[&str] = match part(place.kind) {
+        Part::All => &[],
+        Part::Without(names) => names,
+        Part::Nothing => return None,
+    };
+    let is_kept = |name: &str| ![PARTITION, SORT, DROP_AT].contains(&name) && !left_out.contains(&name);
+    let kept = item.iter().filter(|(name, _)| is_kept(name));
+    let mut record: Map<String, Value> = kept.map(|(name, value)| (name.clone(), json_of(value))).collect();
+    match place.kind {
+        RecordKind::Audit => {
+            if let Some(ids) = super::item::ids(item, "objects") {
+                record.insert("objects".to_owned(), json!(ids.iter().map(Uuid::to_string).collect::<Vec<_>>()));
+            }
+        }
+        RecordKind::ProposalSnapshot => {
+            let copy = decompressed(item, COPY, limits::PROPOSED_BYTES_MAX);
+            let copy: Option<Value> = copy.and_then(|json| serde_json::from_slice(&json).ok());
+            record.insert(COPY.to_owned(), copy.unwrap_or_default());
+        }
+        _ => {}
+    }
+    // A token's key is its hash. Its record has its id.
+    let ids = place.ids.iter().map(Uuid::to_string).collect::<Vec<_>>();
+    Some((place.kind, json!({"kind": place.kind.as_str(), "ids": ids, "record": record})))
+}
+
+/// An attribute as JSON. What is sealed, wherever it is, is left out.
+fn json_of(value: &AttributeValue) -> Value {
+    match value {
+        AttributeValue::S(text) => json!(text),
+        AttributeValue::N(number) => serde_json::from_str(number).unwrap_or_else(|_| json!(number)),
+        AttributeValue::Bool(is_true) => json!(is_true),
+        AttributeValue::L(list) => list.iter().map(json_of).collect(),
+        AttributeValue::M(map) => {
+            let kept = map.iter().filter(|(name, _)| *name != "sealed");
+            Value::Object(kept.map(|(name, value)| (name.clone(), json_of(value))).collect())
+        }
+        AttributeValue::Ss(set) | AttributeValue::Ns(set) => json!(set.iter().collect::<BTreeSet<_>>()),
+        AttributeValue::B(bytes) => json!(STANDARD.encode(bytes.as_ref())),
+        AttributeValue::Bs(set) => set.iter().map(|bytes| json!(STANDARD.encode(bytes.as_ref()))).collect(),
+        _ => Value::Null,
+    }
+}
+
+/// The files that a record names: each has the SHA-256 of its content and its size beside each other.
+#[must_use]
+pub fn files_of(record: &Value) -> BTreeSet<(String, u64)> {
+    let mut found = BTreeSet::new();
+    collect(record, &mut found);
+    found
+}
+
+fn collect(value: &Value, found: &mut BTreeSet<(String, u64)>) {
+    match value {
+        Value::Object(members) => {
+            let (sha256, size) = (members.get("sha256"), members.get("size_bytes"));
+            found.extend(sha256.and_then(Value::as_str).map(str::to_owned).zip(size.and_then(Value::as_u64)));
+            members.values().for_each(|value| collect(value, found));
+        }
+        Value::Array(list) => list.iter().for_each(|value| collect(value, found)),
+        _ => {}
+    }
+}

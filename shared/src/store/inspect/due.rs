@@ -1,0 +1,50 @@
+//! Entries of the due index: each has a reason.
+
+use super::super::due::DueEntry;
+use super::super::item::from_item;
+use super::super::keys::{self, Due};
+use super::{Problem, Sight};
+use crate::domain::agreement::Agreement;
+use crate::domain::delivery::Delivery;
+use crate::domain::proposal::{Decision, Proposal};
+
+pub(super) fn look(sight: &mut Sight<'_>) {
+    let Some(entry) = DueEntry::of(sight.key.clone()) else { return sight.unreadable() };
+    let DueEntry { what, at, org, id, endpoint, .. } = entry;
+    sight.refers(keys::organization(org), Problem::NoOrganization, "its organization");
+    let problem = Problem::DueWithoutReason;
+    match what {
+        Due::Event => {
+            sight.derives_from(keys::event(org, id.into()), problem, "is for an event that is gone", |_| true)
+        }
+        Due::Proposal => {
+            let says = "is for a proposal that does not expire then";
+            sight.derives_from(keys::proposal(org, id.into()), problem, says, move |proposal| {
+                let proposal = from_item::<Proposal>(proposal.clone());
+                proposal
+                    .is_ok_and(|proposal| proposal.expires_at == at && matches!(proposal.decision(), Decision::Pending))
+            });
+        }
+        Due::Agreement => {
+            let says = "is for an agreement to which time does nothing then";
+            sight.derives_from(keys::agreement(org, id.into()), problem, says, move |agreement| {
+                from_item::<Agreement>(agreement.clone()).is_ok_and(|agreement| agreement.next_due() == Some(at))
+            });
+        }
+        Due::Ending => {
+            let says = "is for the end of an agreement that has not ended";
+            sight.derives_from(keys::agreement(org, id.into()), problem, says, |agreement| {
+                from_item::<Agreement>(agreement.clone()).is_ok_and(|agreement| agreement.has_ended_early())
+            });
+        }
+        Due::Delivery => {
+            let Some(endpoint) = endpoint else { return sight.unreadable() };
+            let says = "is for a delivery that is not attempted then";
+            sight.derives_from(keys::delivery(org, endpoint, id.into()), problem, says, move |delivery| {
+                from_item::<Delivery>(delivery.clone()).is_ok_and(|delivery| delivery.due_at() == Some(at))
+            });
+        }
+        // The deliveries of an endpoint are looked through again, also of one that is deleted. That does no harm.
+        Due::Endpoint => {}
+    }
+}

@@ -1,0 +1,513 @@
+//! What must hold between the items of the table, for operators: an item is looked at with those that it depends on, and
+//! what is wrong is said in plain words. `ops verify` walks the table and shows each item to an [`Inspector`].
+//!
+//! An item says what must be true of others (`checks`): a record has its row in its list, exactly as the store would write
+//! it now; what it refers to exists; what time does to it is on the due index. What derives from a record says which record.
+//! The checks of many items share their reads.
+//!
+//! Decision: what is wrong is looked at again, from fresh reads, before it is said. Items are read one after the other, so
+//! traffic in between can make two that always belonged together look as if they did not.
+//!
+//! Decision: a repair writes derived items only (rows, pointers, unique items, due entries), each as its record says, in a
+//! transaction with the check that the record is still as it was read. It invents no record and changes none.
+
+mod agreements;
+mod beside;
+mod deliveries;
+mod due;
+mod funding;
+mod people;
+mod records;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use uuid::Uuid;
+
+use super::change::{Change, Condition};
+use super::due::DueEntry;
+use super::failure::TransactionOutcome;
+use super::item::{Item, VERSION, from_versioned_item, number};
+use super::keys::{self, DROP_AT, Due, Key};
+use super::record_kind::{Place, RecordKind};
+use super::{Store, StoreError, Versioned};
+use crate::domain::endpoint::Endpoint;
+use crate::domain::ids::OrgId;
+use crate::domain::time::Timestamp;
+use crate::limits;
+use crate::retry::{Budget, retry_on_conflict};
+use crate::wire::enums::text_enum;
+
+text_enum! {
+    /// What can be wrong. Scripts tell findings apart by the text.
+    pub enum Problem {
+        /// Nothing in this release writes such a key.
+        UnknownItem = "unknown_item",
+        /// The item can't be read as what its key says.
+        Unreadable = "unreadable",
+        /// The record in the item belongs under another key.
+        Misplaced = "misplaced",
+        /// The item's organization does not exist.
+        NoOrganization = "no_organization",
+        /// A record has no row in its list.
+        NoRow = "no_row",
+        /// The row of a record is not as the record says.
+        WrongRow = "wrong_row",
+        /// A row has no record, or should not be there.
+        RowWithoutRecord = "row_without_record",
+        /// The item that leads to a record, by its id or by what is unique of it, is not there.
+        NoPointer = "no_pointer",
+        /// It leads elsewhere.
+        WrongPointer = "wrong_pointer",
+        /// It leads to nothing, or to a record that does not have it.
+        PointerWithoutRecord = "pointer_without_record",
+        /// What a record refers to does not exist.
+        BrokenReference = "broken_reference",
+        /// The record beside which an item is does not exist.
+        NoOwner = "no_owner",
+        /// What is to happen at a time is not on the due index.
+        NoDueEntry = "no_due_entry",
+        /// An entry of the due index has no reason.
+        DueWithoutReason = "due_without_reason",
+        /// An event was relayed, and an endpoint that subscribes to it has no delivery.
+        NoDelivery = "no_delivery",
+        /// A pending proposal has no claim, so a second one could be made.
+        NoClaim = "no_claim",
+        /// A claim of no pending proposal keeps new ones from being made.
+        ClaimWithoutProposal = "claim_without_proposal",
+        /// Two records that change together disagree.
+        Disagreement = "disagreement",
+        /// A record that should have ended with its agreement has not.
+        NotEnded = "not_ended",
+        /// A record is in a state in which nothing can have put it.
+        Inconsistent = "inconsistent",
+        /// A change is not in the audit log.
+        NoAuditRow = "no_audit_row",
+    }
+}
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// What.
+    pub problem: Problem,
+    /// The item that shows it.
+    pub key: Key,
+    /// What the item is; none of an unknown one.
+    pub kind: Option<RecordKind>,
+    /// What is wrong with it, in plain words and with the keys of the others.
+    pub says: String,
+    repair: Option<Vec<Change>>,
+}
+
+impl Finding {
+    /// Whether [`Inspector::repair`] can put it right.
+    #[must_use]
+    pub fn is_repairable(&self) -> bool {
+        self.repair.is_some()
+    }
+
+    fn is_same_as(&self, other: &Self) -> bool {
+        (self.problem, &self.key, &self.says) == (other.problem, &other.key, &other.says)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self.kind.map_or("item", RecordKind::as_str);
+        write!(f, "{}: {} ({kind}) {}", self.problem.as_str(), self.key, self.says)
+    }
+}
+
+/// The items that checks asked for, and the work that is under way.
+struct Known {
+    items: HashMap<Key, Item>,
+    underway: Underway,
+}
+
+impl Known {
+    fn has(&self, key: &Key) -> bool {
+        self.items.contains_key(key)
+    }
+
+    fn get(&self, key: &Key) -> Option<&Item> {
+        self.items.get(key)
+    }
+}
+
+/// What entries of the due index will do, whose keys have the moment of a call and so follow from no record.
+#[derive(Debug, Clone, Default)]
+struct Underway {
+    /// The agreements whose records are still to end with them.
+    endings: HashSet<(OrgId, Uuid)>,
+    /// The endpoints whose deliveries are still to be updated or deleted.
+    endpoints: HashSet<(OrgId, Uuid)>,
+}
+
+type Judge<'a> = Box<dyn FnOnce(&Known) -> Vec<Finding> + Send + 'a>;
+
+/// A check of an item that needs others.
+struct Check<'a> {
+    reads: Vec<Key>,
+    judge: Judge<'a>,
+}
+
+/// An item under inspection, and what is found out about it.
+struct Sight<'a> {
+    item: &'a Item,
+    key: Key,
+    kind: Option<RecordKind>,
+    now: Timestamp,
+    endpoints: &'a Endpoints,
+    findings: Vec<Finding>,
+    checks: Vec<Check<'a>>,
+}
+
+/// The endpoints of the organizations whose events are looked at.
+type Endpoints = HashMap<OrgId, Arc<Vec<Endpoint>>>;
+
+impl<'a> Sight<'a> {
+    fn finding(&self, problem: Problem, says: impl Into<String>, repair: Option<Vec<Change>>) -> Finding {
+        Finding { problem, key: self.key.clone(), kind: self.kind, says: says.into(), repair }
+    }
+
+    /// Something is wrong with the item alone.
+    fn wrong(&mut self, problem: Problem, says: impl Into<String>) {
+        let finding = self.finding(problem, says, None);
+        self.findings.push(finding);
+    }
+
+    /// The item can't be read.
+    fn unreadable(&mut self) {
+        self.wrong(Problem::Unreadable, "can't be read");
+    }
+
+    /// Adds a check: what `judge` says is wrong, with what would put it right.
+    fn check(
+        &mut self,
+        reads: impl IntoIterator<Item = Key>,
+        judge: impl FnOnce(&Known) -> Vec<(Problem, String, Option<Vec<Change>>)> + Send + 'a,
+    ) {
+        let template = self.finding(Problem::Unreadable, "", None);
+        let judge = Box::new(move |known: &Known| {
+            let found = judge(known).into_iter();
+            found.map(|(problem, says, repair)| Finding { problem, says, repair, ..template.clone() }).collect()
+        });
+        self.checks.push(Check { reads: reads.into_iter().collect(), judge });
+    }
+
+    /// An item must exist.
+    fn refers(&mut self, to: Key, problem: Problem, what: &'static str) {
+        self.check([to.clone()], move |known| {
+            if known.has(&to) { Vec::new() } else { vec![(problem, format!("{what} does not exist: {to}"), None)] }
+        });
+    }
+
+    /// An item that derives from this one must be there, exactly so.
+    fn derives(&mut self, derived: Item, [missing, wrong]: [Problem; 2], what: &'static str) {
+        let Some(at) = Key::of(&derived) else { return };
+        let guard = self.guard();
+        self.check([at.clone()], move |known| {
+            let (problem, says) = match known.get(&at) {
+                None => (missing, format!("has no {what}: {at}")),
+                Some(found) if !is_same(found, &derived) => (wrong, format!("has a wrong {what}: {at}")),
+                Some(_) => return Vec::new(),
+            };
+            vec![(problem, says, Some(vec![Change::Put(derived), guard]))]
+        });
+    }
+
+    /// An entry of the due index must be there because of this item.
+    fn is_due(&mut self, entry: Key, what: &'static str) {
+        let guard = self.guard();
+        self.check([entry.clone()], move |known| {
+            if known.has(&entry) {
+                return Vec::new();
+            }
+            let repair = vec![Change::Put(entry.clone().into_item()), guard];
+            vec![(Problem::NoDueEntry, format!("is not on the due index for {what}: {entry}"), Some(repair))]
+        });
+    }
+
+    /// This item derives from a record, and is deleted where `is_of` does not say so of it.
+    fn derives_from(
+        &mut self,
+        record: Key,
+        problem: Problem,
+        says: &'static str,
+        is_of: impl FnOnce(&Item) -> bool + Send + 'a,
+    ) {
+        let own = self.key.clone();
+        self.check([record.clone()], move |known| {
+            let found = known.get(&record);
+            if found.is_some_and(is_of) {
+                return Vec::new();
+            }
+            vec![(problem, format!("{says}: {record}"), Some(vec![Change::Delete(own), unchanged(record, found)]))]
+        });
+    }
+
+    /// The endpoints of an organization, if any of its events is looked at.
+    fn endpoints(&self, org: OrgId) -> Arc<Vec<Endpoint>> {
+        self.endpoints.get(&org).cloned().unwrap_or_default()
+    }
+
+    /// The check that the item is still as it was read.
+    fn guard(&self) -> Change {
+        unchanged(self.key.clone(), Some(self.item))
+    }
+}
+
+/// The check that an item is still as it was read, or still not there.
+fn unchanged(key: Key, found: Option<&Item>) -> Change {
+    let version = found.and_then(|item| number(item, VERSION));
+    match (found, version) {
+        (Some(_), Some(version)) => Change::CheckVersion(key, version),
+        (found, _) => Change::Check(Condition {
+            key,
+            expression: if found.is_some() { "attribute_exists(#pk)" } else { "attribute_not_exists(#pk)" },
+            names: vec![("#pk", keys::PARTITION)],
+            values: Vec::new(),
+        }),
+    }
+}
+
+/// Whether two items are the same. Sets have no order.
+fn is_same(one: &Item, other: &Item) -> bool {
+    let same = |(name, value): (&String, &AttributeValue)| other.get(name).is_some_and(|found| is_equal(found, value));
+    one.len() == other.len() && one.iter().all(same)
+}
+
+fn is_equal(one: &AttributeValue, other: &AttributeValue) -> bool {
+    match (one, other) {
+        (AttributeValue::Ss(one), AttributeValue::Ss(other)) => {
+            one.iter().collect::<BTreeSet<_>>() == other.iter().collect::<BTreeSet<_>>()
+        }
+        (AttributeValue::Bs(one), AttributeValue::Bs(other)) => {
+            let set = |of: &[aws_sdk_dynamodb::primitives::Blob]| {
+                of.iter().map(|blob| blob.as_ref().to_vec()).collect::<BTreeSet<_>>()
+            };
+            set(one) == set(other)
+        }
+        (one, other) => one == other,
+    }
+}
+
+/// What became of a repair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repair {
+    /// It took effect.
+    Done,
+    /// The record has changed since it was read: look at it again.
+    Changed,
+    /// Nothing derives what is missing.
+    Impossible,
+}
+
+/// Looks at items.
+#[derive(Debug)]
+pub struct Inspector<'a> {
+    store: &'a Store,
+    only: Option<OrgId>,
+    underway: Underway,
+}
+
+/// How often what is wrong is looked at again before it is said, and the pause before each time.
+const LOOKS_AGAIN: u32 = 2;
+const PAUSE: Duration = Duration::from_millis(100);
+
+impl<'a> Inspector<'a> {
+    /// An inspector of a table: of all of it, or of one organization's items.
+    ///
+    /// # Errors
+    /// When the table does not answer.
+    pub async fn new(store: &'a Store, only: Option<OrgId>) -> Result<Self, StoreError> {
+        Ok(Self { store, only, underway: underway(store).await? })
+    }
+
+    /// What is wrong with these items, as it still is when they are looked at again.
+    ///
+    /// # Errors
+    /// When the table does not answer.
+    pub async fn inspect(&mut self, items: &[Item]) -> Result<Vec<Finding>, StoreError> {
+        let mut confirmed = Vec::new();
+        for items in items.chunks(limits::INSPECTED_AT_ONCE) {
+            let suspected = self.look(items).await?;
+            if !suspected.is_empty() {
+                confirmed.extend(self.confirm(suspected).await?);
+            }
+        }
+        Ok(confirmed)
+    }
+
+    /// Puts right what was found.
+    ///
+    /// # Errors
+    /// When the table does not answer.
+    pub async fn repair(&self, finding: &Finding) -> Result<Repair, StoreError> {
+        let Some(changes) = &finding.repair else { return Ok(Repair::Impossible) };
+        let attempt = || self.store.transact(changes.clone());
+        match retry_on_conflict(Budget::attempts(limits::OPERATOR_ATTEMPTS_MAX), attempt).await {
+            Ok(TransactionOutcome::Committed) => Ok(Repair::Done),
+            Ok(TransactionOutcome::ConditionsFailed(_)) | Err(StoreError::Conflict) => Ok(Repair::Changed),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn confirm(&mut self, mut suspected: Vec<Finding>) -> Result<Vec<Finding>, StoreError> {
+        for _ in 0..LOOKS_AGAIN {
+            tokio::time::sleep(PAUSE).await;
+            self.underway = underway(self.store).await?;
+            let keys: HashSet<Key> = suspected.iter().map(|finding| finding.key.clone()).collect();
+            let items = self.store.get_all(&keys.into_iter().collect::<Vec<_>>()).await?;
+            let again = self.look(&items).await?;
+            suspected = again.into_iter().filter(|found| suspected.iter().any(|was| was.is_same_as(found))).collect();
+            if suspected.is_empty() {
+                break;
+            }
+        }
+        Ok(suspected)
+    }
+
+    async fn look(&self, items: &[Item]) -> Result<Vec<Finding>, StoreError> {
+        let (now, endpoints) = (Timestamp::now(), self.endpoints_for(items).await?);
+        let (mut found, mut checks) = (Vec::new(), Vec::new());
+        for sight in items.iter().filter_map(|item| self.sight(item, now, &endpoints)) {
+            found.extend(sight.findings);
+            checks.extend(sight.checks);
+        }
+        let reads: HashSet<Key> = checks.iter().flat_map(|check: &Check<'_>| check.reads.iter().cloned()).collect();
+        let read = self.store.get_all(&reads.into_iter().collect::<Vec<_>>()).await?;
+        let items = read.into_iter().filter_map(|item| Some((Key::of(&item)?, item))).collect();
+        let known = Known { items, underway: self.underway.clone() };
+        found.extend(checks.into_iter().flat_map(|check| (check.judge)(&known)));
+        Ok(found)
+    }
+
+    /// The endpoints of the organizations whose events are among these items.
+    async fn endpoints_for(&self, items: &[Item]) -> Result<Endpoints, StoreError> {
+        let places = items.iter().filter_map(|item| Place::of(&Key::of(item)?));
+        let events = places.filter(|place| place.kind == RecordKind::Event);
+        let orgs: BTreeSet<OrgId> = events.filter_map(|place| place.org).collect();
+        let mut endpoints = Endpoints::new();
+        for org in orgs.into_iter().filter(|org| self.only.is_none_or(|only| only == *org)) {
+            // An endpoint that can't be read is found by itself.
+            let items = self.store.partition_items(&keys::endpoints(org)).await?;
+            let read = items.into_iter().filter_map(|item| from_versioned_item::<Endpoint>(item).ok());
+            endpoints.insert(org, Arc::new(read.map(Versioned::into_inner).collect()));
+        }
+        Ok(endpoints)
+    }
+
+    /// What an item says of itself and of others. None of an item that may be gone at any moment, or is not asked for.
+    fn sight<'i>(&self, item: &'i Item, now: Timestamp, endpoints: &'i Endpoints) -> Option<Sight<'i>> {
+        let key = Key::of(item)?;
+        let place = Place::of(&key);
+        let org = place.as_ref().and_then(|place| place.org).or_else(|| people::organization_of(item, place.as_ref()));
+        if self.only.is_some_and(|only| org != Some(only)) {
+            return None;
+        }
+        if number::<i64>(item, DROP_AT).is_some_and(|drop_at| drop_at <= now.unix_s()) {
+            return None;
+        }
+        let kind = place.as_ref().map(|place| place.kind);
+        let mut sight = Sight { item, key, kind, now, endpoints, findings: Vec::new(), checks: Vec::new() };
+        match place {
+            None => sight.wrong(Problem::UnknownItem, "is nothing that this release of the service writes"),
+            Some(place) => look_at(&mut sight, &place),
+        }
+        Some(sight)
+    }
+}
+
+/// The organization of an item whose key has none, if the item names one.
+pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgId> {
+    people::organization_of(item, place)
+}
+
+/// Looks at an item as what its key says it is.
+fn look_at(sight: &mut Sight<'_>, place: &Place) {
+    use RecordKind as Kind;
+    let Some(org) = place.org else { return people::look(sight, place.kind) };
+    if !matches!(place.kind, Kind::Organization | Kind::Due) {
+        sight.refers(keys::organization(org), Problem::NoOrganization, "its organization");
+    }
+    match place.kind {
+        Kind::Contact
+        | Kind::ContactReference
+        | Kind::Workspace
+        | Kind::Proposal
+        | Kind::ProposalSnapshot
+        | Kind::ProposalClaim
+        | Kind::Obligation
+        | Kind::Statement
+        | Kind::StatementFile
+        | Kind::Row => records::look(sight, org, place),
+        Kind::Agreement | Kind::Movement | Kind::EvidenceKey => agreements::look(sight, org, place),
+        Kind::FundingItem
+        | Kind::FundingItemPointer
+        | Kind::FundingItemReference
+        | Kind::Trust
+        | Kind::TrustPointer
+        | Kind::TrustReference => funding::look(sight, org, place),
+        Kind::Event
+        | Kind::Delivery
+        | Kind::Undelivered
+        | Kind::Endpoint
+        | Kind::EndpointIds
+        | Kind::EndpointReplay
+        | Kind::Quarantined => deliveries::look(sight, org, place),
+        Kind::Act
+        | Kind::Verification
+        | Kind::PaperSignature
+        | Kind::Access
+        | Kind::LinkCode
+        | Kind::Receipt
+        | Kind::AnswerDraft
+        | Kind::Submission
+        | Kind::Evidence
+        | Kind::Instructions
+        | Kind::FiledEntry => beside::look(sight, org, place),
+        Kind::Due => due::look(sight),
+        Kind::Organization | Kind::Member | Kind::Invitation | Kind::TokenPointer => {
+            people::look_in_organization(sight, org, place);
+        }
+        // They stand alone.
+        Kind::Audit
+        | Kind::FirstResponse
+        | Kind::Counter
+        | Kind::FormerMember
+        | Kind::EndpointHealth
+        | Kind::StatementColumns => {}
+        Kind::Token
+        | Kind::Account
+        | Kind::SecondFactor
+        | Kind::Session
+        | Kind::SessionPointer
+        | Kind::ParticipantSession
+        | Kind::InvitationPointer
+        | Kind::PasswordLink
+        | Kind::KnownDevice
+        | Kind::FailedLogins
+        | Kind::Trail => people::look(sight, place.kind),
+    }
+}
+
+/// The work under way whose entries follow from no record.
+async fn underway(store: &Store) -> Result<Underway, StoreError> {
+    let mut underway = Underway::default();
+    for shard in 0..keys::DUE_SHARDS {
+        for (what, into) in [(Due::Ending, &mut underway.endings), (Due::Endpoint, &mut underway.endpoints)] {
+            let (partition, prefix) = (keys::due_shard(shard), keys::due_of_kind(what));
+            let order = super::list::Order::OldestFirst;
+            let visit = |item: Item| {
+                into.extend(Key::of(&item).and_then(DueEntry::of).map(|entry| (entry.org, entry.id)));
+            };
+            store.scan_prefix((&partition, &prefix), order, &[keys::PARTITION, keys::SORT], visit).await?;
+        }
+    }
+    Ok(underway)
+}

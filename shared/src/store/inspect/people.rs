@@ -1,0 +1,179 @@
+//! Organizations, members, accounts, tokens and sessions.
+
+use std::collections::BTreeSet;
+
+use super::super::invitations::StoredInvitation;
+use super::super::item::{Item, from_item, from_versioned_item, text};
+use super::super::keys::{self, Key};
+use super::super::record_kind::{Place, RecordKind};
+use super::super::{invitations, sessions, tokens};
+use super::{Problem, Sight};
+use crate::domain::account::Account;
+use crate::domain::ids::{MemberId, OrgId};
+use crate::domain::invitation::Invitation;
+use crate::domain::organization::{MemberRecord, Organization};
+use crate::domain::participant::session::ParticipantSession;
+use crate::domain::password_link::PasswordLink;
+use crate::domain::second_factor::SecondFactor;
+use crate::domain::session::{FailedLogins, Session};
+use crate::domain::time::Timestamp;
+use crate::domain::token::Token;
+
+/// The organization of an item whose key has none.
+pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgId> {
+    match place?.kind {
+        RecordKind::Token | RecordKind::Session | RecordKind::InvitationPointer => {
+            text(item, "organization_id")?.parse().ok()
+        }
+        RecordKind::ParticipantSession => {
+            from_item::<ParticipantSession>(item.clone()).ok().map(|session| session.part.organization_id)
+        }
+        // One that belongs to more organizations is looked at with its first.
+        RecordKind::Account => {
+            from_item::<Account>(item.clone()).ok()?.memberships.first().map(|of| of.organization_id)
+        }
+        _ => None,
+    }
+}
+
+/// What an organization says about being suspended; none if it can't be read, or does not exist.
+pub(super) fn suspension(organization: Option<&Item>) -> Option<Option<Timestamp>> {
+    let organization = from_item::<Organization>(organization?.clone()).ok()?;
+    Some(organization.suspended_at)
+}
+
+/// Looks at an item that is found without an organization.
+pub(super) fn look(sight: &mut Sight<'_>, kind: RecordKind) {
+    let is_readable = match kind {
+        RecordKind::Token => return token(sight),
+        RecordKind::Account => return account(sight),
+        RecordKind::SecondFactor => return second_factor(sight),
+        RecordKind::Session => return session(sight),
+        RecordKind::ParticipantSession => return participant_session(sight),
+        // Pointers outlive what they lead to.
+        RecordKind::SessionPointer => text(sight.item, sessions::HASH).is_some(),
+        RecordKind::InvitationPointer => from_item::<invitations::InvitedAddress>(sight.item.clone()).is_ok(),
+        RecordKind::PasswordLink => from_item::<PasswordLink>(sight.item.clone()).is_ok(),
+        RecordKind::FailedLogins => from_item::<FailedLogins>(sight.item.clone()).is_ok(),
+        _ => true,
+    };
+    if !is_readable {
+        sight.unreadable();
+    }
+}
+
+/// Looks at an item of an organization.
+pub(super) fn look_in_organization(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
+    match place.kind {
+        RecordKind::Organization => organization(sight, org),
+        RecordKind::Member => member(sight, org, place),
+        RecordKind::Invitation => invitation(sight),
+        _ => token_pointer(sight),
+    }
+}
+
+fn organization(sight: &mut Sight<'_>, org: OrgId) {
+    let Ok(organization) = from_item::<Organization>(sight.item.clone()) else { return sight.unreadable() };
+    if organization.id != org {
+        return sight.wrong(Problem::Misplaced, "has the record of another organization");
+    }
+    super::records::refers_to_contacts(sight, org, organization.own_contact_ids);
+}
+
+/// A member's account names the member.
+fn member(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
+    let Ok(member) = from_item::<MemberRecord>(sight.item.clone()) else { return sight.unreadable() };
+    if place.first_id() != Some(member.id.uuid()) {
+        return sight.wrong(Problem::Misplaced, "has the record of another member");
+    }
+    let account = keys::account(&member.email);
+    sight.check([account.clone()], move |known| {
+        let Some(found) = known.get(&account) else {
+            return vec![(Problem::BrokenReference, format!("has no account: {account}"), None)];
+        };
+        if memberships(found).contains(&(org, member.id)) {
+            return Vec::new();
+        }
+        vec![(Problem::Disagreement, format!("the account does not name the member: {account}"), None)]
+    });
+}
+
+fn memberships(account: &Item) -> BTreeSet<(OrgId, MemberId)> {
+    let account = from_item::<Account>(account.clone()).ok();
+    let memberships = account.into_iter().flat_map(|account| account.memberships);
+    memberships.map(|of| (of.organization_id, of.member_id)).collect()
+}
+
+fn account(sight: &mut Sight<'_>) {
+    let Ok(account) = from_item::<Account>(sight.item.clone()) else { return sight.unreadable() };
+    if keys::account(&account.email) != sight.key {
+        return sight.wrong(Problem::Misplaced, "has the record of another address");
+    }
+    for of in account.memberships {
+        let member = keys::member(of.organization_id, of.member_id);
+        sight.refers(member, Problem::BrokenReference, "a member of it");
+    }
+}
+
+fn second_factor(sight: &mut Sight<'_>) {
+    if from_versioned_item::<SecondFactor>(sight.item.clone()).is_err() {
+        sight.unreadable();
+    }
+    let account = keys::account_of_second_factor(&sight.key);
+    super::records::owner(sight, account, "its account");
+}
+
+fn token(sight: &mut Sight<'_>) {
+    let Ok(token) = from_item::<Token>(sight.item.clone()) else { return sight.unreadable() };
+    let org = token.organization_id;
+    let hash = tokens::hash_in(&sight.key);
+    let pointer = hash.map(|hash| tokens::pointer(&token, hash));
+    sight.refers(keys::organization(org), Problem::NoOrganization, "its organization");
+    if token.is_valid_at(sight.now) {
+        let (organization, own) = (keys::organization(org), sight.key.clone());
+        sight.check([organization.clone()], move |known| match suspension(known.get(&organization)) {
+            Some(at) if at != token.suspended_at => {
+                let repair = vec![tokens::copy_suspension(own, at)];
+                let says = format!("says otherwise than its organization whether it is suspended: {organization}");
+                vec![(Problem::Disagreement, says, Some(repair))]
+            }
+            _ => Vec::new(),
+        });
+    }
+    match pointer {
+        Some(pointer) => super::records::leads_here(sight, pointer, "pointer from its id, so it can't be revoked"),
+        None => sight.unreadable(),
+    }
+}
+
+fn token_pointer(sight: &mut Sight<'_>) {
+    match tokens::pointed_hash(sight.item) {
+        Ok(hash) => sight.refers(keys::token_by_hash(hash), Problem::BrokenReference, "its token"),
+        Err(_) => sight.unreadable(),
+    }
+}
+
+fn session(sight: &mut Sight<'_>) {
+    let Ok(session) = from_item::<Session>(sight.item.clone()) else { return sight.unreadable() };
+    sight.refers(keys::organization(session.organization_id), Problem::NoOrganization, "its organization");
+    sight.refers(keys::account(&session.email), Problem::NoOwner, "its account");
+    let Some(id) = session.id else { return };
+    let pointer = keys::session_of_account(&session.email, id);
+    sight.refers(pointer, Problem::NoPointer, "the pointer with which its person sees and ends it");
+}
+
+fn participant_session(sight: &mut Sight<'_>) {
+    let Ok(session) = from_item::<ParticipantSession>(sight.item.clone()) else { return sight.unreadable() };
+    let agreement = keys::agreement(session.part.organization_id, session.part.agreement_id);
+    sight.refers(agreement, Problem::NoOwner, "its agreement");
+}
+
+fn invitation(sight: &mut Sight<'_>) {
+    let Ok(stored) = from_versioned_item::<StoredInvitation>(sight.item.clone()) else { return sight.unreadable() };
+    let Invitation { organization_id, email, .. } = &stored.invitation;
+    if keys::invitation(*organization_id, email) != sight.key {
+        return sight.wrong(Problem::Misplaced, "has the invitation of another address");
+    }
+    let pointer: Key = stored.pointer();
+    sight.refers(pointer, Problem::NoPointer, "what its link leads to");
+}

@@ -1,0 +1,227 @@
+//! Records with a row in a list, and what leads to them.
+
+use uuid::Uuid;
+
+use super::super::item::{Item, decompressed, from_item, number, text};
+use super::super::keys::{self, Due, Key, Rows, SORT};
+use super::super::proposals::{CLAIMED_UNTIL, PROPOSAL};
+use super::super::record::{self, Record};
+use super::super::record_kind::{Place, RecordKind};
+use super::super::{Versioned, contacts, proposals, statements, workspaces};
+use super::{Problem, Sight, unchanged};
+use crate::domain::contact::Contact;
+use crate::domain::ids::{ContactId, OrgId};
+use crate::domain::obligation::Obligation;
+use crate::domain::proposal::{Decision, Proposal};
+use crate::domain::statement::Statement;
+use crate::domain::workspace::Workspace;
+use crate::limits;
+use crate::store::change::Change;
+
+pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
+    match place.kind {
+        RecordKind::Contact => contact(sight, org),
+        RecordKind::ContactReference => contact_reference(sight, org),
+        RecordKind::Workspace => workspace(sight, org),
+        RecordKind::Proposal => proposal(sight, org),
+        RecordKind::ProposalSnapshot => {
+            let is_readable = decompressed(sight.item, proposals::COPY, limits::PROPOSED_BYTES_MAX).is_some();
+            if !is_readable {
+                sight.unreadable();
+            }
+            owner(sight, place.first_id().map(|id| keys::proposal(org, id.into())), "its proposal");
+        }
+        RecordKind::ProposalClaim => claim(sight, org),
+        RecordKind::Obligation => obligation(sight, org),
+        RecordKind::Statement => statement(sight, org),
+        RecordKind::StatementFile => statement_file(sight, org),
+        _ => row(sight, org, place),
+    }
+}
+
+/// The record beside which an item is, or from which it follows, must exist.
+pub(super) fn owner(sight: &mut Sight<'_>, key: Option<Key>, what: &'static str) {
+    match key {
+        Some(key) => sight.refers(key, Problem::NoOwner, what),
+        None => sight.unreadable(),
+    }
+}
+
+/// Reads a record with a row, and checks that it is in its place and that its row is as the store would write it.
+pub(super) fn listed<R: Record>(sight: &mut Sight<'_>, org: OrgId) -> Option<Versioned<R>> {
+    let Ok(record) = record::decode::<R>(sight.item.clone()) else {
+        sight.unreadable();
+        return None;
+    };
+    if R::key(org, record.record_id()) != sight.key {
+        sight.wrong(Problem::Misplaced, format!("has the record with the id {}", record.record_id().into()));
+        return None;
+    }
+    sight.derives(record::list_row(org, &*record), [Problem::NoRow, Problem::WrongRow], "row in its list");
+    Some(record)
+}
+
+pub(super) fn refers_to_contacts(sight: &mut Sight<'_>, org: OrgId, ids: impl IntoIterator<Item = ContactId>) {
+    for id in ids {
+        sight.refers(keys::contact(org, id), Problem::BrokenReference, "a contact that it names");
+    }
+}
+
+fn contact(sight: &mut Sight<'_>, org: OrgId) {
+    let Some(contact) = listed::<Contact>(sight, org) else { return };
+    if let Some(reference) = &contact.external_reference {
+        leads_here(sight, contacts::reference_item(org, reference, contact.id), "item of its external reference");
+    }
+}
+
+/// An item that leads to this record must be there. What leads elsewhere is not put right: it is another record's, or was.
+pub(super) fn leads_here(sight: &mut Sight<'_>, item: Item, what: &'static str) {
+    let Some(at) = Key::of(&item) else { return };
+    let guard = sight.guard();
+    sight.check([at.clone()], move |known| match known.get(&at) {
+        None => {
+            let repair = vec![Change::Create(item), guard];
+            vec![(Problem::NoPointer, format!("has no {what}: {at}"), Some(repair))]
+        }
+        Some(found) if !super::is_same(found, &item) => {
+            vec![(Problem::WrongPointer, format!("has a wrong {what}: {at}"), None)]
+        }
+        Some(_) => Vec::new(),
+    });
+}
+
+fn contact_reference(sight: &mut Sight<'_>, org: OrgId) {
+    let id = text(sight.item, contacts::CONTACT).and_then(|id| id.parse().ok());
+    let Some(id) = id else { return sight.unreadable() };
+    let own = sight.key.clone();
+    sight.derives_from(
+        keys::contact(org, id),
+        Problem::PointerWithoutRecord,
+        "leads to a contact that does not have the reference",
+        move |contact| {
+            let contact = record::decode::<Contact>(contact.clone());
+            contact.is_ok_and(|contact| {
+                contact.external_reference.as_ref().is_some_and(|found| keys::contact_reference(org, found) == own)
+            })
+        },
+    );
+}
+
+fn workspace(sight: &mut Sight<'_>, org: OrgId) {
+    let Some(workspace) = listed::<Workspace>(sight, org) else { return };
+    refers_to_contacts(sight, org, workspace.people.iter().copied());
+    let (row, guard) = (keys::row(org, Rows::WorkspacePeople, workspace.id().uuid()), sight.guard());
+    let people = workspace.people.clone();
+    sight.check([row.clone()], move |known| {
+        let found = known.get(&row);
+        if workspaces::people_in_row(found) == people {
+            return Vec::new();
+        }
+        let problem = if found.is_some() { Problem::WrongRow } else { Problem::NoRow };
+        let change = match workspaces::people_row(row.clone(), &people) {
+            Some(item) => Change::Put(item),
+            None => Change::Delete(row.clone()),
+        };
+        vec![(problem, format!("has other people than its row of people: {row}"), Some(vec![change, guard]))]
+    });
+}
+
+fn proposal(sight: &mut Sight<'_>, org: OrgId) {
+    let Some(proposal) = listed::<Proposal>(sight, org) else { return };
+    let agreement = keys::agreement(org, proposal.agreement_id);
+    sight.refers(agreement, Problem::BrokenReference, "its agreement");
+    sight.refers(keys::proposed(org, proposal.id()), Problem::BrokenReference, "the snapshot of what was proposed");
+    if !matches!(proposal.decision(), Decision::Pending) {
+        return;
+    }
+    let expiry = keys::due(proposal.expires_at, Due::Proposal, org, proposal.id().uuid());
+    sight.is_due(expiry, "its expiry");
+    if proposal.has_unrecorded_expiry(sight.now) {
+        // Its claim does not count any more, and a new proposal may have taken it over.
+        return;
+    }
+    let (claim, item) = proposals::claim_item(org, &proposal);
+    let guard = sight.guard();
+    sight.check([claim.clone()], move |known| match known.get(&claim) {
+        None => {
+            let repair = vec![Change::Create(item), guard];
+            vec![(Problem::NoClaim, format!("has no claim on its agreement: {claim}"), Some(repair))]
+        }
+        Some(found) if text(found, PROPOSAL) != text(&item, PROPOSAL) => {
+            vec![(Problem::Disagreement, format!("is pending beside another proposal of its kind: {claim}"), None)]
+        }
+        Some(_) => Vec::new(),
+    });
+}
+
+fn claim(sight: &mut Sight<'_>, org: OrgId) {
+    let id = text(sight.item, PROPOSAL).and_then(|id| id.parse().ok());
+    let (Some(id), Some(until)) = (id, number::<i64>(sight.item, CLAIMED_UNTIL)) else { return sight.unreadable() };
+    if until <= sight.now.unix_ms() {
+        return;
+    }
+    let own = sight.key.clone();
+    sight.derives_from(
+        keys::proposal(org, id),
+        Problem::ClaimWithoutProposal,
+        "keeps new proposals from being made, and its proposal is not pending",
+        move |proposal| {
+            let proposal = record::decode::<Proposal>(proposal.clone());
+            proposal.is_ok_and(|proposal| {
+                let is_its = keys::pending(org, proposal.agreement_id, proposal.action) == own;
+                is_its && matches!(proposal.decision(), Decision::Pending)
+            })
+        },
+    );
+}
+
+fn obligation(sight: &mut Sight<'_>, org: OrgId) {
+    let Some(obligation) = listed::<Obligation>(sight, org) else { return };
+    sight.refers(keys::workspace(org, obligation.workspace_id()), Problem::BrokenReference, "its workspace");
+    sight.refers(keys::agreement(org, obligation.agreement_id()), Problem::BrokenReference, "its agreement");
+}
+
+fn statement(sight: &mut Sight<'_>, org: OrgId) {
+    let Some(statement) = listed::<Statement>(sight, org) else { return };
+    let item = statements::file_item(org, &statement);
+    leads_here(sight, item, "unique item of its file");
+}
+
+fn statement_file(sight: &mut Sight<'_>, org: OrgId) {
+    let id = text(sight.item, statements::STATEMENT).and_then(|id| id.parse().ok());
+    let Some(id) = id else { return sight.unreadable() };
+    let own = sight.key.clone();
+    sight.derives_from(
+        keys::statement(org, id),
+        Problem::PointerWithoutRecord,
+        "leads to a statement that does not have the file",
+        move |found| {
+            let statement = from_item::<Statement>(found.clone());
+            statement.is_ok_and(|statement| keys::statement_file(org, &statement.file.content.sha256) == own)
+        },
+    );
+}
+
+/// The record of a row must exist. Whether the row is as the record says, the record says.
+fn row(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
+    let (Some(rows), Some(id)) = (place.rows, text(sight.item, SORT).and_then(|id| id.parse::<Uuid>().ok())) else {
+        return sight.unreadable();
+    };
+    let record = match rows {
+        Rows::Contacts => keys::contact(org, ContactId::from(id)),
+        Rows::Workspaces | Rows::WorkspacePeople => keys::workspace(org, id.into()),
+        Rows::Agreements | Rows::AgreementDocuments => keys::agreement(org, id.into()),
+        Rows::Proposals => keys::proposal(org, id.into()),
+        Rows::Movements => keys::movement(org, id.into()),
+        Rows::Obligations => keys::obligation(org, id.into()),
+        Rows::Statements => keys::statement(org, id.into()),
+    };
+    let own = sight.key.clone();
+    sight.check([record.clone()], move |known| {
+        if known.has(&record) {
+            return Vec::new();
+        }
+        let repair = vec![Change::Delete(own), unchanged(record.clone(), None)];
+        vec![(Problem::RowWithoutRecord, format!("has no record: {record}"), Some(repair))]
+    });
+}

@@ -1,0 +1,75 @@
+//! After the keyring was rotated and what the old key sealed is sealed anew, the old key is dropped and nothing is lost.
+
+use ops::keyring::Retirement;
+use ops::reencrypt::{Reencrypted, reencrypt};
+use shared::crypto::keyring::Keyring;
+use shared::domain::agreement::gate::FieldType;
+use shared::domain::time::Timestamp;
+use shared::store::Store;
+use tests::app::Browser;
+use tests::receiver::Receiver;
+use tests::subscriber::Subscriber;
+
+use super::information::{asking, name, question, submit};
+
+async fn walk(store: &Store, keyring: &Keyring) -> Reencrypted {
+    let on = |key: &shared::store::keys::Key, why: &str, _: &dyn Fn(&str)| panic!("{key}: {why}");
+    reencrypt(store, keyring, None, on).await.expect("the table answers")
+}
+
+#[tokio::test]
+async fn an_old_key_can_be_dropped_after_what_it_sealed_was_sealed_anew() {
+    let live = asking(vec![question("Where do we send the money?", FieldType::BankDetails, true)], true).await;
+    let (org, store) = (&live.org, live.org.store());
+    let receiver = Receiver::new().await;
+    let admin = org.admin("Ines Duarte").await;
+    let subscriber = Subscriber::add(Browser::of(org, &admin).await, receiver, &["proposal.created"]).await;
+    let (ada, bob) = (live.attend(live.ids()[0]).await, live.attend(live.ids()[1]).await);
+    let field = name(&live, 0);
+    let part = |part: &str| format!("{field}.{part}");
+    let typed =
+        [(part("holder"), "Ada Okafor"), (part("bank"), "First Bank"), (part("number"), "DE89370400440532013000")];
+    let typed: Vec<(&str, &str)> = typed.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    assert_eq!(submit(&live, &ada, "send", &typed).await.status, 303);
+    assert_eq!(submit(&live, &bob, "save", &typed).await.status, 303);
+    let condition = live.agreement.stages[0].gates[0].id;
+    let answers = format!("{}/conditions/{condition}/answers/{}", live.path(), ada.participant);
+    let hashed = async |page: &tests::app::Page, browser: &Browser| {
+        let link = page.body.split('"').find(|link| link.contains("/hashed/")).expect("what was hashed").to_owned();
+        browser.get(&link).await.bytes
+    };
+    let before = live.member.get(&answers).await;
+    assert!(before.says("IBAN ending in 3000"), "{}", before.body);
+    let proven = hashed(&before, &live.member).await;
+
+    // The endpoint's secret, the answers that were sent, and both drafts: what was sent stays as a draft too.
+    let old = org.stack().keyring().clone();
+    let rotated = ops::keyring::rotate(&old.reveal(), Timestamp::now()).expect("a keyring");
+    let done = walk(store, &rotated).await;
+    assert_eq!((done.resealed, done.current, done.changed), (4, 0, 0));
+    let again = walk(store, &rotated).await;
+    assert!(again.needs_no_older_key() && again.current == 4, "{again:?}");
+
+    let how = Retirement { compromised_since: None, loses_sealed: true };
+    let dropped = ops::keyring::retire(&rotated.reveal(), old.current(), how).expect("retired").keyring;
+    assert!(!dropped.opens(old.current()));
+    let after = org.stack().with_keyring(dropped.clone(), true);
+    let person = org.member("Ruth Lindqvist").await;
+    let member = Browser::new(&after.base_url);
+    member.sign_in(&person.email, &person.password, "/app").await;
+    let read = member.get(&answers).await;
+    assert!(read.says("IBAN ending in 3000"), "{}", read.body);
+    assert_eq!(hashed(&read, &member).await, proven, "the receipt proves the same answers");
+    let admin_there = Browser::new(&after.base_url);
+    admin_there.sign_in(&admin.email, &admin.password, "/app").await;
+    let subscriber = Subscriber { admin: admin_there, ..subscriber };
+    subscriber.test().await;
+    let arrival = subscriber.receiver.wait_for(1).await.remove(0);
+    let now = Timestamp::now().unix_s();
+    let verified = shared::webhook::signature::verify(&subscriber.secret, &arrival.headers, &arrival.body, now);
+    assert!(verified.is_ok(), "the same secret signs");
+
+    // All of it opens without the old key: the next key seals it anew.
+    let next = dropped.with_new_key("next").expect("a key");
+    assert_eq!(walk(store, &next).await.resealed, 4);
+}

@@ -1,0 +1,8 @@
+//! What operators do with the command `ops`.
+
+mod damage;
+mod documented;
+mod export;
+mod items;
+mod suspension;
+mod verify;
