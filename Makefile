@@ -39,9 +39,10 @@ test-aws: ## The same system tests against AWS's DynamoDB Local and an emulator 
 	scripts/test-aws
 
 # The second run of clippy: the stack as `make run` builds it, without the feature `lambda`; and files in a bucket.
-check: ## Format, wording, lints, documentation, dependencies
+check: ## Format, wording, the template, lints, documentation, dependencies
 	cargo fmt --all --check
 	scripts/check-wording
+	scripts/check-template
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p local -p files --features files/s3 -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
