@@ -4,9 +4,12 @@ mod aws;
 mod aws_run;
 mod canaries;
 mod connections;
+#[cfg(unix)]
+mod deploy;
 mod gateway;
 mod keyring;
 mod lambda;
 mod local_stack;
 mod logs;
 mod readme;
+mod template;
