@@ -12,16 +12,23 @@ SHELL := bash
 ARGS ?=
 # The processor that `make build` builds functions for: x86-64 or arm64.
 ARCH ?= x86-64
+# A deployment has arm64 unless it is told otherwise.
+DEPLOYED_ARCH = $(if $(filter command line environment,$(origin ARCH)),$(ARCH),arm64)
 
-# `picture-app`, `evidence-app` and `paper-api` apart: built with the others, they would lend them the features of what they
-# draw and write with.
-BUILD_FUNCTIONS = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api -p proposals -p member-app -p money-app -p funding-app -p agreement-app -p organization-app -p participant-app -p event-relay -p webhook-sender -p clock && cargo lambda build --profile lambda --$(ARCH) -p picture-app && cargo lambda build --profile lambda --$(ARCH) -p evidence-app && cargo lambda build --profile lambda --$(ARCH) -p paper-api
-# Those whose figures `make bench` tells: all, and a bare one.
-BUILD_BENCHED = $(BUILD_FUNCTIONS) -p hello
+# The functions that are built together. The others are built apart: they would lend these the features of what they draw
+# and write with.
+BUILT_TOGETHER = read-api write-api proposals member-app money-app funding-app agreement-app organization-app \
+	participant-app event-relay webhook-sender clock
+BUILT_APART = picture-app evidence-app paper-api
+# Builds all of them with some options; `hello`, a bare function to compare with, where it is asked for.
+LAMBDA_BUILD = cargo lambda build --profile lambda --$(ARCH) $(1)
+build_functions = $(call LAMBDA_BUILD,$(1)) $(addprefix -p ,$(BUILT_TOGETHER)) \
+	$(foreach function,$(BUILT_APART) $(2),&& $(call LAMBDA_BUILD,$(1)) -p $(function))
+ZIPPED = --output-format zip --lambda-dir target/lambda-zip
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
 
-.PHONY: help run test test-browser test-aws check bench bench-api bench-start generate watch build
+.PHONY: help run test test-browser test-aws check bench bench-api bench-start generate watch build package deploy destroy localstack
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,9 +46,10 @@ test-aws: ## The same system tests against AWS's DynamoDB Local and an emulator 
 	scripts/test-aws
 
 # The second run of clippy: the stack as `make run` builds it, without the feature `lambda`; and files in a bucket.
-check: ## Format, wording, lints, documentation, dependencies
+check: ## Format, wording, the template, lints, documentation, dependencies
 	cargo fmt --all --check
 	scripts/check-wording
+	scripts/check-template
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p local -p files --features files/s3 -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
@@ -53,15 +61,30 @@ bench: ## Figures: calls, lists, pages, deliveries, start and size of functions;
 	cargo run --release -p tests --no-default-features --bin bench_api
 	cargo run --release -p tests --no-default-features --bin bench_app
 	cargo run --release -p tests --no-default-features --bin bench_webhooks
-	$(LAMBDA_TOOLS); $(BUILD_BENCHED)
-	$(LAMBDA_TOOLS); $(BUILD_BENCHED) --output-format zip --lambda-dir target/lambda-zip
+	$(LAMBDA_TOOLS); $(call build_functions,,hello)
+	$(LAMBDA_TOOLS); $(call build_functions,$(ZIPPED),hello)
 	COUNTERSIGN_FUNCTIONS=target/lambda cargo run --release -p tests --no-default-features --bin bench_start
 
-generate: ## Writes the API description, shared/openapi.json, from the operations
+generate: ## Writes shared/openapi.json and the routes in infra/template.yaml, from operations and pages
 	cargo run -p local --bin generate
 
 watch: ## Functions served by `cargo lambda watch`, rebuilt on every change
 	$(LAMBDA_TOOLS); cargo run -p tests --bin watch
 
 build: ## The functions for Lambda: target/lambda/NAME/bootstrap
-	$(LAMBDA_TOOLS); $(BUILD_FUNCTIONS)
+	$(LAMBDA_TOOLS); $(call build_functions,)
+
+# An SBOM in the form of CycloneDX beside each zip, where `scripts/tools sbom` can be compiled.
+package: ## The functions zipped, target/lambda-zip/NAME/bootstrap.zip, with what they are made of, and their sizes
+	$(LAMBDA_TOOLS); $(call build_functions,$(ZIPPED))
+	scripts/package
+
+deploy: ## Deploys STAGE to AWS; shows what changes and asks first. PARAMETERS="DomainName=…", ARCH=x86-64
+	$(MAKE) package ARCH=$(DEPLOYED_ARCH)
+	scripts/stack deploy "$(STAGE)" Architecture=$(subst -,_,$(DEPLOYED_ARCH)) $(PARAMETERS)
+
+destroy: ## Removes STAGE from AWS; refuses while there are data, unless LOSE_DATA or KEEP_DATA say what becomes of them
+	scripts/stack destroy "$(STAGE)"
+
+localstack: ## A stage on LocalStack and a first session there; takes Docker and LOCALSTACK_AUTH_TOKEN
+	scripts/stack localstack

@@ -1,12 +1,13 @@
 //! The Lambda function around a router. No other file of this crate knows Lambda's runtime.
 
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::Router;
-use http::Uri;
-use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
+use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderName};
 use http::uri::PathAndQuery;
+use http::{HeaderMap, Uri};
 use http_body_util::{BodyExt, Collected};
 use lambda_http::lambda_runtime::{self, LambdaEvent};
 use lambda_http::request::{LambdaRequest, RequestContext};
@@ -15,7 +16,7 @@ use tower::ServiceExt;
 
 use crate::api::pipeline::Routes;
 use crate::platform::app_state::{AppState, Webhooks};
-use crate::platform::config::ConfigError;
+use crate::platform::config::{self, ConfigError};
 use crate::platform::secrets_manager::SecretsManagerKeys;
 use crate::web::client_address::ClientAddress;
 use crate::webhook::guard::PublicOnly;
@@ -39,7 +40,9 @@ pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
 /// Those of [`run`].
 pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>) -> Result<(), lambda_http::Error> {
     let router = router(AppState::from_env()?)?;
-    let service = router.map_request(|request| with_address(with_one_path(request))).map_response(Answer);
+    let header = address_header()?;
+    let service = router.map_request(move |request| with_address(with_one_path(request), header.as_ref()));
+    let service = service.map_response(Answer);
     let service = Adapter::from(service);
     lambda_runtime::run(service.map_request(as_sent)).await
 }
@@ -82,18 +85,42 @@ impl Webhooks {
     }
 }
 
-/// Adds the client's address as the gateway saw it. Headers that name an address can be forged.
-fn with_address(mut request: Request) -> Request {
-    let address = match request.request_context_ref() {
+/// The variable with the header in which a CDN or balancer before the gateway names the client's address.
+const ADDRESS_HEADER: &str = "CLIENT_ADDRESS_HEADER";
+
+fn address_header() -> Result<Option<HeaderName>, ConfigError> {
+    let Ok(name) = config::required(ADDRESS_HEADER) else { return Ok(None) };
+    let invalid = |_| ConfigError::Invalid { name: ADDRESS_HEADER, why: "it is no name of a header".to_owned() };
+    name.parse().map(Some).map_err(invalid)
+}
+
+/// Adds the client's address: the one that a header names where the settings say so, or else the one that the gateway saw.
+/// Without that setting no header counts, because clients can send any.
+fn with_address(mut request: Request, header: Option<&HeaderName>) -> Request {
+    let seen = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV1(context)) => context.identity.source_ip.as_deref(),
         Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.as_deref(),
         _ => None,
     };
-    let address = address.and_then(|text| text.parse().ok()).map(ClientAddress);
-    if let Some(address) = address {
-        request.extensions_mut().insert(address);
+    let seen = seen.and_then(|text| text.parse().ok());
+    let named = header.and_then(|header| named_address(request.headers(), header));
+    if let Some(address) = named.or(seen) {
+        request.extensions_mut().insert(ClientAddress(address));
     }
     request
+}
+
+/// The only address in a header, with or without a port. A list of addresses is none: whoever is first in it wrote it.
+fn named_address(headers: &HeaderMap, header: &HeaderName) -> Option<IpAddr> {
+    let mut values = headers.get_all(header).iter();
+    let text = values.next()?.to_str().ok()?.trim();
+    if values.next().is_some() {
+        return None;
+    }
+    let with_port = || text.parse().ok().map(|address: SocketAddr| address.ip());
+    // CloudFront writes the port of an IPv6 address behind it without brackets around the address.
+    let behind_port = || text.rsplit_once(':').and_then(|(address, _)| address.parse().ok());
+    text.parse().ok().or_else(with_port).or_else(behind_port)
 }
 
 /// Restores an event to what the client sent. Events of REST APIs have two maps of headers. `lambda_http` would prefer the
@@ -134,7 +161,35 @@ fn path_behind(stage: &str, uri: &Uri) -> Option<PathAndQuery> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PathAndQuery, path_behind};
+    use http::header::HeaderName;
+    use http::{HeaderMap, HeaderValue};
+
+    use super::{PathAndQuery, named_address, path_behind};
+
+    #[test]
+    fn a_header_names_one_address_or_none() {
+        let header = HeaderName::from_static("x-client");
+        let named = |texts: &[&str]| {
+            let values = texts.iter().map(|text| (header.clone(), HeaderValue::from_str(text).unwrap()));
+            named_address(&HeaderMap::from_iter(values), &header).map(|address| address.to_string())
+        };
+        for (text, expected) in [
+            ("203.0.113.7", Some("203.0.113.7")),
+            (" 203.0.113.7 ", Some("203.0.113.7")),
+            ("203.0.113.7:46532", Some("203.0.113.7")),
+            ("2001:db8::9", Some("2001:db8::9")),
+            ("[2001:db8::9]:443", Some("2001:db8::9")),
+            ("2001:db8:0:0:0:0:0:9:46532", Some("2001:db8::9")),
+            ("203.0.113.7, 198.51.100.2", None),
+            ("203.0.113.7,198.51.100.2:80", None),
+            ("unknown", None),
+            ("", None),
+        ] {
+            assert_eq!(named(&[text]).as_deref(), expected, "{text}");
+        }
+        assert_eq!(named(&[]), None);
+        assert_eq!(named(&["203.0.113.7", "198.51.100.2"]), None, "a header that came twice");
+    }
 
     #[test]
     fn only_a_whole_first_segment_is_the_stage() {

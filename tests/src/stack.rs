@@ -14,7 +14,9 @@ use shared::store::Store;
 use tempfile::TempDir;
 
 use crate::background::Background;
+use crate::calls;
 use crate::faults::Faults;
+use crate::resources;
 use crate::run_resources::resource_name;
 use crate::wait::PATIENCE;
 
@@ -222,7 +224,14 @@ impl Stack {
     }
 
     fn start_with(options: Options, own_dir: Option<TempDir>) -> Self {
+        let options = Options { calls: Some(calls::heard()), ..options };
         let (server, started) = Background::start("stack", async move |announce, stop| {
+            if let StoreAt::Endpoint { url, table } = &options.store
+                && configured_endpoint().as_ref() == Some(url)
+            {
+                let table = Table { endpoint: url.clone(), name: table.clone() };
+                resources::create_table(&table, options.has_stream).await;
+            }
             let stack = local::Stack::start(options).await.expect("the local stack starts");
             let table = Table { endpoint: stack.dynamodb_url().to_owned(), name: stack.table().to_owned() };
             let started = (
@@ -260,9 +269,13 @@ impl Stack {
     }
 }
 
+fn configured_endpoint() -> Option<String> {
+    std::env::var(DYNAMODB).ok().filter(|url| !url.is_empty())
+}
+
 /// A table of a stack's own, where this run's tests have theirs.
 fn new_table() -> StoreAt {
-    match std::env::var(DYNAMODB).ok().filter(|url| !url.is_empty()) {
+    match configured_endpoint() {
         Some(url) => StoreAt::Endpoint { url, table: resource_name("table") },
         None => StoreAt::Embedded,
     }
@@ -270,6 +283,10 @@ fn new_table() -> StoreAt {
 
 impl Drop for Stack {
     fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let lacking = calls::lacking();
+            assert!(lacking.is_empty(), "infra/template.yaml: {}", lacking.join("; "));
+        }
         // The end of the log says what the service thought while the test failed; the directory is about to go.
         if std::thread::panicking() && self.own_dir.is_some() {
             let log = std::fs::read_to_string(self.log_file()).unwrap_or_default();

@@ -43,6 +43,7 @@ mod obligations;
 mod organization;
 mod own_contacts;
 mod pager;
+mod pages;
 mod paper_signature;
 mod part;
 mod password_link;
@@ -75,6 +76,7 @@ use shared::error::Error;
 use shared::platform::call_record::catch_panic_and_overrun;
 use shared::web::Request;
 
+use pages::Pages;
 use response::PageResponse;
 
 /// The beginnings of the addresses of participants.
@@ -102,6 +104,25 @@ pub fn router(app: Arc<AppState>) -> Router {
     #[cfg(feature = "evidence")]
     let all = all.merge(evidence_routes());
     complete(all, app)
+}
+
+/// The paths of the pages of each function, as axum writes them, such as `/app/contacts/{id}`. All other paths under `/app`
+/// are those of `member-app`, which says that nothing is there.
+#[must_use]
+pub fn paths() -> Vec<(&'static str, Vec<String>)> {
+    let mut paths = vec![
+        ("member-app", member_routes()),
+        ("agreement-app", agreement_routes()),
+        ("money-app", money_routes()),
+        ("funding-app", funding_routes()),
+        ("organization-app", organization_routes()),
+        ("participant-app", participant_routes()),
+    ];
+    #[cfg(feature = "pictures")]
+    paths.push(("picture-app", picture_routes()));
+    #[cfg(feature = "evidence")]
+    paths.push(("evidence-app", evidence_routes()));
+    paths.into_iter().map(|(function, pages)| (function, pages.into_paths())).collect()
 }
 
 /// The function `evidence-app`: what is under `/app/evidence` and `/app/papers`, and the keys that verify bundles.
@@ -147,21 +168,22 @@ pub fn members(app: Arc<AppState>) -> Router {
 }
 
 /// Routes with an error page for every other path under `/app`.
-fn complete(routes: Router<Arc<AppState>>, app: Arc<AppState>) -> Router {
+fn complete(routes: Pages, app: Arc<AppState>) -> Router {
     let not_found = Served::by::<NotFound>(RouteKind::Page);
     let not_found = move |State(app): State<Arc<AppState>>, request| not_found.of_whom(&request).serve(app, request);
     let wrong_method = Served::by::<WrongMethod>(RouteKind::Action);
     let wrong_method =
         move |State(app): State<Arc<AppState>>, request| wrong_method.of_whom(&request).serve(app, request);
     routes
+        .into_router()
         .route("/app/{*rest}", axum::routing::any(not_found))
         .method_not_allowed_fallback(wrong_method)
         .with_state(app)
 }
 
 /// The routes of what members do in deals, of signing in, and of assets.
-fn member_routes() -> Router<Arc<AppState>> {
-    Router::new()
+fn member_routes() -> Pages {
+    Pages::default()
         .route("/app", page::<home::Show>())
         .route("/app/", page::<home::Show>())
         .route("/app/sign-in", page_with_action::<sign_in::Show, sign_in::SignIn>())
@@ -198,8 +220,8 @@ fn member_routes() -> Router<Arc<AppState>> {
 }
 
 /// The routes of what an admin runs, and of the audit log.
-fn organization_routes() -> Router<Arc<AppState>> {
-    Router::new()
+fn organization_routes() -> Pages {
+    Pages::default()
         .route("/app/organization", page_with_action::<organization::Show, organization::Save>())
         .route("/app/organization/contacts", page_with_action::<own_contacts::Choose, own_contacts::Add>())
         .route("/app/organization/contacts/{id}/remove", action::<own_contacts::Remove>())
@@ -225,11 +247,11 @@ fn organization_routes() -> Router<Arc<AppState>> {
 }
 
 /// The routes under `/app/agreements`: the list, the page of each, and the pages on which its draft is set up.
-fn agreement_routes() -> Router<Arc<AppState>> {
+fn agreement_routes() -> Pages {
     use draft::{acts, condition, details, documents, participants, payments, promises, step, terms};
     // Not nested: a nested router would take the beginning off the path, which pages and the way through sign-in need.
     let at = |path: &str| format!("/app/agreements/{{id}}{path}");
-    Router::new()
+    Pages::default()
         .route("/app/agreements", page::<agreements::List>())
         .route(draft::begin::PATH, page_with_action::<draft::begin::Show, draft::begin::Create>())
         .route(&at(""), page::<agreement::Show>())
@@ -283,9 +305,9 @@ fn agreement_routes() -> Router<Arc<AppState>> {
 }
 
 /// The routes of the money that moves, and of what is owed: the ledger, movements, statements and obligations.
-fn money_routes() -> Router<Arc<AppState>> {
+fn money_routes() -> Pages {
     let at = |path: &str| format!("/app/money/movements/{{id}}{path}");
-    Router::new()
+    Pages::default()
         .route(ledger::PATH, page::<ledger::Show>())
         .route("/app/money/export", page::<ledger_export::Export>())
         .route(&at(""), page::<movement::Show>())
@@ -316,9 +338,9 @@ fn money_routes() -> Router<Arc<AppState>> {
 }
 
 /// The routes of trusts, and of what has to move into them.
-fn funding_routes() -> Router<Arc<AppState>> {
+fn funding_routes() -> Pages {
     let at = |path: &str| format!("/app/funding/items/{{id}}{path}");
-    Router::new()
+    Pages::default()
         .route(funding::PATH, page::<funding::ShowIndex>())
         .route("/app/funding/{id}", page_with_action::<funding::ShowSchedule, funding::Add>())
         .route("/app/funding/{id}/export", page::<funding::Export>())
@@ -343,10 +365,10 @@ fn funding_routes() -> Router<Arc<AppState>> {
 }
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.
-fn participant_routes() -> Router<Arc<AppState>> {
+fn participant_routes() -> Pages {
     use part::{answers, condition, consent, document, link, obligations, overview, payment, payment_acts, receipt};
     let at = |path: &str| format!("/app/parts/{{participant}}{path}");
-    Router::new()
+    Pages::default()
         .route("/app/links/{secret}", page_with_action::<link::Show, link::Open>())
         .route(&at(""), part_page::<overview::Show>())
         .route(&at("/consent"), part_action::<consent::Give>())
@@ -376,15 +398,15 @@ fn participant_routes() -> Router<Arc<AppState>> {
 
 /// The routes of the pictures of documents' pages.
 #[cfg(feature = "pictures")]
-fn picture_routes() -> Router<Arc<AppState>> {
-    Router::new().route("/app/pictures/{participant}/{document}/{page}", part_page::<part::picture::Show>())
+fn picture_routes() -> Pages {
+    Pages::default().route("/app/pictures/{participant}/{document}/{page}", part_page::<part::picture::Show>())
 }
 
 /// The routes of certificates and evidence bundles. The keys have an address of their own, which outsiders keep.
 #[cfg(feature = "evidence")]
-fn evidence_routes() -> Router<Arc<AppState>> {
+fn evidence_routes() -> Pages {
     use evidence_files::{Certificate, Export, OwnCertificate};
-    Router::new()
+    Pages::default()
         .route("/app/evidence-keys.json", evidence_keys::route())
         .route("/app/papers/{id}", page_with_action::<funding::papering::Show, funding::papering::Paperize>())
         .route("/app/papers/{id}/schedule.pdf", page::<funding::papering::Print>())

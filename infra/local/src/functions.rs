@@ -19,7 +19,9 @@ use shared::webhook::resolve::SystemResolver;
 use shared::wire::path::normalize;
 use shared::{AppState, Webhooks};
 
+use crate::calls::{self, Calls};
 use crate::error::{StartError, in_one_line};
+use crate::gateway::{self, Route};
 use crate::guard::PublicOrLoopback;
 
 /// Registers the operations of all functions: the whole HTTP API, as the gateway shows it.
@@ -48,6 +50,8 @@ pub(crate) struct Functions {
     pub(crate) keys: Arc<dyn Keys>,
     /// Posts deliveries, for the webhook sender.
     pub(crate) client: Client,
+    /// Hears of their calls.
+    pub(crate) calls: Option<Calls>,
 }
 
 impl Functions {
@@ -59,8 +63,13 @@ impl Functions {
         keys: Arc<dyn Keys>,
         files: Arc<dyn FileStore>,
         time_scale: u32,
+        calls: Option<Calls>,
     ) -> Result<Self, StartError> {
         let origin = BaseUrl::parse(base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
+        let (keys, files) = match &calls {
+            Some(calls) => (calls.of_keys(keys), calls.of_files(files)),
+            None => (keys, files),
+        };
         let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new()));
         let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
         let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
@@ -68,8 +77,12 @@ impl Functions {
         let app = Arc::new(app.with_webhooks(webhooks).with_files(files));
         let mut api = Routes::new().with_description();
         operations(&mut api);
-        let router = entrance(member_app::router(app.clone()).merge(api.into_router(app.clone())));
-        Ok(Self { app, router, keys, client })
+        let router = member_app::router(app.clone()).merge(api.into_router(app.clone()));
+        let router = entrance(match &calls {
+            Some(_) => in_the_name_of_functions(router),
+            None => router,
+        });
+        Ok(Self { app, router, keys, client, calls })
     }
 }
 
@@ -85,6 +98,19 @@ fn entrance(router: Router) -> Router {
                 return Ok(Redirect::to("/app").into_response());
             }
             tower::Service::call(&mut router, request).await
+        }
+    });
+    Router::new().fallback_service(service)
+}
+
+/// The same router, whose requests run in the name of the functions that the gateway gives them to.
+fn in_the_name_of_functions(router: Router) -> Router {
+    let routes: Arc<[Route]> = gateway::routes().into();
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (mut router, routes) = (router.clone(), routes.clone());
+        async move {
+            let function = gateway::function(&routes, request.method().as_str(), request.uri().path()).to_owned();
+            calls::of(&function, tower::Service::call(&mut router, request)).await
         }
     });
     Router::new().fallback_service(service)

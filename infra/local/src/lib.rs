@@ -18,20 +18,24 @@
 //! | `listen` | a subscriber that prints deliveries: `listen` |
 //! | `seed` | the data that a stack starts with |
 //! | `functions` | the functions, with one state and one router |
+//! | `gateway` | which function answers what |
 //! | `background` | what runs without a request: relay, deliveries, clock |
 //! | `store` | the embedded store, or one elsewhere |
 //! | `server` | HTTP on a port |
 //! | `console` | terminal output |
 //! | `data` | the files of a data directory |
+//! | `calls` | which function makes which calls |
 //! | `options`, `guard`, `error` | what all of them use |
 
 mod background;
+mod calls;
 mod cli;
 mod command;
 mod console;
 mod data;
 mod error;
 mod functions;
+pub mod gateway;
 mod guard;
 mod listen;
 #[cfg(test)]
@@ -43,6 +47,7 @@ mod stack;
 mod store;
 
 pub use background::{DeliveryWorker, LocalQueue};
+pub use calls::Calls;
 pub use command::main;
 pub use data::{Member, Organization, ReadyFile};
 pub use error::StartError;

@@ -7,6 +7,8 @@ use clap::ValueEnum;
 use shared::crypto::keyring::Keyring;
 use shared::platform::secrets::Keys;
 
+use crate::calls::Calls;
+
 /// How a stack is started.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -26,6 +28,8 @@ pub struct Options {
     pub keyring: Option<Keyring>,
     /// Where the functions read the keys; if not given, they have them from the start. Tests let the source fail.
     pub keys: Option<Arc<dyn Keys>>,
+    /// Hears of the calls that the functions make, if anything is to. Tests compare them with the functions' roles.
+    pub calls: Option<Calls>,
     /// Whether the relay, the webhook sender and the clock run. Tests that count or break calls to the store turn them
     /// off.
     pub has_background: bool,
@@ -46,6 +50,7 @@ impl Default for Options {
             store: StoreAt::Embedded,
             keyring: None,
             keys: None,
+            calls: None,
             has_background: true,
             has_stream: false,
         }

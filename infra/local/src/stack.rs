@@ -78,7 +78,8 @@ impl Stack {
             Files::in_folder(&data_dir.files_folder()).map_err(|error| StartError::Seed(in_one_line(&error)))?;
         let files = Arc::new(files);
         let store = opened.store.clone();
-        let functions = Functions::new(store, &base_url, log.clone(), keys, files, options.time_scale)?;
+        let calls = options.calls.clone();
+        let functions = Functions::new(store, &base_url, log.clone(), keys, files, options.time_scale, calls)?;
         let credentials = if has_data {
             seed::load(&data_dir, &opened.store, progress).await?
         } else {
@@ -87,9 +88,9 @@ impl Stack {
 
         let stream_task = opened.take_stream_task(log);
         let OpenStore { store, url: dynamodb_url, table, embedded, due_entries, .. } = opened;
-        let Functions { app, router, keys, client } = functions;
+        let Functions { app, router, keys, client, calls } = functions;
         let background = options.has_background.then(|| {
-            let mut background = Background::start(app, due_entries, keys, client);
+            let mut background = Background::start(app, due_entries, keys, client, calls.as_ref());
             if let Some(task) = stream_task {
                 background.spawn(task);
             }

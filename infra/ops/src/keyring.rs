@@ -1,19 +1,20 @@
 //! The keyring: the keys that seal secrets which the service must read again, such as signing secrets.
 //!
 //! The keyring is the value of a secret in Secrets Manager: JSON with the name of the current key and all keys. Functions
-//! have the secret's name or ARN in `KEYRING_SECRET`. An operator creates it once, before the first deployment:
+//! have the secret's name or ARN in `KEYRING_SECRET`. The template makes the secret without a value, and an operator stores
+//! one once, after the first deployment (here that of the stack `countersign-prod`):
 //!
 //! ```sh
 //! cargo run -q -p ops -- keyring new |
-//!   aws secretsmanager create-secret --name countersign/keyring --secret-string file:///dev/stdin
+//!   aws secretsmanager put-secret-value --secret-id countersign-prod/keyring --secret-string file:///dev/stdin
 //! ```
 //!
 //! and rotates it when a key may have leaked, or on a schedule:
 //!
 //! ```sh
-//! aws secretsmanager get-secret-value --secret-id countersign/keyring --query SecretString --output text |
+//! aws secretsmanager get-secret-value --secret-id countersign-prod/keyring --query SecretString --output text |
 //!   cargo run -q -p ops -- keyring rotate > keyring.json
-//! aws secretsmanager put-secret-value --secret-id countersign/keyring --secret-string file://keyring.json
+//! aws secretsmanager put-secret-value --secret-id countersign-prod/keyring --secret-string file://keyring.json
 //! shred -u keyring.json
 //! ```
 //!

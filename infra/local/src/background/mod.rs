@@ -10,11 +10,14 @@ use shared::platform::secrets::Keys;
 use shared::store::due::DueEntry;
 use shared::store::keys::Due;
 use shared::webhook::client::Client;
+use shared::webhook::queue::Queue;
 use shared::webhook::relay::Relay;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 use webhook_sender::Sender;
+
+use crate::calls::{self, Calls};
 
 pub use crate::background::queue::{DeliveryWorker, LocalQueue};
 
@@ -35,10 +38,15 @@ impl Background {
         due_entries: UnboundedReceiver<DueEntry>,
         keys: Arc<dyn Keys>,
         client: Client,
+        calls: Option<&Calls>,
     ) -> Self {
         let queue = Arc::new(LocalQueue::default());
-        let relay = Relay::new(app.store.clone(), queue.clone());
-        let sender = Sender::new(app.store.clone(), queue.clone(), keys, client, app.time_scale, app.log.clone());
+        let sent_to: Arc<dyn Queue> = match calls {
+            Some(calls) => calls.of_queue(queue.clone()),
+            None => queue.clone(),
+        };
+        let relay = Relay::new(app.store.clone(), sent_to.clone());
+        let sender = Sender::new(app.store.clone(), sent_to, keys, client, app.time_scale, app.log.clone());
         let deliveries = DeliveryWorker::start(queue, sender, app.log.clone());
         let relaying = tokio::spawn(relay_due_entries(app.clone(), relay.clone(), due_entries));
         let ticking = tokio::spawn(run_clock(app, relay));
@@ -68,7 +76,9 @@ async fn relay_due_entries(app: Arc<AppState>, relay: Relay, mut due_entries: Un
             entries.drain(..).partition(|entry: &DueEntry| entry.what == Due::Endpoint);
         for batch in endpoints.into_iter().map(|entry| vec![entry]).chain([others]) {
             let (app, relay) = (app.clone(), relay.clone());
-            batches.spawn(async move { event_relay::relay_entries(&relay, &app.log, batch).await });
+            batches.spawn(calls::of("event-relay", async move {
+                event_relay::relay_entries(&relay, &app.log, batch).await;
+            }));
         }
     }
 }
@@ -83,7 +93,8 @@ async fn run_clock(app: Arc<AppState>, relay: Relay) {
         let (tick_app, relay) = (app.clone(), relay.clone());
         // A task of its own keeps a panic from ending the schedule. The log has every failure, and what failed is due
         // again at the next tick.
-        let _ = tokio::spawn(async move { clock::tick(&tick_app, &relay, trigger).await }).await;
+        let tick = async move { clock::tick(&tick_app, &relay, trigger).await };
+        let _ = tokio::spawn(calls::of("clock", tick)).await;
         trigger = Trigger::Schedule;
     }
 }

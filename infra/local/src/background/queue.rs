@@ -16,6 +16,8 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
 use webhook_sender::{DeliveryStore, Failure, Handled, HttpClient, Sender};
 
+use crate::calls;
+
 /// The largest number of concurrent attempts: more connections are no faster on one machine.
 const ATTEMPTS_MAX: usize = 256;
 /// The largest number of concurrent attempts at one endpoint, so that a slow one leaves room for others.
@@ -231,7 +233,7 @@ where
             let org_slots = org_slots.or_insert_with(|| Arc::new(Semaphore::new(ATTEMPTS_PER_ORG_MAX))).clone();
             let (queue, sender, log) = (self.queue.clone(), self.sender.clone(), self.log.clone());
             let slots = self.slots.clone();
-            let attempt = self.attempts.spawn(async move {
+            let attempt = self.attempts.spawn(calls::of("webhook-sender", async move {
                 let received = Received { queue: queue.clone(), wake: message.wake };
                 let (Ok(_org_slot), Ok(_slot)) = (org_slots.acquire().await, slots.acquire().await) else { return };
                 let handled = sender.handle(message.wake).await;
@@ -242,7 +244,7 @@ where
                     Ok(_) => {}
                     Err(failure) => queue.retry_or_dead_letter(message, &failure, &log),
                 }
-            });
+            }));
             self.endpoints.insert(attempt.id(), endpoint);
             lane.attempts += 1;
         }

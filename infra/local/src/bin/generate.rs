@@ -1,19 +1,35 @@
-//! Writes `shared/openapi.json`, the description that every function serves and routes by, and its compressed form, from
-//! the declarations of the operations. Run it after adding or changing an operation.
+//! Writes what derives from the declarations of operations and pages: `shared/openapi.json`, the description that every
+//! function serves and routes by, its compressed form, and the routes in `infra/template.yaml`. Run it after adding or
+//! changing an operation or a page.
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use local::gateway;
+
 fn main() -> ExitCode {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let description = local::openapi_json();
-    let compressed = shared::api::openapi::compressed(&description);
-    for (file, bytes) in [("openapi.json", description.as_bytes()), ("openapi.json.gz", &compressed)] {
-        if let Err(error) = std::fs::write(folder.join(file), bytes) {
-            eprintln!("error: shared/{file} cannot be written: {error}");
-            return ExitCode::FAILURE;
+    match generate() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
         }
-        println!("Wrote shared/{file}");
     }
-    ExitCode::SUCCESS
+}
+
+fn generate() -> Result<(), String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let write = |file: &str, bytes: &[u8]| {
+        std::fs::write(folder.join(file), bytes).map_err(|error| format!("{file} cannot be written: {error}"))?;
+        println!("Wrote {file}");
+        Ok::<(), String>(())
+    };
+    let description = local::openapi_json();
+    write("shared/openapi.json", description.as_bytes())?;
+    write("shared/openapi.json.gz", &shared::api::openapi::compressed(&description))?;
+    let file = "infra/template.yaml";
+    let template = std::fs::read_to_string(folder.join(file)).map_err(|error| format!("{file}: {error}"))?;
+    let template = gateway::with_routes(&template, &gateway::routes())
+        .ok_or_else(|| format!("{file} has no marks for its routes"))?;
+    write(file, template.as_bytes())
 }

@@ -4,12 +4,15 @@ mod embedded;
 #[cfg_attr(not(feature = "stream"), path = "no_stream.rs")]
 mod stream;
 
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::Builder;
 use shared::platform::aws::{self, AwsSettings};
 use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
 use shared::store::{Store, StoreError};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
+use crate::calls::Calls;
 use crate::data::DataDir;
 use crate::error::{StartError, in_one_line};
 use crate::options::{Options, StoreAt};
@@ -53,7 +56,7 @@ impl OpenStore {
                 (None, settings, url.clone(), table.clone())
             }
         };
-        let store = Store::new(aws::dynamodb(&settings), &table);
+        let store = Store::new(client(&settings, options.calls.clone()), &table);
         let stream_arn = create_table(&store, options.has_stream && embedded.is_none()).await?;
         let (due_sender, due_entries) = mpsc::unbounded_channel();
         let (store, stream) = if let Some(arn) = stream_arn {
@@ -71,6 +74,14 @@ impl OpenStore {
     /// Takes the task that reads the table's stream, if there is one.
     pub(crate) fn take_stream_task(&mut self, log: Log) -> Option<impl Future<Output = ()> + Send + 'static> {
         self.stream.take().map(|stream| stream.run(log))
+    }
+}
+
+/// A client of the store, whose calls are told if anything hears them.
+fn client(settings: &AwsSettings, calls: Option<Calls>) -> Client {
+    match calls {
+        Some(calls) => Client::from_conf(Builder::from(&aws::config(settings)).interceptor(calls).build()),
+        None => aws::dynamodb(settings),
     }
 }
 

@@ -1,11 +1,10 @@
 //! SQS and Secrets Manager themselves, or an emulator of them: `make test-aws` runs these tests, `make test` does not.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
-use serde_json::json;
 use shared::crypto::keyring::{Keyring, SealError};
 use shared::domain::delivery::DeliveryState;
 use shared::domain::ids::{EndpointId, EventId, OrgId};
@@ -18,13 +17,14 @@ use shared::platform::sqs::SqsQueue;
 use shared::store::deliveries::DeliveryKey;
 use shared::webhook::queue::{DeliveryMessage, Queue};
 use tests::aws_services::{AWS, real};
+use tests::resources::{create_queue, create_secret};
 use tests::run_resources::resource_name;
 
 use crate::webhooks::lambda::{Cloud, body, call, failures, in_s, sqs_batch, start};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Queues as the template makes them, but that what was received and not deleted shows again at once.
+/// The template's queues, but that what was received and not deleted shows again at once.
 struct Queues {
     client: aws_sdk_sqs::Client,
     deliveries: String,
@@ -35,13 +35,12 @@ struct Queues {
 impl Queues {
     async fn new() -> Self {
         let client = aws::sqs(&real());
-        let dead_letters = make(&client, &resource_name("dead-letters"), &[]).await;
+        let dead_letters = create_queue(&client, "DeadLetters", &resource_name("dead-letters"), None, &[]).await;
         let arn = attribute(&client, &dead_letters, QueueAttributeName::QueueArn).await;
-        let redrive = json!({"deadLetterTargetArn": arn, "maxReceiveCount": limits::MESSAGE_RECEIVES_MAX}).to_string();
-        let attributes =
-            [(QueueAttributeName::RedrivePolicy, redrive), (QueueAttributeName::VisibilityTimeout, "0".to_owned())];
-        let deliveries = make(&client, &resource_name("deliveries"), &attributes).await;
-        let retries = make(&client, &resource_name("retries"), &attributes).await;
+        let at_once = [("VisibilityTimeout", "0")];
+        let names = [resource_name("deliveries"), resource_name("retries")];
+        let deliveries = create_queue(&client, "DeliveryQueue", &names[0], Some(&arn), &at_once).await;
+        let retries = create_queue(&client, "RetryQueue", &names[1], Some(&arn), &at_once).await;
         Self { client, deliveries, retries, dead_letters }
     }
 
@@ -73,12 +72,6 @@ impl Queues {
         }
         drained
     }
-}
-
-async fn make(client: &aws_sdk_sqs::Client, name: &str, attributes: &[(QueueAttributeName, String)]) -> String {
-    let attributes: HashMap<_, _> = attributes.iter().cloned().collect();
-    let made = client.create_queue().queue_name(name).set_attributes(Some(attributes)).send().await;
-    made.expect("a queue").queue_url.expect("its address")
 }
 
 async fn attribute(client: &aws_sdk_sqs::Client, url: &str, name: QueueAttributeName) -> String {
@@ -123,8 +116,7 @@ async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
     let (cloud, queues) = (Cloud::new().await, Queues::new().await);
     let secrets = aws::secrets_manager(&real());
     let name = resource_name("keyring");
-    let keyring = cloud.org.stack().keyring().reveal();
-    secrets.create_secret().name(&name).secret_string(keyring).send().await.expect("a secret");
+    create_secret(&secrets, &name, &cloud.org.stack().keyring().reveal()).await;
     cloud.subscriber(&[]).await;
     cloud.happens().await;
     let wakes = cloud.relayed().await;
@@ -181,7 +173,7 @@ async fn keys_are_read_kept_and_found_again_after_a_rotation() {
     let client = aws::secrets_manager(&real());
     let name = resource_name("keyring");
     let first = ops::keyring::create(Timestamp::now()).expect("a keyring");
-    client.create_secret().name(&name).secret_string(first.reveal()).send().await.expect("a secret");
+    create_secret(&client, &name, &first.reveal()).await;
     let keys = SecretsManagerKeys::new(client.clone(), name.clone());
     let before = keys.keyring().await.expect("the keys");
     let old = before.seal("a secret", "a place").expect("it is sealed");

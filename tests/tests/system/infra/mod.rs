@@ -4,6 +4,8 @@ mod aws;
 mod aws_run;
 mod canaries;
 mod connections;
+#[cfg(unix)]
+mod deploy;
 mod gateway;
 mod handbook;
 mod keyring;
@@ -12,3 +14,4 @@ mod local_stack;
 mod logs;
 mod ops;
 mod readme;
+mod template;

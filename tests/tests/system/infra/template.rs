@@ -1,0 +1,279 @@
+//! `infra/template.yaml` against the code: the table, the routes, the settings, the time-outs, the filter of the stream.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use local::gateway;
+use serde_json::{Value, json};
+use shared::limits;
+use shared::store::due::DueEntry;
+use shared::store::keys::Key;
+use tests::runtime_api::{self, Function, recorded};
+use tests::template::{self, functions, properties, resources, routes};
+use tests::{Needs, Org, Stack};
+
+/// The functions without an HTTP entrance, each with an event that it gets.
+const BACKGROUND: [(&str, &str); 3] =
+    [("event-relay", r#"{"Records": []}"#), ("webhook-sender", r#"{"Records": []}"#), ("clock", "{}")];
+
+#[tokio::test]
+async fn the_table_is_the_one_of_the_local_stack() {
+    let stack = Stack::with(Needs::OWN.without_background());
+    let (client, name) = (stack.table().client(), &stack.table().name);
+    let described = client.describe_table().table_name(name).send().await.expect("the store answers");
+    let made = described.table.expect("a table");
+    let defined = properties("Table");
+    let attributes = made
+        .attribute_definitions()
+        .iter()
+        .map(|it| json!({"AttributeName": it.attribute_name(), "AttributeType": it.attribute_type().as_str()}));
+    assert_eq!(defined["AttributeDefinitions"], attributes.collect::<Value>());
+    let keys = made.key_schema().iter();
+    let keys = keys.map(|it| json!({"AttributeName": it.attribute_name(), "KeyType": it.key_type().as_str()}));
+    assert_eq!(defined["KeySchema"], keys.collect::<Value>());
+    let billing = made.billing_mode_summary().and_then(|summary| summary.billing_mode()).map(|mode| mode.as_str());
+    assert_eq!(defined["BillingMode"].as_str(), billing);
+    let expiry = client.describe_time_to_live().table_name(name).send().await.expect("the store answers");
+    let expiry = expiry.time_to_live_description.and_then(|it| it.attribute_name);
+    assert_eq!(defined["TimeToLiveSpecification"], json!({"AttributeName": expiry, "Enabled": true}));
+    // What only AWS has.
+    assert_eq!(defined["StreamSpecification"]["StreamViewType"], "KEYS_ONLY", "the relay reads keys");
+    assert_eq!(defined["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], true);
+    assert_eq!(
+        (&defined["DeletionProtectionEnabled"], &defined["SSESpecification"]["SSEEnabled"]),
+        (&json!(true), &json!(true))
+    );
+    let names = ["GlobalSecondaryIndexes", "LocalSecondaryIndexes"];
+    assert!(names.iter().all(|name| defined.get(name).is_none()), "the store has no index");
+}
+
+#[test]
+fn every_operation_and_page_reaches_the_function_that_answers_it() {
+    let routes = routes();
+    assert!(routes.len() <= 300, "an API has at most 300 routes: {}", routes.len());
+    let (default, routes): (Vec<_>, Vec<_>) = routes.into_iter().partition(|route| route.path == "$default");
+    assert_eq!(default.iter().map(|route| route.function.as_str()).collect::<Vec<_>>(), [gateway::DEFAULT]);
+    let expected: BTreeSet<_> = gateway::routes().into_iter().collect();
+    assert_eq!(routes.iter().cloned().collect::<BTreeSet<_>>(), expected, "run `make generate`: routes have changed");
+
+    let answers = gateway::answers();
+    let documented: Value = serde_json::from_str(include_str!("../../../../shared/openapi.json")).expect("JSON");
+    let paths = documented["paths"].as_object().expect("paths");
+    let documented: BTreeSet<String> = paths
+        .iter()
+        .flat_map(|(path, item)| item.as_object().into_iter().flatten().map(move |(method, _)| (method, path)))
+        .map(|(method, path)| format!("{} {path}", method.to_uppercase()))
+        .collect();
+    let (pages, operations): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.path.starts_with("/app"));
+    assert_eq!(operations.iter().map(ToString::to_string).collect::<BTreeSet<_>>(), documented);
+    for operation in operations {
+        let reached = gateway::function(&routes, &operation.method, &filled(&operation.path));
+        assert_eq!(reached, operation.function, "{operation}");
+    }
+    assert!(pages.len() > 100, "{}", pages.len());
+    for page in pages {
+        // A browser's trailing slash is a path of its own, which the app answers only at its root.
+        for method in ["GET", "POST"].into_iter().filter(|_| page.path != "/app/") {
+            assert_eq!(gateway::function(&routes, method, &filled(&page.path)), page.function, "{page}");
+        }
+    }
+    for (method, path, function) in [
+        ("GET", "/", gateway::DEFAULT),
+        ("GET", "/nothing", gateway::DEFAULT),
+        ("DELETE", "/api/v1/contacts", gateway::DEFAULT),
+        ("POST", "/api/v2/contacts", gateway::DEFAULT),
+        ("GET", "/app/nothing", "member-app"),
+        ("POST", "/app/nothing/at/all", "member-app"),
+    ] {
+        assert_eq!(gateway::function(&routes, method, path), function, "{method} {path}");
+    }
+}
+
+/// A path with something in the place of each parameter.
+fn filled(path: &str) -> String {
+    let segments = path.split('/').map(|segment| if segment.starts_with('{') { "019aa5d0" } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// A function per crate in `functions/`, each with a log that ends, an integration if it answers HTTP, and the metrics that
+/// alarms are made of.
+#[test]
+fn every_function_is_deployed_and_watched() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../functions");
+    let crates = std::fs::read_dir(folder).expect("the functions").map(|entry| entry.expect("a function").file_name());
+    let crates: BTreeSet<String> = crates.map(|name| name.into_string().expect("a name")).collect();
+    let functions = functions();
+    assert_eq!(functions.keys().cloned().collect::<BTreeSet<_>>(), crates);
+    let filters: BTreeSet<(String, &str)> = resources("AWS::Logs::MetricFilter")
+        .map(|(_, filter)| {
+            let group = filter["LogGroupName"]["Ref"].as_str().expect("a log group").to_owned();
+            (group, filter["MetricTransformations"][0]["MetricName"].as_str().expect("a metric"))
+        })
+        .collect();
+    let integrated: BTreeSet<&str> = resources("AWS::ApiGatewayV2::Integration")
+        .map(|(_, integration)| integration["IntegrationUri"]["Fn::GetAtt"][0].as_str().expect("a function"))
+        .collect();
+    for (name, function) in functions {
+        assert_eq!(function.properties["CodeUri"], format!("../target/lambda-zip/{name}/bootstrap.zip"));
+        let logs = format!("{}Logs", function.id);
+        assert_eq!(function.properties["LoggingConfig"]["LogGroup"], json!({"Ref": logs}));
+        assert_eq!(properties(&logs)["RetentionInDays"], json!({"Ref": "LogRetentionDays"}));
+        assert_eq!(
+            template::text(&properties(&logs)["LogGroupName"]),
+            format!("/aws/lambda/{}-{name}", template::STACK_NAME)
+        );
+        let is_background = BACKGROUND.iter().any(|(background, _)| *background == name);
+        assert_eq!(integrated.contains(function.id), !is_background, "{name}");
+        assert!(filters.contains(&(logs.clone(), "faults")), "{name}");
+        assert_eq!(filters.contains(&(logs, "audit_failures")), !is_background, "{name}");
+    }
+    let source = include_str!("../../../../shared/src/platform/call_record.rs");
+    let pattern = properties("ReadApiAuditFailures")["FilterPattern"].as_str().expect("a pattern");
+    assert_eq!(pattern, r#"{ $.cause = "no audit row*" }"#);
+    assert!(source.contains(r#"format!("no audit row: "#), "the cause that the filter looks for");
+}
+
+#[test]
+fn time_outs_leave_time_for_what_the_code_allows_itself() {
+    let seconds = |value: &Value| Duration::from_secs(value.as_u64().expect("seconds"));
+    let functions = functions();
+    for (name, function) in &functions {
+        let timeout = seconds(&function.properties["Timeout"]);
+        if BACKGROUND.iter().any(|(background, _)| background == name) {
+            assert!(timeout >= limits::SWEEP_DEADLINE + limits::WRITE_DEADLINE + limits::AWS_CALL_TIMEOUT, "{name}");
+        } else {
+            assert!(timeout > limits::CALL_DEADLINE && timeout <= Duration::from_secs(30), "{name}");
+            assert!(timeout >= runtime_api::TIMEOUT, "{name}");
+        }
+    }
+    let sender = &functions["webhook-sender"];
+    let sources = sender.properties["Events"].as_object().expect("events");
+    let mut queues = BTreeSet::new();
+    for source in sources.values() {
+        let source = &source["Properties"];
+        let queue = source["Queue"]["Fn::GetAtt"][0].as_str().expect("a queue");
+        queues.insert(queue);
+        assert_eq!(source["FunctionResponseTypes"], json!(["ReportBatchItemFailures"]));
+        assert!(source["BatchSize"].as_u64().is_some_and(|size| size <= 10), "{source}");
+        let queue = properties(queue);
+        assert!(seconds(&queue["VisibilityTimeout"]) > seconds(&sender.properties["Timeout"]) * 6);
+        assert_eq!(queue["RedrivePolicy"]["maxReceiveCount"], limits::MESSAGE_RECEIVES_MAX);
+        assert_eq!(queue["RedrivePolicy"]["deadLetterTargetArn"], json!({"Fn::GetAtt": ["DeadLetters", "Arn"]}));
+    }
+    assert_eq!(queues, BTreeSet::from(["DeliveryQueue", "RetryQueue"]));
+}
+
+/// Each function starts with the environment that the template gives it, and needs all of it but the header.
+#[tokio::test]
+async fn functions_get_the_settings_that_they_need_and_no_others() {
+    let org = Org::new().await;
+    let of_lambda = runtime_api::environment(org.stack().table(), "https://countersign.example");
+    for (name, function) in functions() {
+        let mut environment: BTreeMap<String, String> = of_lambda
+            .iter()
+            .filter(|(variable, _)| variable.starts_with("AWS_"))
+            .map(|(variable, value)| (variable.clone(), value.clone()))
+            .collect();
+        let given = function.environment();
+        for variable in given.keys() {
+            environment.insert(variable.clone(), value_of(variable, &org));
+        }
+        let start = async |environment: &BTreeMap<String, String>| {
+            let environment: Vec<(String, String)> = environment.clone().into_iter().collect();
+            Function::start(&runtime_api::program(&name), &environment, None).await.expect("the function's program")
+        };
+        let mut process = start(&environment).await;
+        if let Some((_, event)) = BACKGROUND.iter().find(|(background, _)| *background == name) {
+            process.call((*event).to_owned()).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        } else {
+            let page =
+                process.open(recorded("view-sign-in", &[])).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(page.status < 500, "{name}: {}", page.status);
+        }
+        drop(process);
+        for missing in given.keys().filter(|variable| *variable != "CLIENT_ADDRESS_HEADER") {
+            let mut environment = environment.clone();
+            environment.remove(missing);
+            let (failed, told) = start(&environment).await.refusal().await.unwrap_or_else(|error| panic!("{error}"));
+            assert!(failed && told.contains(missing.as_str()), "{name} without {missing}: {told}");
+        }
+    }
+}
+
+fn value_of(variable: &str, org: &Org) -> String {
+    match variable {
+        "TABLE_NAME" => org.stack().table().name.clone(),
+        "BASE_URL" => "https://countersign.example".to_owned(),
+        "CLIENT_ADDRESS_HEADER" => "CloudFront-Viewer-Address".to_owned(),
+        // Nothing answers there, and none of the events needs it.
+        "DELIVERY_QUEUE_URL" | "RETRY_QUEUE_URL" => "http://127.0.0.1:9/queue".to_owned(),
+        "FILES_BUCKET" | "KEYRING_SECRET" => "none".to_owned(),
+        other => panic!("a setting that this test does not know: {other}"),
+    }
+}
+
+/// The stream wakes the relay for entries of the due index that were written, and for nothing else.
+#[test]
+fn the_streams_filter_lets_through_what_the_relay_takes() {
+    let source = &functions()["event-relay"].properties["Events"]["Stream"]["Properties"];
+    let filters = source["FilterCriteria"]["Filters"].as_array().expect("filters");
+    let [filter] = &filters[..] else { panic!("one filter: {filters:?}") };
+    let pattern: Value = serde_json::from_str(filter["Pattern"].as_str().expect("a pattern")).expect("JSON");
+    let texts = [("due_partition", "DUE#3"), ("due_sort", "EVENT#x")];
+    let batch: Value = serde_json::from_str(&recorded("stream-batch", &texts)).expect("JSON");
+    let mut record = batch["Records"][1].clone();
+    assert!(matches(&pattern, &record), "an entry that was inserted");
+    record["eventName"] = json!("MODIFY");
+    assert!(matches(&pattern, &record), "an entry that was changed");
+    record["eventName"] = json!("REMOVE");
+    assert!(!matches(&pattern, &record), "an entry that was removed");
+    for other in [&batch["Records"][0], &batch["Records"][2]] {
+        assert!(!matches(&pattern, other), "{other}");
+    }
+    // The code's own beginning of such keys.
+    assert!(DueEntry::of(Key::from_parts("DUE#3", "nonsense")).is_none(), "a key that only begins like one");
+    assert!(shared::store::keys::due_of_kind(shared::store::keys::Due::Event).starts_with("EVENT#"));
+    assert_eq!(
+        (&source["BisectBatchOnFunctionError"], source["MaximumRetryAttempts"].as_i64()),
+        (&json!(true), Some(3))
+    );
+    assert_eq!(source["DestinationConfig"]["OnFailure"]["Type"], "SQS");
+}
+
+/// Whether a pattern of Lambda fits an event: each member that it names has one of the values, or begins with a prefix.
+fn matches(pattern: &Value, event: &Value) -> bool {
+    pattern.as_object().expect("a pattern").iter().all(|(name, wanted)| match wanted.as_array() {
+        Some(values) => values.iter().any(|value| match value["prefix"].as_str() {
+            Some(prefix) => event[name].as_str().is_some_and(|text| text.starts_with(prefix)),
+            None => event[name] == *value,
+        }),
+        None => matches(wanted, &event[name]),
+    })
+}
+
+/// What is kept when a stack goes, what no one else may read, and what alarms tell.
+#[test]
+fn data_outlive_the_stack_and_stay_private() {
+    let all = &template::template()["Resources"];
+    for id in ["Table", "Files", "Keyring"] {
+        assert_eq!((&all[id]["DeletionPolicy"], &all[id]["UpdateReplacePolicy"]), (&json!("Retain"), &json!("Retain")));
+    }
+    let files = properties("Files");
+    let blocks = files["PublicAccessBlockConfiguration"].as_object().expect("blocks");
+    assert!(blocks.len() == 4 && blocks.values().all(|is_blocked| *is_blocked == json!(true)), "{blocks:?}");
+    assert_eq!(files["VersioningConfiguration"]["Status"], "Enabled");
+    let deny = &properties("FilesPolicy")["PolicyDocument"]["Statement"][0];
+    assert_eq!(
+        (&deny["Effect"], &deny["Condition"]),
+        (&json!("Deny"), &json!({"Bool": {"aws:SecureTransport": "false"}}))
+    );
+    for (id, alarm) in resources("AWS::CloudWatch::Alarm") {
+        let target = json!({"Fn::If": ["HasAlarmTarget", [{"Ref": "AlarmTarget"}], []]});
+        assert_eq!(alarm["AlarmActions"], target, "{id}");
+        // The handbook says what each alarm means.
+        let name = alarm["AlarmName"]["Fn::Sub"].as_str().and_then(|name| name.strip_prefix("${AWS::StackName}-"));
+        let name = name.expect("a name that begins with the stack's");
+        let handbook = include_str!("../../../../infra/OPERATIONS.md");
+        assert!(handbook.contains(&format!("| `{name}` |")), "infra/OPERATIONS.md does not explain the alarm {name}");
+    }
+}
