@@ -272,7 +272,7 @@ impl OrgStore {
 }
 
 /// The pointer from an item's id to its place. It has its name too, so that the audit log finds it in one read.
-fn pointer(org: OrgId, item: &FundingItem) -> Item {
+pub(super) fn pointer(org: OrgId, item: &FundingItem) -> Item {
     let mut pointer = keys::funding_item_pointer(org, item.id()).into_item();
     pointer.insert(AT.to_owned(), AttributeValue::S(key(org, item).sort().to_owned()));
     pointer.insert(super::audit::NAME.to_owned(), AttributeValue::S(item.label().as_str().to_owned()));
@@ -287,20 +287,11 @@ pub fn create(call: &CallContext, created: &ItemChange) -> Result<Changes, Store
     Ok(Changes::of(call, created.into_iter().chain(reference).map(Change::Create)))
 }
 
-fn named(key: Key, name: &str, value: String) -> Item {
-    let mut item = key.into_item();
-    item.insert(name.to_owned(), AttributeValue::S(value));
-    item
-}
-
-/// The pointer from an item's id to its place.
-pub(super) fn pointer(org: OrgId, item: &FundingItem) -> Item {
-    named(keys::funding_item_pointer(org, item.id()), AT, key(org, item).sort().to_owned())
-}
-
 /// The item of an external reference.
 pub(super) fn reference_item(org: OrgId, reference: &ExternalReference, item: FundingItemId) -> Item {
-    named(keys::funding_item_reference(org, reference), ITEM, item.to_string())
+    let mut unique = keys::funding_item_reference(org, reference).into_item();
+    unique.insert(ITEM.to_owned(), AttributeValue::S(item.to_string()));
+    unique
 }
 
 /// The changes of sorting, parking or papering.

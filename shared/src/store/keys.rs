@@ -117,11 +117,6 @@ impl Key {
         item.insert(SORT.to_owned(), AttributeValue::S(self.sort));
     }
 
-    /// The partition key.
-    pub(super) fn partition(&self) -> &str {
-        &self.partition
-    }
-
     /// The sort key.
     #[must_use]
     pub fn sort(&self) -> &str {

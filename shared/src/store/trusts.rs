@@ -123,15 +123,16 @@ fn decode(item: Item) -> Result<Trust, StoreError> {
     from_versioned_item::<Trust>(item).map(Versioned::into_inner)
 }
 
-/// What leads to a trust: its pointer, which has its name too, so that the audit log finds it in one read, or its reference.
-fn leading_to(trust: &Trust, key: Key) -> Item {
+/// What leads to a trust: its pointer or its reference.
+pub(super) fn leading_to(trust: &Trust, key: Key) -> Item {
     let mut item = key.into_item();
     item.insert(TRUST.to_owned(), AttributeValue::S(trust.id.to_string()));
     item.insert(WORKSPACE.to_owned(), AttributeValue::S(trust.workspace_id.to_string()));
     item
 }
 
-fn pointer(org: OrgId, trust: &Trust) -> Item {
+/// The pointer from a trust's id to its workspace. It has its name too, so that the audit log finds it in one read.
+pub(super) fn pointer(org: OrgId, trust: &Trust) -> Item {
     let mut pointer = leading_to(trust, keys::trust_pointer(org, trust.id));
     pointer.insert(super::audit::NAME.to_owned(), AttributeValue::S(trust.formal_name.as_str().to_owned()));
     pointer
@@ -145,18 +146,8 @@ fn claim(org: OrgId, trust: &Trust) -> Option<Change> {
 /// The changes that create a trust. Its id and its reference must be free.
 pub fn create(call: &CallContext, trust: &Trust) -> Result<Changes, StoreError> {
     let org = call.org();
-    let reference = trust.external_reference.as_ref();
-    let reference = reference.map(|reference| names(keys::trust_reference(org, reference), trust));
-    let created = [item(org, trust, 1)?, names(keys::trust_pointer(org, trust.id), trust)];
-    Ok(Changes::of(call, created.into_iter().chain(reference).map(Change::Create)))
-}
-
-/// An item that leads to a trust.
-pub(super) fn names(key: Key, trust: &Trust) -> Item {
-    let mut item = key.into_item();
-    item.insert(TRUST.to_owned(), AttributeValue::S(trust.id.to_string()));
-    item.insert(WORKSPACE.to_owned(), AttributeValue::S(trust.workspace_id.to_string()));
-    item
+    let created = [Change::Create(item(org, trust, 1)?), Change::Create(pointer(org, trust))];
+    Ok(Changes::of(call, created.into_iter().chain(claim(org, trust))))
 }
 
 /// The changes from one state of a trust to the next. Its workspace stays, and another reference must be free.

@@ -17,7 +17,6 @@ use shared::domain::funding::input::NewFundingItem;
 use shared::domain::ids::{FundingItemId, WorkspaceId};
 use shared::domain::sentences::funding_words as words;
 use shared::error::Error;
-use shared::limits;
 use shared::platform::files::FilesError;
 use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::service::{funding_import, scope::Scope};

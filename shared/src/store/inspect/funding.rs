@@ -123,9 +123,9 @@ fn trust(sight: &mut Sight<'_>, org: OrgId) {
         return sight.wrong(Problem::Misplaced, "has the record of another trust");
     }
     is_its_own_row(sight, &expected, trusts::LISTED);
-    leads_here(sight, trusts::names(keys::trust_pointer(org, trust.id), &trust), "pointer from its id");
+    leads_here(sight, trusts::pointer(org, &trust), "pointer from its id");
     if let Some(reference) = &trust.external_reference {
-        let unique = trusts::names(keys::trust_reference(org, reference), &trust);
+        let unique = trusts::leading_to(&trust, keys::trust_reference(org, reference));
         leads_here(sight, unique, "item of its external reference");
     }
     sight.refers(keys::workspace(org, trust.workspace_id), Problem::BrokenReference, "its workspace");
