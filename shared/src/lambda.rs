@@ -171,7 +171,7 @@ mod tests {
         let header = HeaderName::from_static("x-client");
         let named = |texts: &[&str]| {
             let values = texts.iter().map(|text| (header.clone(), HeaderValue::from_str(text).unwrap()));
-            named_address(&HeaderMap::from_iter(values), &header).map(|address| address.to_string())
+            named_address(&values.collect::<HeaderMap>(), &header).map(|address| address.to_string())
         };
         for (text, expected) in [
             ("203.0.113.7", Some("203.0.113.7")),

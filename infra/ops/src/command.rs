@@ -216,7 +216,7 @@ async fn verify(options: &Verify) -> Result<(), String> {
     match (verified.found, verified.is_whole()) {
         (0, _) => eprintln!("The table is whole: {items} items, and nothing is wrong."),
         (found, true) => {
-            eprintln!("Of {items} items, {found} were wrong, and all are put right. Run it again to be sure.")
+            eprintln!("Of {items} items, {found} were wrong, and all are put right. Run it again to be sure.");
         }
         _ => {}
     }

@@ -1,5 +1,6 @@
 //! The schedule of a workspace as a CSV file. What is claimed and what is proven have columns of their own.
 
+use shared::domain::contact::ExternalReference;
 use shared::domain::funding::FundingItem;
 use shared::domain::funding::proof::{Proof, ProofState};
 use shared::domain::ids::WorkspaceId;
@@ -50,7 +51,7 @@ fn field(column: Column, review: &WorkspaceFundingReview, item: &FundingItem, ba
         Column::Verb => text(item.verb().map(shared::domain::funding::Verb::as_str)),
         Column::Trust => text(review.trust(item.trust_id()).map(|trust| trust.formal_name.as_str())),
         Column::Owners => names_in(item.owner_contact_ids(), &review.people, OWNERS_SEPARATOR),
-        Column::Reference => text(item.external_reference().map(|reference| reference.as_str())),
+        Column::Reference => text(item.external_reference().map(ExternalReference::as_str)),
         Column::Fact(fact) => item.detail().get(fact).map(|value| as_typed(item, fact, value)).unwrap_or_default(),
         Column::Told(name) => told(name, item, base).unwrap_or_default(),
     }

@@ -297,8 +297,8 @@ impl Handler for Save {
                 }
                 let title = "This trust has changed since you opened it";
                 let line = "Nothing was saved. The form has what you typed. Look at the trust as it is now, then save again to replace it.";
-                let link = Link { url: trust_url(id), text: "Open the trust".to_owned() };
-                let notice = Notice { links: vec![link], ..Notice::warn(title, line) };
+                let trust = Link { url: trust_url(id), text: "Open the trust".to_owned() };
+                let notice = Notice { links: vec![trust], ..Notice::warn(title, line) };
                 let fields = Fields::submitted(form, FieldErrors::default());
                 let page = edit_page(request, Some((fields, None)), Some(notice)).await?;
                 Ok(page.refused(StatusCode::CONFLICT, "conflict"))

@@ -129,8 +129,8 @@ fn endpoint(sight: &mut Sight<'_>, org: OrgId) {
     let organization = keys::organization(org);
     let read = endpoint.clone();
     sight.check([organization.clone()], move |known| {
-        let at = super::people::suspension(known.get(&organization));
-        let after = at.and_then(|at| read.with_suspension(at));
+        let of = super::people::read_organization(known.get(&organization));
+        let after = of.and_then(|of| read.with_suspension(of.suspended_at));
         let Some(after) = after else { return Vec::new() };
         let repair = endpoints::copy_suspension((org, Timestamp::now()), &read, &after).ok();
         let says = format!("says otherwise than its organization whether it is suspended: {organization}");

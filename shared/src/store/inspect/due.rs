@@ -15,7 +15,7 @@ pub(super) fn look(sight: &mut Sight<'_>) {
     let problem = Problem::DueWithoutReason;
     match what {
         Due::Event => {
-            sight.derives_from(keys::event(org, id.into()), problem, "is for an event that is gone", |_| true)
+            sight.derives_from(keys::event(org, id.into()), problem, "is for an event that is gone", |_| true);
         }
         Due::Proposal => {
             let says = "is for a proposal that does not expire then";

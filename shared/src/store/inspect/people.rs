@@ -16,7 +16,6 @@ use crate::domain::participant::session::ParticipantSession;
 use crate::domain::password_link::PasswordLink;
 use crate::domain::second_factor::SecondFactor;
 use crate::domain::session::{FailedLogins, Session};
-use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
 
 /// The organization of an item whose key has none.
@@ -36,10 +35,9 @@ pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgI
     }
 }
 
-/// What an organization says about being suspended; none if it can't be read, or does not exist.
-pub(super) fn suspension(organization: Option<&Item>) -> Option<Option<Timestamp>> {
-    let organization = from_item::<Organization>(organization?.clone()).ok()?;
-    Some(organization.suspended_at)
+/// The organization of an item; none if it can't be read, or does not exist.
+pub(super) fn read_organization(item: Option<&Item>) -> Option<Organization> {
+    from_item(item?.clone()).ok()
 }
 
 /// Looks at an item that is found without an organization.
@@ -130,11 +128,11 @@ fn token(sight: &mut Sight<'_>) {
     let pointer = hash.map(|hash| tokens::pointer(&token, hash));
     sight.refers(keys::organization(org), Problem::NoOrganization, "its organization");
     if token.is_valid_at(sight.now) {
-        let (organization, own) = (keys::organization(org), sight.key.clone());
-        sight.check([organization.clone()], move |known| match suspension(known.get(&organization)) {
-            Some(at) if at != token.suspended_at => {
-                let repair = vec![tokens::copy_suspension(own, at)];
-                let says = format!("says otherwise than its organization whether it is suspended: {organization}");
+        let (key, own) = (keys::organization(org), sight.key.clone());
+        sight.check([key.clone()], move |known| match read_organization(known.get(&key)) {
+            Some(of) if of.suspended_at != token.suspended_at => {
+                let repair = vec![tokens::copy_suspension(own, of.suspended_at)];
+                let says = format!("says otherwise than its organization whether it is suspended: {key}");
                 vec![(Problem::Disagreement, says, Some(repair))]
             }
             _ => Vec::new(),

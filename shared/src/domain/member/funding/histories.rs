@@ -264,15 +264,7 @@ impl World {
                 self.items[n] = reopened.into_item();
                 return Some(vec![event]);
             }
-            Try::Complete => {
-                let active = agreement.filter(|agreement| agreement.lifecycle() == Lifecycle::Active)?;
-                let completed = completed(&active, self.now);
-                if before.reopened_with(&completed, moment).is_some() {
-                    return None;
-                }
-                self.agreements.insert(completed.id(), completed);
-                return Some(Vec::new());
-            }
+            Try::Complete => return self.complete(&agreement?),
             Try::Claim => record_claim(&by, &before, course, None),
             Try::File => file_proof(&by, &before, course, proof()),
             Try::Accept => accept_proof(&by, &before, course, undecided?),
@@ -285,6 +277,13 @@ impl World {
         let FundingChange { item, events } = done.ok()?;
         self.items[n] = item.into_inner();
         Some(events.iter().map(EventKind::event_type).collect())
+    }
+
+    fn complete(&mut self, agreement: &Agreement) -> Option<Vec<EventType>> {
+        let completed = (agreement.lifecycle() == Lifecycle::Active).then(|| completed(agreement, self.now))?;
+        assert!(self.items.iter().all(|item| item.reopened_with(&completed, Moment::test(self.now)).is_none()));
+        self.agreements.insert(completed.id(), completed);
+        Some(Vec::new())
     }
 
     fn changed(&mut self, n: usize, change: Option<crate::domain::funding::ItemChange>) -> Option<Vec<EventType>> {
