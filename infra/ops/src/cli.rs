@@ -186,7 +186,11 @@ pub(crate) struct Export {
     #[arg(long, value_name = "NAME", help = "Bucket with the files [default: $FILES_BUCKET]")]
     pub(crate) files_bucket: Option<String>,
 
-    #[arg(long, value_name = "URL", help = "Endpoint of the bucket [default: $AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, AWS itself]")]
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Endpoint of the bucket [default: $AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, AWS itself]"
+    )]
     pub(crate) files_endpoint_url: Option<String>,
 
     #[command(flatten)]

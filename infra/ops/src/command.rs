@@ -7,26 +7,25 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use files::Files;
+use shared::crypto::keyring::Keyring;
 use shared::domain::organization::Organization;
 use shared::domain::time::Timestamp;
 use shared::platform::aws::{self, AwsSettings};
 use shared::platform::config::BaseUrl;
 use shared::platform::files::FileStore;
-use shared::crypto::keyring::Keyring;
 use shared::store::Store;
 use shared::store::inspect::Repair;
 use shared::store::keys::Key;
 
+use crate::cli::{
+    Cli, Command, CreateOrganization, CreatePasswordLink, Export, KeyringCommand, LinkOptions, OneOrganization,
+    OrganizationsCommand, ReEncrypt, ResetSecondFactor, Retire, StoreOptions, Verify, VerifyBundle,
+};
 use crate::export::{self, Exported};
 use crate::keyring::{RetiredKey, Retirement};
 use crate::reencrypt::{self, Reencrypted};
 use crate::verify::{self, Verification, Verified};
 use crate::{create_organization_with_invitation, organizations};
-use crate::cli::{
-    Cli, Command, CreateOrganization, CreatePasswordLink, KeyringCommand, LinkOptions, OneOrganization,
-    Export, OrganizationsCommand, ReEncrypt, ResetSecondFactor, Retire,
-    StoreOptions, Verify, VerifyBundle,
-};
 
 /// The table of the local stack.
 const LOCAL_TABLE: &str = "countersign";
@@ -122,7 +121,8 @@ async fn organizations(command: &OrganizationsCommand) -> Result<(), String> {
 /// Prints where the export is on standard output.
 async fn export(options: &Export) -> Result<(), String> {
     let (store, files) = (store(&options.store).await?, files(options).await?);
-    let exported = export::export(&store, files.as_ref().map(|files| files as &dyn FileStore), options.organization, &options.to);
+    let exported =
+        export::export(&store, files.as_ref().map(|files| files as &dyn FileStore), options.organization, &options.to);
     let Exported { records, files, missing } = exported.await.map_err(|error| error.to_string())?;
     eprintln!("{records} records and {files} files are exported. What is left out is in the manifest:");
     println!("{}", options.to.join(export::MANIFEST).display());
@@ -204,7 +204,9 @@ async fn verify(options: &Verify) -> Result<(), String> {
     let (items, verified) = verified.await.map_err(|error| error.to_string())?;
     match (verified.found, verified.is_whole()) {
         (0, _) => eprintln!("The table is whole: {items} items, and nothing is wrong."),
-        (found, true) => eprintln!("Of {items} items, {found} were wrong, and all are put right. Run it again to be sure."),
+        (found, true) => {
+            eprintln!("Of {items} items, {found} were wrong, and all are put right. Run it again to be sure.")
+        }
         _ => {}
     }
     if verified.is_whole() {

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shared::crypto::keyring::Keyring;
+use shared::store::Store;
 use shared::store::keys::Key;
 use shared::store::resealing::Resealed;
-use shared::store::Store;
 
 use crate::walk::{Walk, WalkError};
 

@@ -129,7 +129,10 @@ impl Exchange {
         let hash = bearer_token(&incoming.parts.headers).and_then(TokenHash::of).ok_or(Error::Unauthenticated)?;
         let token = self.record.store().token(hash).await?.ok_or(Error::Unauthenticated)?;
         let works = token.is_valid_at(self.record.now());
-        self.used = token.use_to_record(self.record.now()).filter(|_| works && token.suspended_at.is_none()).map(|hour| (hash, hour));
+        self.used = token
+            .use_to_record(self.record.now())
+            .filter(|_| works && token.suspended_at.is_none())
+            .map(|hour| (hash, hour));
         let scope = self.record.scope(&self.app, token.organization_id, token.actor(), incoming.named());
         let caller = Caller::new(scope, token, &self.app);
         self.caller = Some(caller.clone());
@@ -346,7 +349,9 @@ fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {
             let (status, _) = error.status();
             let extra = match &error {
                 Error::Throttled(_) => Some((header::RETRY_AFTER, HeaderValue::from(limits::THROTTLED_RETRY_AFTER_S))),
-                Error::Unauthenticated | Error::Suspended => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+                Error::Unauthenticated | Error::Suspended => {
+                    Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
+                }
                 Error::MethodNotAllowed { allow } => {
                     HeaderValue::try_from(allow).ok().map(|value| (header::ALLOW, value))
                 }

@@ -59,11 +59,7 @@ pub async fn resume(system: &SystemContext) -> Result<Plan<Step>, Error> {
 
 /// Copies what the organization says, or is about to say, to those of its tokens and endpoints that say otherwise, as many as
 /// fit into a transaction.
-async fn copy(
-    system: &SystemContext,
-    organization: &Organization,
-    at: Option<Timestamp>,
-) -> Result<Plan<Step>, Error> {
+async fn copy(system: &SystemContext, organization: &Organization, at: Option<Timestamp>) -> Result<Plan<Step>, Error> {
     let scope = system.scope();
     let mut changes: Vec<Changes> = Vec::new();
     for hash in tokens_that_differ(system, at).await? {

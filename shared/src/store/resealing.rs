@@ -132,11 +132,8 @@ fn replace<T: Serialize>(item: &Item, key: Key, name: &'static str, after: &T) -
     let encoded = serde_dynamo::to_attribute_value(after)
         .map_err(|error| StoreError::Failed(format!("encoding a sealed value: {error}")))?;
     let before: Option<AttributeValue> = item.get(name).cloned();
-    let condition = if before.is_some() {
-        "#sealed = :before"
-    } else {
-        "attribute_exists(#sk) AND attribute_not_exists(#sealed)"
-    };
+    let condition =
+        if before.is_some() { "#sealed = :before" } else { "attribute_exists(#sk) AND attribute_not_exists(#sealed)" };
     let mut names = vec![("#sealed", name)];
     if before.is_none() {
         names.push(("#sk", SORT));

@@ -91,7 +91,8 @@ pub(crate) fn create(
     hash: TokenHash,
 ) -> Result<Changes, StoreError> {
     let item = to_item(keys::token_by_hash(hash), token)?;
-    let added = [Change::Create(pointer(token, hash)), Change::Create(item), organizations::is_not_suspended(call.org())];
+    let added =
+        [Change::Create(pointer(token, hash)), Change::Create(item), organizations::is_not_suspended(call.org())];
     Ok(Changes::by_admin(call, admin, added))
 }
 

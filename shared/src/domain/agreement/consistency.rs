@@ -70,7 +70,8 @@ impl Agreement {
 
     /// What its parts name is there. In a draft it may still be missing.
     fn check_parts(&self, found: &mut Vec<&'static str>) {
-        let participants: BTreeSet<ParticipantId> = self.participants.iter().map(|participant| participant.id).collect();
+        let participants: BTreeSet<ParticipantId> =
+            self.participants.iter().map(|participant| participant.id).collect();
         let contacts: BTreeSet<_> = self.participants.iter().map(|participant| participant.contact_id).collect();
         if participants.len() != self.participants.len() || contacts.len() != self.participants.len() {
             found.push("has a participant twice");

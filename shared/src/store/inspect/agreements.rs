@@ -50,19 +50,17 @@ fn agreement(sight: &mut Sight<'_>, org: OrgId) {
 }
 
 fn documents_row(sight: &mut Sight<'_>, org: OrgId, agreement: &Agreement) {
-    match agreements::documents_row(org, agreement) {
-        Some(row) => sight.derives(row, [Problem::NoRow, Problem::WrongRow], "row of its documents' names"),
-        None => {
-            let (row, guard) = (keys::row(org, Rows::AgreementDocuments, agreement.id().uuid()), sight.guard());
-            sight.check([row.clone()], move |known| {
-                if !known.has(&row) {
-                    return Vec::new();
-                }
-                let repair = vec![Change::Delete(row.clone()), guard];
-                vec![(Problem::RowWithoutRecord, format!("has no documents, and a row of them: {row}"), Some(repair))]
-            });
-        }
+    if let Some(row) = agreements::documents_row(org, agreement) {
+        return sight.derives(row, [Problem::NoRow, Problem::WrongRow], "row of its documents' names");
     }
+    let (row, guard) = (keys::row(org, Rows::AgreementDocuments, agreement.id().uuid()), sight.guard());
+    sight.check([row.clone()], move |known| {
+        if !known.has(&row) {
+            return Vec::new();
+        }
+        let repair = vec![Change::Delete(row.clone()), guard];
+        vec![(Problem::RowWithoutRecord, format!("has no documents, and a row of them: {row}"), Some(repair))]
+    });
 }
 
 /// The states of its movements that an agreement has are those of their records.
@@ -81,7 +79,11 @@ fn payments(sight: &mut Sight<'_>, org: OrgId, agreement: &Agreement) {
             if Some(state) == told {
                 return Vec::new();
             }
-            vec![(Problem::Disagreement, format!("has another state of a payment than the payment itself: {key}"), None)]
+            vec![(
+                Problem::Disagreement,
+                format!("has another state of a payment than the payment itself: {key}"),
+                None,
+            )]
         });
     }
 }

@@ -14,14 +14,15 @@ pub(super) fn look(sight: &mut Sight<'_>) {
     sight.refers(keys::organization(org), Problem::NoOrganization, "its organization");
     let problem = Problem::DueWithoutReason;
     match what {
-        Due::Event => sight.derives_from(keys::event(org, id.into()), problem, "is for an event that is gone", |_| true),
+        Due::Event => {
+            sight.derives_from(keys::event(org, id.into()), problem, "is for an event that is gone", |_| true);
+        }
         Due::Proposal => {
             let says = "is for a proposal that does not expire then";
             sight.derives_from(keys::proposal(org, id.into()), problem, says, move |proposal| {
                 let proposal = from_item::<Proposal>(proposal.clone());
-                proposal.is_ok_and(|proposal| {
-                    proposal.expires_at == at && matches!(proposal.decision(), Decision::Pending)
-                })
+                proposal
+                    .is_ok_and(|proposal| proposal.expires_at == at && matches!(proposal.decision(), Decision::Pending))
             });
         }
         Due::Agreement => {

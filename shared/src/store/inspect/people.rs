@@ -29,12 +29,15 @@ pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgI
             from_item::<ParticipantSession>(item.clone()).ok().map(|session| session.part.organization_id)
         }
         // One that belongs to more organizations is looked at with its first.
-        RecordKind::Account => from_item::<Account>(item.clone()).ok()?.memberships.first().map(|of| of.organization_id),
+        RecordKind::Account => {
+            from_item::<Account>(item.clone()).ok()?.memberships.first().map(|of| of.organization_id)
+        }
         _ => None,
     }
 }
 
 /// What an organization says about being suspended; none if it can't be read, or does not exist.
+#[allow(clippy::option_option, reason = "an organization that is not there says nothing, and that is another case")]
 pub(super) fn suspension(organization: Option<&Item>) -> Option<Option<Timestamp>> {
     let organization = from_item::<Organization>(organization?.clone()).ok()?;
     Some(organization.suspended_at)

@@ -27,7 +27,8 @@ async fn an_old_key_can_be_dropped_after_what_it_sealed_was_sealed_anew() {
     let (ada, bob) = (live.attend(live.ids()[0]).await, live.attend(live.ids()[1]).await);
     let field = name(&live, 0);
     let part = |part: &str| format!("{field}.{part}");
-    let typed = [(part("holder"), "Ada Okafor"), (part("bank"), "First Bank"), (part("number"), "DE89370400440532013000")];
+    let typed =
+        [(part("holder"), "Ada Okafor"), (part("bank"), "First Bank"), (part("number"), "DE89370400440532013000")];
     let typed: Vec<(&str, &str)> = typed.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     assert_eq!(submit(&live, &ada, "send", &typed).await.status, 303);
     assert_eq!(submit(&live, &bob, "save", &typed).await.status, 303);

@@ -187,9 +187,8 @@ pub const DAMAGES: &[Damage] = &[
         put(with(agreement, "facts", AttributeValue::M(facts)))
     }),
     found("an agreement in a state that nothing leads to", Problem::Inconsistent, |items| {
-        let agreement = items.find("#AGREEMENT#", ".", |item| {
-            item["life"].as_m().is_ok_and(|life| life["state"] == string("active"))
-        });
+        let agreement = items
+            .find("#AGREEMENT#", ".", |item| item["life"].as_m().is_ok_and(|life| life["state"] == string("active")));
         let mut stages = agreement["stages"].as_l().expect("stages").clone();
         if let Some(AttributeValue::M(stage)) = stages.first_mut() {
             stage.insert("state".to_owned(), string("upcoming"));

@@ -18,7 +18,11 @@ fn commands(handbook: &str) -> Vec<Vec<String>> {
     let blocks = handbook.split("```console\n").skip(1).filter_map(|block| block.split("```").next());
     let lines: Vec<String> =
         blocks.map(|block| block.replace("\\\n", " ").replace("|\n", "| ")).flat_map(|block| lines(&block)).collect();
-    lines.iter().filter_map(|line| line.split_once("-p ops")?.1.split_once(" -- ")).map(|(_, args)| words(args)).collect()
+    lines
+        .iter()
+        .filter_map(|line| line.split_once("-p ops")?.1.split_once(" -- "))
+        .map(|(_, args)| words(args))
+        .collect()
 }
 
 fn lines(block: &str) -> Vec<String> {
