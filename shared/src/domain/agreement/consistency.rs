@@ -78,7 +78,7 @@ impl Agreement {
         }
         let blocks = || self.documents.iter().flat_map(|document| &document.blocks);
         if !blocks().all(|block| participants.contains(&block.participant_id)) {
-            found.push("has a place to sign for somebody who does not take part");
+            found.push("has a place to sign for someone who does not take part");
         }
         let block_ids: BTreeSet<_> = blocks().map(|block| block.id).collect();
         let is_there = |gate: &Gate| match &gate.rule {
@@ -97,7 +97,7 @@ impl Agreement {
             by.is_subset(&participants) && to.is_subset(&participants)
         };
         if !self.promises.iter().all(promised) {
-            found.push("has a promise of or to somebody who does not take part");
+            found.push("has a promise of or to someone who does not take part");
         }
     }
 }
