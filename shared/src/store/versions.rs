@@ -20,8 +20,7 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::StoreError;
-use super::item::{Item, number};
-use super::keys::{Key, RecordKey};
+use super::keys::{Item, Key, RecordKey};
 use crate::wire::enums::text_enum;
 
 /// The attribute of a record that holds its schema version.
@@ -77,7 +76,8 @@ pub(super) fn newest(kind: Option<Kind>) -> u32 {
 
 /// The version of an item.
 pub(super) fn version_of(item: &Item) -> u32 {
-    number(item, SCHEMA).unwrap_or(FIRST)
+    let number = item.get(SCHEMA).and_then(|version| version.as_n().ok());
+    number.and_then(|number| number.parse().ok()).unwrap_or(FIRST)
 }
 
 /// Adds the version in which records with a key are written.
