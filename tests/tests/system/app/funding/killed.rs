@@ -62,13 +62,13 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     let preview = read.location().to_owned();
 
     // The button is pressed, and the process dies while rows are being added.
-    let pressed = tokio::spawn({
+    let dying = tokio::spawn({
         let (browser, preview) = (Arc::clone(&browser), preview.clone());
         async move { press(&browser, &preview).await }
     });
     eventually("some rows are there", async || (total(&first, &workspace).await > 0).then_some(())).await;
     first.kill().await;
-    assert!(pressed.await.is_err(), "nobody was told that anything is done");
+    assert!(dying.await.is_err(), "nobody was told that anything is done");
 
     let second = serve.start().await;
     let browser = signed_in(&second).await;
