@@ -3,6 +3,7 @@
 //! What would keep a run from deleting what it made, or exists on AWS only, is left out: deletion protection, recovery to a
 //! point in time, keys of KMS, tags.
 
+use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, StreamSpecification, StreamViewType, TimeToLiveSpecification,
 };
@@ -37,7 +38,7 @@ pub async fn create_table(table: &Table, with_stream: bool) {
         .set_stream_specification(stream);
     match create.send().await {
         Ok(_) => {}
-        Err(error) if error.as_service_error().is_some_and(|error| error.is_resource_in_use_exception()) => return,
+        Err(error) if error.as_service_error().is_some_and(CreateTableError::is_resource_in_use_exception) => return,
         Err(error) => panic!("the template's table: {}", aws_sdk_dynamodb::error::DisplayErrorContext(error)),
     }
     let expiry = &defined["TimeToLiveSpecification"];

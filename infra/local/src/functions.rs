@@ -105,11 +105,11 @@ fn entrance(router: Router) -> Router {
 
 /// The same router, whose requests run in the name of the functions that the gateway gives them to.
 fn in_the_name_of_functions(router: Router) -> Router {
-    let routes: Arc<[Route]> = gateway::routes().into();
+    let known: Arc<[Route]> = gateway::routes().into();
     let service = tower::service_fn(move |request: Request<Body>| {
-        let (mut router, routes) = (router.clone(), routes.clone());
+        let (mut router, known) = (router.clone(), known.clone());
         async move {
-            let function = gateway::function(&routes, request.method().as_str(), request.uri().path()).to_owned();
+            let function = gateway::function(&known, request.method().as_str(), request.uri().path()).to_owned();
             calls::of(&function, tower::Service::call(&mut router, request)).await
         }
     });

@@ -405,9 +405,9 @@ async fn those_who_take_part_become_people_of_the_workspace_and_a_full_one_says_
     let workspace = org.get(path).send().await.ok(200);
     let mut people: Vec<&Value> =
         workspace["people"].as_array().expect("people").iter().map(|person| &person["contact_id"]).collect();
-    people.sort_by_key(|id| id.to_string());
+    people.sort_by_key(ToString::to_string);
     let mut expected = vec![&estate.trustee["id"], &estate.settlor["id"]];
-    expected.sort_by_key(|id| id.to_string());
+    expected.sort_by_key(ToString::to_string);
     assert_eq!(people, expected);
     let blockers: Vec<&str> =
         draft["publish_blockers"].as_array().expect("blockers").iter().filter_map(|one| one["code"].as_str()).collect();

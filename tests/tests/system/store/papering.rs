@@ -230,7 +230,7 @@ async fn a_papering_whose_response_is_lost_is_repeated_with_its_key_and_papers_o
 
     // The caller goes away while the transaction is under way, which takes effect all the same.
     let held = desk.broken.faults.inject(desk.writes(), Fault::Held);
-    let gone = tokio::time::timeout(Duration::from_secs(60), async {
+    let gone = tokio::time::timeout(Duration::from_mins(1), async {
         tokio::select! {
             answer = call(&desk.broken.client, &other, "paper-2").send() => panic!("it was held: {answer}"),
             () = held.wait_for_hits(1) => {}

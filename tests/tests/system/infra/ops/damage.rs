@@ -182,7 +182,9 @@ pub const DAMAGES: &[Damage] = &[
         let agreement = items.find("#AGREEMENT#", ".", has_some);
         let mut facts = agreement["facts"].as_m().expect("facts").clone();
         let mut all = movements(agreement).expect("movements").clone();
-        all.values_mut().for_each(|state| *state = string("exception"));
+        for state in all.values_mut() {
+            *state = string("exception");
+        }
         facts.insert("movements".to_owned(), AttributeValue::M(all));
         put(with(agreement, "facts", AttributeValue::M(facts)))
     }),
