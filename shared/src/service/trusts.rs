@@ -66,25 +66,6 @@ pub enum Upserted {
 /// # Errors
 /// [`Error::NotFound`] at `workspace_id` and at each contact; `wrong_workspace` when the trust is of another workspace.
 pub async fn create(by: &impl Writer, new: NewTrust) -> Result<Plan<Upserted>, Error> {
-    create_with_id(by, TrustId::new(), new).await
-}
-
-/// Creates a trust with the id that its form carries: a form that is sent twice creates one trust.
-///
-/// # Errors
-/// Those of [`create`].
-pub async fn create_once(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<Upserted>, Error> {
-    let scope = by.scope();
-    match scope.store().trust(id).await? {
-        Some(created) => {
-            let created = TrustInFull { trust: created.into_inner(), item_count: 0 };
-            Ok(Plan::new(scope, Upserted::Created(created)).showing([id.uuid()]))
-        }
-        None => create_with_id(by, id, new).await,
-    }
-}
-
-async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
     check_references(scope, &new).await?;
     check_name(&new.formal_name).map_err(Error::Invalid)?;
@@ -102,12 +83,43 @@ async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<
         }
         return Ok(change(scope, &before, new.into_changes()).await?.map(|(trust, _)| Upserted::Existing(trust)));
     }
+    Ok(created(scope, TrustId::new(), new)?.map(Upserted::Created))
+}
+
+/// Creates a trust with the id that its form carries: a form that is sent twice creates one trust. A member who creates one
+/// never changes another: its reference must be free.
+///
+/// # Errors
+/// Those of [`create`]; `taken` at `external_reference` when another trust has it.
+pub async fn create_once(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
+    let scope = by.scope();
+    if let Some(created) = scope.store().trust(id).await? {
+        let created = TrustInFull { trust: created.into_inner(), item_count: 0 };
+        return Ok(Plan::new(scope, created).showing([id.uuid()]));
+    }
+    check_references(scope, &new).await?;
+    check_name(&new.formal_name).map_err(Error::Invalid)?;
+    if let Some(reference) = &new.external_reference
+        && scope.store().trust_with_reference(reference).await?.is_some()
+    {
+        return Err(reference_taken());
+    }
+    created(scope, id, new)
+}
+
+/// The plan of a new trust, whose reference must be free.
+fn created(scope: &Scope, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
     let (trust, contact) = Trust::create(id, new, scope.actor().clone(), scope.now());
     let changes = [stored::create(scope.call(), &trust)?, stored_contacts::create(scope.call(), &contact)?];
     let event = trust.created_event();
     let shown = [trust.workspace_id.uuid(), trust.id.uuid(), contact.id.uuid()];
-    let created = Upserted::Created(TrustInFull { trust, item_count: 0 });
+    let created = TrustInFull { trust, item_count: 0 };
     Ok(Plan::new(scope, created).change(changes).emit([event]).showing(shown))
+}
+
+fn reference_taken() -> Error {
+    let message = "is the reference of another trust";
+    Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message))
 }
 
 /// Changes a trust, and returns it with its version: a member's form does it by id, a call of the API by reference. A change
@@ -142,8 +154,7 @@ pub async fn update(
             // Another call set it on this trust after the read.
             return Err(Error::Conflict);
         }
-        let message = "is the reference of another trust";
-        return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
+        return Err(reference_taken());
     }
     change(scope, &before, changes).await
 }

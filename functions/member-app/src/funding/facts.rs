@@ -163,12 +163,14 @@ pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges
     }
 }
 
-/// The value of a fact as it is typed: an amount as people write it, in the currency beside it.
+/// The value of a fact as it is typed: an amount as people write it, in the currency beside it. A caller may have sent an
+/// amount without its currency: it is shown in minor units, so that no one takes it for a hundred times as much.
 pub(super) fn as_typed(item: &FundingItem, fact: Fact, value: &FactValue) -> String {
     match (fact.fact_type(), value, item.detail().currency_of_amount()) {
         (FactType::Amount, FactValue::Number(number), Some(code)) => {
             number.as_i64().map_or_else(|| value.display(), |minor| money::in_form(minor, code))
         }
+        (FactType::Amount, ..) => format!("{} minor units", value.display()),
         (_, FactValue::Flag(flag), _) => flag.to_string(),
         _ => value.display(),
     }
@@ -179,6 +181,14 @@ fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldE
     let text = form.get(&field_of(fact));
     if text.trim().is_empty() {
         return Ok(Json::Null);
+    }
+    // An amount in minor units that is left as it was shown stays what it is, whatever currency is typed beside it.
+    if let (FactType::Amount, None, Some(value)) =
+        (fact.fact_type(), item.detail().currency_of_amount(), item.detail().get(fact))
+        && let FactValue::Number(minor) = value
+        && text.trim() == as_typed(item, fact, value)
+    {
+        return Ok(Json::from(minor.clone()));
     }
     // In the currency that is typed beside an amount, or that is on record.
     let known = item.detail().get(Fact::Currency).map(FactValue::display).unwrap_or_default();

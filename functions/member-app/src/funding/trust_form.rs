@@ -10,7 +10,7 @@ use shared::domain::workspace::Workspace;
 use shared::error::Error;
 use shared::service::funding_review::{self, TrustEdit};
 use shared::service::precondition::ExpectedVersion;
-use shared::service::trusts::{self, Upserted};
+use shared::service::trusts;
 use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
@@ -157,9 +157,7 @@ impl Handler for Create {
         let title = format!("{} was created", new.formal_name.as_str());
         let redirect = redirect_with_notice(&submitted, trust_url(id), &title, "Next: add what has to move.").await;
         match submitted.run(|| trusts::create_once(&submitted, id, new.clone())).await {
-            Ok(Upserted::Created(_)) => Ok(redirect.into()),
-            // Its reference is that of a trust that is there: it got the values of the form.
-            Ok(Upserted::Existing(existing)) => Ok(PageResponse::see_other(trust_url(existing.trust.id))),
+            Ok(_) => Ok(redirect.into()),
             Err(Error::Invalid(errors)) => again(errors).await,
             Err(Error::NotFound(errors)) if is_about_people(&errors) => again(errors).await,
             Err(error) => Err(error),

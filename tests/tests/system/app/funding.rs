@@ -123,6 +123,34 @@ const SORTED: [(&str, &str); 6] = [
 ];
 
 #[tokio::test]
+async fn an_amount_that_was_sent_without_its_currency_stays_what_it_is() {
+    let desk = Desk::new().await;
+    let item = desk.org.funding_item(&desk.estate.workspace, "Checking").await;
+    let detail = json!({"institution": "First", "account_last4": "4411", "amount_minor": 500_000});
+    let sorted = json!({"asset_kind": "bank_account", "verb": "transfer", "detail": detail});
+    desk.org.patch(tests::funding::item_path(&item), &sorted).send().await.ok(200);
+    let shown = desk.maren.get(&format!("/app/funding/items/{}", id(&item))).await;
+    assert_says(&shown, &["value=\"500000 minor units\""]);
+    let typed = |amount: &'static str, currency: &'static str| {
+        [
+            ("label", "Checking"),
+            ("asset_kind", "bank_account"),
+            ("verb", "transfer"),
+            ("detail.institution", "First"),
+            ("detail.account_last4", "4411"),
+            ("detail.amount_minor", amount),
+            ("detail.currency", currency),
+        ]
+    };
+    let done = desk.done(&item, "sort", &typed("500000 minor units", "USD")).await;
+    assert_says(&done, &["value=\"5,000.00\""]);
+    assert_eq!(desk.org.item(&item).await["detail"]["amount_minor"], 500_000);
+    // The amount is on record with its currency now: whoever takes that away is asked for it.
+    desk.done(&item, "sort", &typed("6,000", "USD")).await;
+    assert_eq!(desk.org.item(&item).await["detail"]["amount_minor"], 600_000);
+}
+
+#[tokio::test]
 async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
     let desk = Desk::new().await;
     let page = desk.maren.get(&desk.path()).await;

@@ -36,6 +36,27 @@ async fn a_trust_is_created_once_with_its_people() {
 }
 
 #[tokio::test]
+async fn a_new_trust_never_changes_the_one_that_has_its_reference() {
+    let desk = Desk::new().await;
+    let body = json!({"workspace_id": desk.estate.workspace["id"], "formal_name": "The Castellan Trust",
+        "trustee_contact_ids": [desk.estate.trustee["id"]], "external_reference": "trust-1"});
+    let trust = desk.org.post(tests::funding::TRUSTS, &body).send().await.ok(201);
+    let other = desk.org.workspace("Pine").await;
+    for workspace in [desk.workspace(), id(&other)] {
+        let form = desk.maren.get(&format!("/app/trusts/new?workspace={workspace}")).await;
+        let own = tests::attending::hidden(&form, "/app/trusts/new");
+        let mut fields: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        fields.extend([("formal_name", "Completely New Trust"), ("external_reference", "trust-1")]);
+        let refused = desk.maren.post("/app/trusts/new", &fields).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        assert_says(&refused, &["is the reference of another trust", "value=\"Completely New Trust\""]);
+    }
+    assert_eq!(desk.org.get("/api/v1/trusts?search=trust").send().await.ok(200)["total"], 2, "none is new");
+    let found = desk.org.get("/api/v1/trusts?search=castellan").send().await.ok(200);
+    assert_eq!(found["data"][0], trust, "as it was");
+}
+
+#[tokio::test]
 async fn the_page_of_a_trust_has_its_items_and_documents() {
     let desk = Desk::new().await;
     let item = desk.org.ready_item(&desk.estate, "A painting").await;
