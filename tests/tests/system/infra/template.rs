@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::{BillingMode, BillingModeSummary};
 use local::gateway;
 use serde_json::{Value, json};
 use shared::limits;
@@ -31,7 +32,7 @@ async fn the_table_is_the_one_of_the_local_stack() {
     let keys = made.key_schema().iter();
     let keys = keys.map(|it| json!({"AttributeName": it.attribute_name(), "KeyType": it.key_type().as_str()}));
     assert_eq!(defined["KeySchema"], keys.collect::<Value>());
-    let billing = made.billing_mode_summary().and_then(|summary| summary.billing_mode()).map(|mode| mode.as_str());
+    let billing = made.billing_mode_summary().and_then(BillingModeSummary::billing_mode).map(BillingMode::as_str);
     assert_eq!(defined["BillingMode"].as_str(), billing);
     let expiry = client.describe_time_to_live().table_name(name).send().await.expect("the store answers");
     let expiry = expiry.time_to_live_description.and_then(|it| it.attribute_name);
