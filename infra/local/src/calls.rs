@@ -50,6 +50,7 @@ impl fmt::Debug for Calls {
 
 impl Calls {
     /// Tells a listener of them.
+    #[must_use]
     pub fn told_to(listener: impl Fn(&str, &str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(listener))
     }
