@@ -171,6 +171,9 @@ async fn a_hold_is_beside_the_phase_and_cleared_once() {
     assert!(!parked.to_string().contains("certified"), "the remark is in no response");
     assert_eq!(park(json!({"waiting_on": "institution", "note": "They want a certified copy."})).await, parked);
     assert_eq!(park(json!({"waiting_on": "institution"})).await, parked, "its remark stays");
+    // Another remark is no other hold, and tells nobody.
+    let again = park(json!({"waiting_on": "institution", "note": "And a stamp."})).await;
+    assert_eq!(again["waiting_on"], "institution");
     assert_eq!(park(json!({"waiting_on": "recorder"})).await["waiting_on"], "recorder");
     for _ in 0..2 {
         assert_eq!(park(json!({"waiting_on": null})).await["waiting_on"], Value::Null);
