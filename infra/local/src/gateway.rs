@@ -88,6 +88,8 @@ pub fn answers() -> Vec<Route> {
     });
     let pages = member_app::paths().into_iter();
     let app = pages.flat_map(|(function, paths)| paths.into_iter().map(move |path| route("ANY", path, function)));
+    // A route of the gateway can't end with a slash: `/app/` alone is found on the local stack only.
+    let app = app.filter(|route| !route.path.ends_with('/'));
     api.chain(app).collect()
 }
 

@@ -128,7 +128,7 @@ pub fn refusal(refused: NotDone) -> (&'static str, &'static str) {
             ("Nothing was filed", "Add a file, or say in the note what was confirmed, by whom and how.")
         }
         NotDone::TooMuchProof => {
-            ("This item can take no more proof", "Accept or reject what waits for a decision first.")
+            ("This item can take no more proof", "Accept or reject what needs your decision first.")
         }
         NotDone::AgreementLive(_) => {
             ("Its agreement is not over", "Cancel or complete the agreement, then reopen the item.")
