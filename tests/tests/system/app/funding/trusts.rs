@@ -51,7 +51,8 @@ async fn a_new_trust_never_changes_the_one_that_has_its_reference() {
         assert_eq!(refused.status, 422, "{}", refused.body);
         assert_says(&refused, &["is the reference of another trust", "value=\"Completely New Trust\""]);
     }
-    assert_eq!(desk.org.get("/api/v1/trusts?search=trust").send().await.ok(200)["total"], 2, "none is new");
+    let all = desk.org.get("/api/v1/trusts").send().await.ok(200);
+    assert_eq!(all["data"].as_array().map(Vec::len), Some(2), "none is new");
     let found = desk.org.get("/api/v1/trusts?search=castellan").send().await.ok(200);
     assert_eq!(found["data"][0], trust, "as it was");
 }

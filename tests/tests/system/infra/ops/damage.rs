@@ -33,7 +33,7 @@ pub const DAMAGES: &[Damage] = &[
     repaired("an agreement without a row", Problem::NoRow, |items| deleted(items.first("#AGREEMENTS", ""))),
     repaired("a proposal without a row", Problem::NoRow, |items| deleted(items.first("#PROPOSALS", ""))),
     repaired("a workspace whose row has another text", Problem::WrongRow, |items| {
-        put(with(items.first("#WORKSPACES", ""), "s", string("another")))
+        put(with(items.find("#WORKSPACES", "", |item| item.contains_key("s")), "s", string("another")))
     }),
     repaired("a movement whose packed row has another byte", Problem::WrongRow, |items| {
         let row = items.first("#MOVEMENTS", "");
