@@ -160,7 +160,17 @@ pub const DAMAGES: &[Damage] = &[
         let mut life = agreement["life"].as_m().expect("a life").clone();
         life.insert("state".to_owned(), string("cancelled"));
         life.insert("cancelled_at".to_owned(), string("2099-01-01T00:00:00.000Z"));
-        let mut edits = put(with(agreement, "life", AttributeValue::M(life)));
+        // Its payments are cancelled in it at once.
+        let mut facts = agreement["facts"].as_m().expect("facts").clone();
+        let mut all = movements(agreement).expect("movements").clone();
+        for state in all.values_mut() {
+            if ["draft", "authorized", "instructions_ready"].map(string).contains(state) {
+                *state = string("cancelled");
+            }
+        }
+        facts.insert("movements".to_owned(), AttributeValue::M(all));
+        let ended = with(agreement, "life", AttributeValue::M(life));
+        let mut edits = put(with(&ended, "facts", AttributeValue::M(facts)));
         let id = text(agreement, "id");
         let row = items.at(&format!("{}#AGREEMENTS", organization(items)), id);
         // Cancelling takes the agreement's own entry from the due index, and changes its row.

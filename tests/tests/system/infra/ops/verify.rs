@@ -50,6 +50,13 @@ async fn subscribe(process: &Process) {
         assert_eq!(page.status, 303, "{}", page.body);
         browser
     };
+    let workspaces = process.client().get("/api/v1/workspaces").send().await.ok(200);
+    let item = serde_json::json!({
+        "workspace_id": workspaces["data"][0]["id"],
+        "label": "A painting",
+        "external_reference": "asset-1",
+    });
+    process.client().post("/api/v1/funding-items", &item).send().await.ok(201);
     let good = Subscriber::add(sign_in().await, Receiver::new().await, &[]).await;
     let bad = Receiver::new().await;
     bad.answer(Reaction::status(500));
