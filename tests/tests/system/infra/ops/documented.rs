@@ -11,7 +11,7 @@ use tokio::process::Command;
 use super::items::{Items, text};
 use super::verify::demo;
 
-const OPS: &str = env!("CARGO_BIN_EXE_ops");
+const OPS: &str = env!("CARGO_BIN_EXE_operator");
 const HANDBOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../infra/OPERATIONS.md");
 
 /// The arguments of the commands of `ops` that the handbook shows, in its order.
