@@ -1,4 +1,4 @@
-//! What an item of the table is, told by its key: the one place that reads keys back, beside [`keys`](super::keys), which
+//! What an item of the table is, told by its key: the one place that reads keys back, beside [`super::keys`], which
 //! writes them. A test holds that every key that the service writes is read as what it is.
 
 use uuid::Uuid;

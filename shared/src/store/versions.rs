@@ -11,11 +11,9 @@
 //! Decision: an attribute that is new and may be absent needs no step: `serde` has its default. A step is for what an older
 //! release would misread, and for rows that derive from the record and have to be written anew.
 //!
-//! To add a step: add it to [`STEPS`] with the kinds that it changes; if it changes attributes, do so in [`upgraded`]; and
-//! if rows of a kind that was never migrated change, write them in `migrate`. Changes in place ([`Change::Update`]) must be
+//! To add a step: add it to `STEPS` with the kinds that it changes; if it changes attributes, do so in `upgraded`; and
+//! if rows of a kind that was never migrated change, write them in `migrate`. Changes in place (`Change::Update`) must be
 //! right for records of both layouts, until all tables are migrated.
-//!
-//! [`Change::Update`]: super::change::Change::Update
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
