@@ -39,7 +39,7 @@ fn refuse(is_sensitive: bool) -> Result<(), (FieldCode, String)> {
     if is_sensitive { Err((FieldCode::SensitiveValue, REFUSED.to_owned())) } else { Ok(()) }
 }
 
-/// Words after which a long number is that of something public, or of a contract that moves no money by itself.
+/// Words that mark the long number behind them as public, or as that of a contract that moves no money on its own.
 const NAMING: [&str; 26] = [
     "parcel",
     "apn",
