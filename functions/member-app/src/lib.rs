@@ -185,7 +185,6 @@ fn complete(routes: Pages, app: Arc<AppState>) -> Router {
 fn member_routes() -> Pages {
     Pages::default()
         .route("/app", page::<home::Show>())
-        .route("/app/", page::<home::Show>())
         .route("/app/sign-in", page_with_action::<sign_in::Show, sign_in::SignIn>())
         .route("/app/sign-in/code", page_with_action::<sign_in_code::Show, sign_in_code::SignIn>())
         .route("/app/sign-out", action::<account::SignOut>())

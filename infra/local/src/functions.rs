@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::response::{IntoResponse, Redirect};
-use http::{Method, Request, header};
+use http::Request;
 use shared::api::operation::Register;
 use shared::api::pipeline::Routes;
 use shared::domain::time_scale::TimeScale;
@@ -14,6 +13,7 @@ use shared::platform::files::FileStore;
 use shared::platform::secrets::Keys;
 use shared::platform::telemetry::Log;
 use shared::store::Store;
+use shared::web::entrance::with_entrance;
 use shared::webhook::client::Client;
 use shared::webhook::resolve::SystemResolver;
 use shared::wire::path::normalize;
@@ -78,25 +78,20 @@ impl Functions {
         let mut api = Routes::new().with_description();
         operations(&mut api);
         let router = member_app::router(app.clone()).merge(api.into_router(app.clone()));
-        let router = entrance(match &calls {
+        let router = with_one_path(with_entrance(match &calls {
             Some(_) => in_the_name_of_functions(router),
             None => router,
-        });
+        }));
         Ok(Self { app, router, keys, client, calls })
     }
 }
 
-/// What a request meets before the functions: its path in one spelling, and a redirect for a browser that opens the origin.
-/// A caller of the API, known by its token, gets the API's answer there: nothing is at that path.
-fn entrance(router: Router) -> Router {
+/// What a request meets before the functions: its path in one spelling.
+fn with_one_path(router: Router) -> Router {
     let service = tower::service_fn(move |mut request: Request<Body>| {
         let mut router = router.clone();
         async move {
             normalize(request.uri_mut());
-            let has_token = request.headers().contains_key(header::AUTHORIZATION);
-            if request.uri().path() == "/" && request.method() == Method::GET && !has_token {
-                return Ok(Redirect::to("/app").into_response());
-            }
             tower::Service::call(&mut router, request).await
         }
     });

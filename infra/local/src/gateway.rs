@@ -3,7 +3,8 @@
 //!
 //! Decision: a route per method and group of the API, such as `GET /api/v1/contacts/{proxy+}`, and one per function and
 //! folder of the app. A route per path would be more than 250, near the 300 that an API may have; one for all would show
-//! no figures per group. What no route fits goes to `read-api`, whose envelope is a 404, or a 405 with `Allow`.
+//! no figures per group. What no route fits goes to `read-api`, whose envelope is a 404, or a 405 with `Allow`; from the
+//! bare origin, and from `/app/`, it redirects a browser to the app.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -88,8 +89,6 @@ pub fn answers() -> Vec<Route> {
     });
     let pages = member_app::paths().into_iter();
     let app = pages.flat_map(|(function, paths)| paths.into_iter().map(move |path| route("ANY", path, function)));
-    // A route of the gateway can't end with a slash: `/app/` alone is found on the local stack only.
-    let app = app.filter(|route| !route.path.ends_with('/'));
     api.chain(app).collect()
 }
 

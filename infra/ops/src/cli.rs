@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use shared::domain::ids::OrgId;
 use shared::domain::time::Timestamp;
-use shared::store::whole_table::Position;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -36,7 +35,8 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Put the items of a backup into a table. Nothing that is there is overwritten, so it can be run again
     Restore(Backup),
-    /// Walk over the table and check that it is whole: print what is wrong, in plain words, and succeed only if nothing is
+    /// Walk over the table and check that it is whole, and, where they are named, that its files are: print what is wrong, in
+    /// plain words, and succeed only if nothing is
     Verify(Verify),
     /// Export one organization: its records as newline-delimited JSON, its files, and a manifest with the hash of each. An
     /// export that was interrupted goes on
@@ -166,9 +166,8 @@ pub(crate) struct Migrate {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Where to begin, as an interrupted run has printed it, instead of at the beginning of the table
-    #[arg(long, value_name = "POSITION")]
-    pub(crate) from: Option<Position>,
+    #[command(flatten)]
+    pub(crate) resume: ResumeOptions,
 
     #[command(flatten)]
     pub(crate) store: StoreOptions,
@@ -184,6 +183,9 @@ pub(crate) struct Verify {
     /// never changed. Without it, nothing is written
     #[arg(long)]
     pub(crate) repair: bool,
+
+    #[command(flatten)]
+    pub(crate) files: FilesOptions,
 
     #[command(flatten)]
     pub(crate) resume: ResumeOptions,
@@ -212,6 +214,16 @@ pub(crate) struct Export {
     #[arg(long, value_name = "DIR")]
     pub(crate) to: PathBuf,
 
+    #[command(flatten)]
+    pub(crate) files: FilesOptions,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+/// Where the files are.
+#[derive(Debug, Args)]
+pub(crate) struct FilesOptions {
     /// Folder with the files of the local stack, such as .local/files
     #[arg(long, value_name = "DIR", conflicts_with = "files_bucket")]
     pub(crate) files_dir: Option<PathBuf>,
@@ -225,9 +237,6 @@ pub(crate) struct Export {
         help = "Endpoint of the bucket [default: $AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, AWS itself]"
     )]
     pub(crate) files_endpoint_url: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) store: StoreOptions,
 }
 
 #[derive(Debug, Args)]
@@ -312,16 +321,13 @@ mod tests {
 
     #[test]
     fn a_migration_can_be_dry_or_go_on() {
-        let Command::Migrate(Migrate { dry_run, from, .. }) = parse("ops migrate").unwrap() else {
+        let Command::Migrate(Migrate { dry_run, resume, .. }) = parse("ops migrate").unwrap() else {
             panic!("another command")
         };
-        assert_eq!((dry_run, from), (false, None));
-        // What an interrupted run prints: the keys of an item.
-        let Command::Migrate(Migrate { dry_run, from, .. }) = parse("ops migrate --dry-run --from WAAu").unwrap()
-        else {
-            panic!("another command")
-        };
-        assert_eq!((dry_run, from.map(|from| from.to_string())), (true, Some("WAAu".to_owned())));
+        assert_eq!((dry_run, resume.resume), (false, None));
+        let line = "ops migrate --dry-run --resume migrate.json";
+        let Command::Migrate(Migrate { dry_run, resume, .. }) = parse(line).unwrap() else { panic!("another command") };
+        assert_eq!((dry_run, resume.resume), (true, Some(PathBuf::from("migrate.json"))));
     }
 
     #[test]
@@ -359,7 +365,7 @@ mod tests {
             "ops create-organization --name x",
             "ops verify-bundle bundle.zip",
             "ops remove",
-            "ops migrate --from nowhere",
+            "ops migrate --resume",
             "ops backup",
             "ops restore",
             "ops keyring",

@@ -18,16 +18,15 @@ use shared::store::Store;
 use shared::store::inspect::Repair;
 use shared::store::keys::Key;
 use shared::store::migrate::Migrated;
-use shared::store::operator::Operator;
 
 use crate::backup::Restored;
 use crate::cli::{
-    Backup, Cli, Command, CreateOrganization, CreatePasswordLink, Export, KeyringCommand, LinkOptions, Migrate,
-    OneOrganization, OrganizationsCommand, ReEncrypt, ResetSecondFactor, Retire, StoreOptions, Verify, VerifyBundle,
+    Backup, Cli, Command, CreateOrganization, CreatePasswordLink, Export, FilesOptions, KeyringCommand, LinkOptions,
+    Migrate, OneOrganization, OrganizationsCommand, ReEncrypt, ResetSecondFactor, Retire, StoreOptions, Verify,
+    VerifyBundle,
 };
 use crate::export::{self, Exported};
 use crate::keyring::{RetiredKey, Retirement};
-use crate::migration::Interrupted;
 use crate::reencrypt::{self, Reencrypted};
 use crate::verify::{self, Verification, Verified};
 use crate::{create_organization_with_invitation, organizations};
@@ -131,7 +130,7 @@ async fn organizations(command: &OrganizationsCommand) -> Result<(), String> {
 
 /// Prints where the export is on standard output.
 async fn export(options: &Export) -> Result<(), String> {
-    let (store, files) = (store(&options.store).await?, files(options).await?);
+    let (store, files) = (store(&options.store).await?, files(&options.files, &options.store).await?);
     let exported =
         export::export(&store, files.as_ref().map(|files| files as &dyn FileStore), options.organization, &options.to);
     let Exported { records, files, missing } = exported.await.map_err(|error| error.to_string())?;
@@ -143,8 +142,8 @@ async fn export(options: &Export) -> Result<(), String> {
     Err(format!("{} files that records name are missing or damaged: the manifest has their hashes", missing.len()))
 }
 
-/// The files of an organization; none where the options name no place.
-async fn files(options: &Export) -> Result<Option<Files>, String> {
+/// The files; none where the options name no place.
+async fn files(options: &FilesOptions, of: &StoreOptions) -> Result<Option<Files>, String> {
     if let Some(folder) = &options.files_dir {
         if !folder.is_dir() {
             return Err(format!("there is no folder {}", folder.display()));
@@ -152,22 +151,22 @@ async fn files(options: &Export) -> Result<Option<Files>, String> {
         return Files::in_folder(folder).map(Some).map_err(|error| error.to_string());
     }
     match options.files_bucket.clone().or_else(|| env("FILES_BUCKET")) {
-        Some(bucket) => files_in_bucket(&bucket, options).await.map(Some),
+        Some(bucket) => files_in_bucket(&bucket, options, of).await.map(Some),
         None => Ok(None),
     }
 }
 
 #[cfg(feature = "aws")]
-async fn files_in_bucket(bucket: &str, options: &Export) -> Result<Files, String> {
+async fn files_in_bucket(bucket: &str, options: &FilesOptions, of: &StoreOptions) -> Result<Files, String> {
     let endpoint_url = options.files_endpoint_url.clone();
     let endpoint_url = endpoint_url.or_else(|| env("AWS_ENDPOINT_URL_S3")).or_else(|| env("AWS_ENDPOINT_URL"));
-    let settings = settings(endpoint_url.as_deref(), options.store.region.as_deref()).await?;
+    let settings = settings(endpoint_url.as_deref(), of.region.as_deref()).await?;
     Ok(Files::in_bucket(bucket, settings))
 }
 
 #[cfg(not(feature = "aws"))]
 #[allow(clippy::unused_async, reason = "the same signature as with the feature")]
-async fn files_in_bucket(_: &str, _: &Export) -> Result<Files, String> {
+async fn files_in_bucket(_: &str, _: &FilesOptions, _: &StoreOptions) -> Result<Files, String> {
     Err("this build reads no bucket; build it with `--features aws`".to_owned())
 }
 
@@ -196,10 +195,11 @@ async fn re_encrypt(options: &ReEncrypt) -> Result<(), String> {
 
 /// Prints what is wrong on standard output, a line each, and the rest on standard error.
 async fn verify(options: &Verify) -> Result<(), String> {
-    let store = store(&options.store).await?;
+    let (store, files) = (store(&options.store).await?, files(&options.files, &options.store).await?);
     let how = Verification {
         organization: options.organization,
         repairs: options.repair,
+        files: files.as_ref().map(|files| files as &dyn FileStore),
         resume: options.resume.resume.as_deref(),
     };
     let verified = verify::verify(&store, how, |finding, repair, say| {
@@ -214,7 +214,10 @@ async fn verify(options: &Verify) -> Result<(), String> {
     });
     let (items, verified) = verified.await.map_err(|error| error.to_string())?;
     match (verified.found, verified.is_whole()) {
-        (0, _) => eprintln!("The table is whole: {items} items, and nothing is wrong."),
+        (0, _) if files.is_some() => {
+            eprintln!("The table and its files are whole: {items} items, and nothing is wrong.")
+        }
+        (0, _) => eprintln!("The table is whole: {items} items, and nothing is wrong. No files were looked at."),
         (found, true) => {
             eprintln!("Of {items} items, {found} were wrong, and all are put right. Run it again to be sure.");
         }
@@ -229,29 +232,12 @@ async fn verify(options: &Verify) -> Result<(), String> {
     Err(format!("{found} things are wrong in {items} items{put_right}{can_be}"))
 }
 
-/// Prints the counts on standard output, and the progress on standard error.
+/// Prints the counts on standard output.
 async fn migrate(options: &Migrate) -> Result<(), String> {
     let store = store(&options.store).await?;
-    let migration = Operator::new(&store).migration(options.from.clone(), options.dry_run);
-    let mut progress = Progress::begin();
-    let ended = crate::migration::run(migration, |migration| {
-        progress.tell(|| {
-            let position = migration.position().map(ToString::to_string).unwrap_or_default();
-            format!("{} (to go on from here: --from {position})", counts(&migration.done, options.dry_run))
-        });
-    })
-    .await;
-    match ended {
-        Ok(migrated) => {
-            println!("{}", counts(&migrated, options.dry_run));
-            Ok(())
-        }
-        Err(Interrupted { cause, done, position }) => {
-            println!("{}", counts(&done, options.dry_run));
-            let from = position.map_or_else(String::new, |position| format!("; go on with --from {position}"));
-            Err(format!("{cause}{from}"))
-        }
-    }
+    let migrated = crate::migration::rewrite(&store, options.dry_run, options.resume.resume.as_deref()).await;
+    println!("{}", counts(&migrated.map_err(|error| error.to_string())?, options.dry_run));
+    Ok(())
 }
 
 fn counts(migrated: &Migrated, is_dry: bool) -> String {

@@ -158,7 +158,7 @@ async fn write_records(
         }
         file.write_all(&lines).and_then(|()| file.sync_data()).map_err(wrong)?;
         walk.counts().bytes += u64::try_from(lines.len()).unwrap_or_default();
-        walk.note(items.len())?;
+        walk.note(u64::try_from(items.len()).unwrap_or_default())?;
     }
     Ok(walk.end().1.kinds)
 }

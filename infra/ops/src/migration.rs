@@ -1,47 +1,44 @@
 //! Rewriting records of older schema versions (`ops migrate`).
 
-use shared::store::migrate::{Migrated, Migration};
+use std::path::Path;
+
+use shared::limits;
+use shared::store::Store;
+use shared::store::migrate::Migrated;
 use shared::store::operator::Operator;
-use shared::store::whole_table::Position;
-use shared::store::{Store, StoreError};
 
-/// Why a migration ended before the end of the table, and where another one goes on.
-#[derive(Debug, thiserror::Error)]
-#[error("{cause}")]
-pub struct Interrupted {
-    /// Why.
-    pub cause: StoreError,
-    /// What was done before.
-    pub done: Migrated,
-    /// Where another one goes on. None if it should begin anew.
-    pub position: Option<Position>,
-}
+use crate::walk::{Walk, WalkError};
 
-/// Migrates a whole table.
+/// Rewrites what is older in a whole table.
 ///
 /// # Errors
-/// [`StoreError`] of the first page that can't be done. What was done before stays, and the next run goes on from there.
-pub async fn migrate(store: &Store) -> Result<Migrated, StoreError> {
-    run(Operator::new(store).migration(None, false), |_| {}).await.map_err(|interrupted| interrupted.cause)
+/// [`WalkError`]. What was done before stays.
+pub async fn migrate(store: &Store) -> Result<Migrated, WalkError> {
+    rewrite(store, false, None).await
 }
 
-/// Runs a migration to its end. `progress` gets what was done so far, after each page.
+/// Counts what is older in a whole table.
 ///
 /// # Errors
-/// [`Interrupted`], with where another migration goes on.
-pub async fn run(
-    mut migration: Migration<'_>,
-    mut progress: impl FnMut(&Migration<'_>),
-) -> Result<Migrated, Interrupted> {
-    loop {
-        let step = migration.step().await;
-        match step {
-            Ok(true) => progress(&migration),
-            Ok(false) => return Ok(migration.done),
-            Err(cause) => {
-                let position = migration.position().cloned();
-                return Err(Interrupted { cause, done: migration.done, position });
-            }
-        }
+/// [`WalkError`].
+pub async fn count(store: &Store) -> Result<Migrated, WalkError> {
+    rewrite(store, true, None).await
+}
+
+/// Rewrites what is older, or only counts it, and goes on with an interrupted walk where there is a file of it.
+///
+/// # Errors
+/// [`WalkError`]. What was done before stays, and a page that was interrupted is done again.
+pub async fn rewrite(store: &Store, is_dry: bool, resume: Option<&Path>) -> Result<Migrated, WalkError> {
+    let does = if is_dry { "migrate --dry-run" } else { "migrate" };
+    let mut walk = Walk::<Migrated>::begin(store, does, resume).await?;
+    while !walk.is_over() {
+        let page = Operator::new(store).migrate_page(walk.behind(), limits::TABLE_PAGE_ITEMS, is_dry);
+        let (done, next) = page.await?;
+        let looked_at = done.looked_at;
+        walk.counts().add(done);
+        walk.go_on_behind(next);
+        walk.note(looked_at)?;
     }
+    Ok(walk.end().1)
 }

@@ -22,7 +22,7 @@ pub async fn list(store: &Store) -> Result<Vec<Organization>, WalkError> {
     let mut found = Vec::new();
     while let Some(items) = walk.next_page().await? {
         found.extend(items.iter().filter_map(Operator::organization_of));
-        walk.note(items.len())?;
+        walk.note(u64::try_from(items.len()).unwrap_or_default())?;
     }
     walk.end();
     found.sort_by_key(|organization| organization.id);

@@ -60,7 +60,7 @@ pub async fn reencrypt(
                 }
             }
         }
-        walk.note(items.len())?;
+        walk.note(u64::try_from(items.len()).unwrap_or_default())?;
     }
     Ok(walk.end().1)
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shared::domain::ids::OrgId;
+use shared::platform::files::FileStore;
 use shared::store::Store;
-use shared::store::inspect::{Finding, Inspector, Repair};
+use shared::store::inspect::{FileInspector, Finding, Inspector, Repair};
 
 use crate::walk::{Walk, WalkError};
 
@@ -16,6 +17,8 @@ pub struct Verification<'a> {
     pub organization: Option<OrgId>,
     /// Whether to put right what derives from records.
     pub repairs: bool,
+    /// Where the files are that are looked at too; none are without it.
+    pub files: Option<&'a dyn FileStore>,
     /// The file with the position, to go on after an interruption.
     pub resume: Option<&'a Path>,
 }
@@ -49,14 +52,13 @@ pub async fn verify(
     how: Verification<'_>,
     mut on: impl FnMut(&Finding, Option<Repair>, &dyn Fn(&str)),
 ) -> Result<(u64, Verified), WalkError> {
-    let does = match (how.repairs, how.organization) {
-        (false, None) => "verify".to_owned(),
-        (true, None) => "verify --repair".to_owned(),
-        (false, Some(org)) => format!("verify --organization {org}"),
-        (true, Some(org)) => format!("verify --repair --organization {org}"),
-    };
+    let repairs = if how.repairs { " --repair" } else { "" };
+    let files = if how.files.is_some() { " with files" } else { "" };
+    let only = how.organization.map_or_else(String::new, |org| format!(" --organization {org}"));
+    let does = format!("verify{repairs}{only}{files}");
     let mut walk = Walk::<Verified>::begin(store, &does, how.resume).await?;
     let mut inspector = Inspector::new(store, how.organization).await?;
+    let mut of_files = how.files.map(|files| FileInspector::new(files, how.organization));
     while let Some(items) = walk.next_page().await? {
         for finding in inspector.inspect(&items).await? {
             let repair = if how.repairs { Some(inspector.repair(&finding).await?) } else { None };
@@ -70,7 +72,13 @@ pub async fn verify(
             }
             on(&finding, repair, &|line| walk.say(line));
         }
-        walk.note(items.len())?;
+        if let Some(inspector) = &mut of_files {
+            for finding in inspector.inspect(&items).await? {
+                walk.counts().found += 1;
+                on(&finding, None, &|line| walk.say(line));
+            }
+        }
+        walk.note(u64::try_from(items.len()).unwrap_or_default())?;
     }
     Ok(walk.end())
 }

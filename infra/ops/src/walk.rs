@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use shared::platform::files::FilesError;
 use shared::store::{Item, Position, Store, StoreError};
 
 /// Why a walk did not go on.
@@ -16,6 +17,9 @@ pub enum WalkError {
     /// The table does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The file store does not answer.
+    #[error(transparent)]
+    Files(#[from] FilesError),
     /// The file with the position can't be read or written.
     #[error("the file {} can't be used: {why}", path.display())]
     File {
@@ -83,17 +87,34 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
             return Ok(None);
         }
         let (items, behind) = self.store.scan_page(self.state.behind.as_ref()).await?;
+        self.go_on_behind(behind);
+        Ok(Some(items))
+    }
+
+    /// Where the next page begins, for a walk that reads its pages itself; none at the beginning.
+    #[must_use]
+    pub fn behind(&self) -> Option<&Position> {
+        self.state.behind.as_ref()
+    }
+
+    /// Whether all pages were read.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// A page was read: the next one begins behind this, and with none it was the last.
+    pub fn go_on_behind(&mut self, behind: Option<Position>) {
         self.is_over = behind.is_none();
         self.state.behind = behind;
-        Ok(Some(items))
     }
 
     /// Notes that a page is done, in the file too. At the end the file is removed.
     ///
     /// # Errors
     /// [`WalkError::File`].
-    pub fn note(&mut self, items: usize) -> Result<(), WalkError> {
-        self.state.items += u64::try_from(items).unwrap_or_default();
+    pub fn note(&mut self, items: u64) -> Result<(), WalkError> {
+        self.state.items += items;
         self.bar.set_position(self.state.items);
         let Some(path) = &self.file else { return Ok(()) };
         let done = if self.is_over { remove(path) } else { write(path, &self.state) };

@@ -1,6 +1,7 @@
 //! The record of a call, the same for all entrances: request id, audit row, log line, metrics.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
@@ -31,6 +32,8 @@ pub(crate) struct CallRecord {
     started: Instant,
     /// The table, with the usage of this call.
     store: Store,
+    /// Why an unknown caller has no entry in the trail, if that could not be written.
+    no_trail: OnceLock<String>,
 }
 
 impl CallRecord {
@@ -43,6 +46,7 @@ impl CallRecord {
             now: Timestamp::now(),
             started: Instant::now(),
             store: app.store.metered(),
+            no_trail: OnceLock::new(),
         }
     }
 
@@ -91,8 +95,13 @@ impl CallRecord {
         let Some(caller) = caller else {
             let outcome = Outcome { status, code, objects: &[] };
             let trail = self.store.record_unknown_caller(self.request_id, self.operation, outcome, self.now);
-            // An unknown caller is answered even if this fails, and after a short wait.
-            let _ = tokio::time::timeout(limits::TRAIL_WAIT, trail).await;
+            // An unknown caller is answered even if this fails, and after a short wait. Operators learn of it from the log.
+            let why = match tokio::time::timeout(limits::TRAIL_WAIT, trail).await {
+                Ok(Ok(_)) => return Ok(None),
+                Ok(Err(error)) => error.to_string(),
+                Err(elapsed) => elapsed.to_string(),
+            };
+            let _ = self.no_trail.set(format!("no trail entry: {why}"));
             return Ok(None);
         };
         let objects = caller.call().objects_with(shown);
@@ -108,6 +117,7 @@ impl CallRecord {
     /// Logs how the call ended.
     pub(crate) fn log(&self, caller: Option<&Scope>, status: StatusCode, code: &str, cause: Option<String>) {
         let call = (self.request_id, self.operation, self.started.elapsed());
+        let cause = cause.or_else(|| self.no_trail.get().cloned());
         log(&self.log, call, caller.map(Scope::call), (status, code, cause), self.store.usage());
     }
 }

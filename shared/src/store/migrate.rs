@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
 
 use super::change::Change;
 use super::failure::TransactionOutcome;
@@ -27,7 +28,7 @@ use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
 
 /// What a migration found and did.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Migrated {
     /// How many items of the table were looked at, records and others.
     pub looked_at: u64,
@@ -44,7 +45,8 @@ impl Migrated {
         self.older.values().sum()
     }
 
-    fn add(&mut self, page: Self) {
+    /// Adds what was found and done in another page.
+    pub fn add(&mut self, page: Self) {
         self.looked_at += page.looked_at;
         self.rewritten += page.rewritten;
         for (kind, count) in page.older {
@@ -53,65 +55,20 @@ impl Migrated {
     }
 }
 
-/// A walk over the table that rewrites what is older, a page at a time. It can be ended between any two pages, and after
-/// each it knows where another one goes on.
-#[derive(Debug)]
-pub struct Migration<'a> {
-    store: &'a Store,
-    position: Option<Position>,
-    items_per_page: i32,
-    is_dry: bool,
-    is_over: bool,
-    /// What was done so far.
-    pub done: Migrated,
-}
-
-impl<'a> Operator<'a> {
-    /// A migration from a position on, or of the whole table. A dry one only counts.
-    #[must_use]
-    pub fn migration(self, from: Option<Position>, is_dry: bool) -> Migration<'a> {
-        Migration {
-            store: self.store(),
-            position: from,
-            items_per_page: limits::TABLE_PAGE_ITEMS,
-            is_dry,
-            is_over: false,
-            done: Migrated::default(),
-        }
-    }
-}
-
-impl Migration<'_> {
-    /// The same with pages of so many items.
-    #[must_use]
-    pub fn with_items_per_page(self, items_per_page: i32) -> Self {
-        Self { items_per_page, ..self }
-    }
-
-    /// Where it goes on, once it has begun.
-    #[must_use]
-    pub fn position(&self) -> Option<&Position> {
-        self.position.as_ref()
-    }
-
-    /// Does the next page. False at the end of the table.
+impl Operator<'_> {
+    /// Rewrites what is older in the next page of the table, or only counts it (`is_dry`). Returns what it did, and where to
+    /// go on; none at the end. A page can be done again at any time.
     ///
     /// # Errors
-    /// [`StoreError::Newer`] if a newer release wrote a record. After any error, the page is not counted, and doing it again
-    /// does no harm.
-    pub async fn step(&mut self) -> Result<bool, StoreError> {
-        if self.is_over {
-            return Ok(false);
-        }
-        let (page, next) = self.page().await?;
-        self.done.add(page);
-        self.is_over = next.is_none();
-        self.position = next.or(self.position.take());
-        Ok(!self.is_over)
-    }
-
-    async fn page(&self) -> Result<(Migrated, Option<Position>), StoreError> {
-        let read = || self.store.page_of_table(self.position.as_ref(), self.items_per_page, Some(NEWEST));
+    /// [`StoreError::Newer`] if a newer release wrote a record.
+    pub async fn migrate_page(
+        self,
+        behind: Option<&Position>,
+        items_max: i32,
+        is_dry: bool,
+    ) -> Result<(Migrated, Option<Position>), StoreError> {
+        let store = self.store();
+        let read = || store.page_of_table(behind, items_max, Some(NEWEST));
         let PageOfTable { items, looked_at, next } =
             retry_on_conflict(Budget::attempts(limits::OPERATOR_ATTEMPTS_MAX), read).await?;
         let mut page = Migrated { looked_at, ..Migrated::default() };
@@ -124,8 +81,8 @@ impl Migration<'_> {
             *page.older.entry(kind).or_default() += 1;
             found.push((key, kind));
         }
-        if !self.is_dry {
-            let rewritten = stream::iter(found).map(|(key, kind)| rewrite(self.store, key, kind));
+        if !is_dry {
+            let rewritten = stream::iter(found).map(|(key, kind)| rewrite(store, key, kind));
             let rewritten: Vec<bool> = rewritten.buffer_unordered(limits::REWRITES_AT_ONCE).try_collect().await?;
             page.rewritten = rewritten.into_iter().map(u64::from).sum();
         }

@@ -73,9 +73,9 @@ pub mod whole_table;
 pub mod workspaces;
 
 pub use item::{Item, Versioned};
-pub use scan::Position;
 pub use table::Store;
 pub use usage::Usage;
+pub use whole_table::Position;
 
 use crate::domain::ids::OrgId;
 use crate::error::Error;

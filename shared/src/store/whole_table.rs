@@ -6,6 +6,7 @@ use std::str::FromStr;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
 
 use super::item::Item;
 use super::keys::{ALONE, Key, PARTITION, SORT};
@@ -15,15 +16,42 @@ use super::{Store, StoreError};
 /// What separates the two keys of a position. No key has it.
 const BETWEEN: char = '\0';
 
-/// Where a walk over the whole table has got to: the last item that it has seen. As text it has only letters, digits, `-`
-/// and `_`, so that it can be passed on a command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where a walk over the whole table has got to: the last item that it has seen. A walk that is interrupted is taken up again
+/// behind it, also by another process. As text it has only letters, digits, `-` and `_`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Position(Key);
+
+impl Position {
+    /// Behind the item with this key.
+    pub(super) fn of(key: &Item) -> Option<Self> {
+        Key::of(key).map(Self)
+    }
+
+    /// The item's key.
+    pub(super) fn to_item(&self) -> Item {
+        self.0.clone().into_item()
+    }
+}
 
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys = format!("{}{BETWEEN}{}", self.0.partition(), self.0.sort());
         f.write_str(&URL_SAFE_NO_PAD.encode(keys))
+    }
+}
+
+impl From<Position> for String {
+    fn from(position: Position) -> Self {
+        position.to_string()
+    }
+}
+
+impl TryFrom<String> for Position {
+    type Error = InvalidPosition;
+
+    fn try_from(text: String) -> Result<Self, InvalidPosition> {
+        text.parse()
     }
 }
 
@@ -69,7 +97,7 @@ impl Store {
             .table_name(&*self.table)
             .consistent_read(true)
             .limit(items_max)
-            .set_exclusive_start_key(from.map(|from| from.0.clone().into_item()))
+            .set_exclusive_start_key(from.map(Position::to_item))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         if let Some(version) = not_of_version {
             request = request
@@ -85,7 +113,7 @@ impl Store {
         Ok(PageOfTable {
             looked_at: u64::try_from(output.scanned_count).unwrap_or_default(),
             items: output.items.unwrap_or_default(),
-            next: output.last_evaluated_key.as_ref().and_then(Key::of).map(Position),
+            next: output.last_evaluated_key.as_ref().and_then(Position::of),
         })
     }
 }

@@ -14,6 +14,7 @@
 pub mod client_address;
 pub mod cookies;
 mod credentials;
+pub mod entrance;
 pub mod flash;
 pub mod form;
 pub mod link_holder;

@@ -15,9 +15,12 @@ mod agreements;
 mod beside;
 mod deliveries;
 mod due;
+mod files;
 mod funding;
 mod people;
 mod records;
+
+pub use files::FileInspector;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -84,6 +87,10 @@ text_enum! {
         NotEnded = "not_ended",
         /// A record is in a state in which nothing can have put it.
         Inconsistent = "inconsistent",
+        /// A file that a record names is not there.
+        NoFile = "no_file",
+        /// It is not as it was written.
+        DamagedFile = "damaged_file",
         /// A change is not in the audit log.
         NoAuditRow = "no_audit_row",
     }

@@ -375,12 +375,20 @@ async fn what_people_wrote_is_text_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn whoever_opens_the_bare_origin_is_in_the_app() {
+    let (_, _, browser) = signed_in().await;
+    for path in ["/", "/app/"] {
+        let page = browser.get(path).await;
+        assert_eq!((page.status, page.location()), (303, "/app"), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn every_call_of_a_member_has_one_audit_row() {
     let (org, _, browser) = signed_in().await;
     let before = org.audit().await.len();
     let paths = [
         "/app",
-        "/app/",
         "/app/account",
         "/app/workspaces",
         "/app/organization",

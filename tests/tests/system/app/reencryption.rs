@@ -5,12 +5,16 @@ use ops::reencrypt::{Reencrypted, reencrypt};
 use shared::crypto::keyring::Keyring;
 use shared::domain::agreement::gate::FieldType;
 use shared::domain::time::Timestamp;
+use shared::service::movements;
 use shared::store::Store;
 use tests::app::Browser;
+use tests::payments::{Paying, instructions};
 use tests::receiver::Receiver;
+use tests::rows;
 use tests::subscriber::Subscriber;
 
 use super::information::{asking, name, question, submit};
+use super::second_factor::{send_code, step, turn_on};
 
 async fn walk(store: &Store, keyring: &Keyring) -> Reencrypted {
     let on = |key: &shared::store::keys::Key, why: &str, _: &dyn Fn(&str)| panic!("{key}: {why}");
@@ -72,4 +76,41 @@ async fn an_old_key_can_be_dropped_after_what_it_sealed_was_sealed_anew() {
     // All of it opens without the old key: the next key seals it anew.
     let next = dropped.with_new_key("next").expect("a key");
     assert_eq!(walk(store, &next).await.resealed, 4);
+}
+
+#[tokio::test]
+async fn second_factors_and_payment_instructions_outlive_the_key_that_sealed_them() {
+    let paying = Paying::new().await;
+    paying.open().await;
+    let org = &paying.live.org;
+    let [payer, _] = &paying.people;
+    let guarded = org.member("Ruth Lindqvist").await;
+    let (secret, _) = turn_on(&Browser::of(org, &guarded).await, &guarded).await;
+
+    let old = org.stack().keyring().clone();
+    let rotated = ops::keyring::rotate(&old.reveal(), Timestamp::now()).expect("a keyring");
+    let done = walk(&org.store(), &rotated).await;
+    assert_eq!((done.resealed, done.current, done.changed), (2, 0, 0));
+    let how = Retirement { compromised_since: None, loses_sealed: true };
+    let dropped = ops::keyring::retire(&rotated.reveal(), old.current(), how).expect("retired").keyring;
+
+    // Its app's codes still sign the member in.
+    let after = org.stack().with_keyring(dropped.clone(), false);
+    let browser = Browser::new(&after.base_url);
+    let halfway = browser.sign_in(&guarded.email, &guarded.password, "/app/contacts").await;
+    assert!(halfway.location().starts_with("/app/sign-in/code"), "{}", halfway.location());
+    rows::forget_used_codes(org.stack().table(), &guarded.email).await;
+    let signed_in = send_code(&browser, "code", &secret.code_at(step()).reveal()).await;
+    assert_eq!((signed_in.status, signed_in.location()), (303, "/app/contacts"), "{}", signed_in.body);
+
+    // To enter the same instructions again changes nothing, which takes opening those that are there.
+    let again = async |keys: &Keyring| {
+        org.as_member(payer, "enter_instructions", async |call| {
+            movements::enter_instructions(call.scope(), call.member(), keys, paying.id, (0, &instructions())).await
+        })
+        .await
+    };
+    let before = paying.read().await;
+    again(&dropped).await.expect("they are the same");
+    assert_eq!(paying.read().await, before);
 }

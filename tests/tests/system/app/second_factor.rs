@@ -43,6 +43,17 @@ pub(super) fn key_on(page: &Page) -> Option<TotpSecret> {
     TotpSecret::parse(rest.split_once('>')?.1.split('<').next()?)
 }
 
+/// Turns a second factor on. Its secret, and the page after that, with the recovery codes.
+pub(super) async fn turn_on(browser: &Browser, person: &Person) -> (TotpSecret, Page) {
+    let begun = send(browser, PAGE, &[("current_password", &person.password)]).await;
+    assert_eq!((begun.status, begun.location()), (303, PAGE), "{}", begun.body);
+    let secret = key_on(&browser.get(PAGE).await).expect("a key");
+    let code = secret.code_at(step()).reveal();
+    let turned_on = send(browser, TURN_ON, &[("code", &code)]).await;
+    assert_eq!((turned_on.status, turned_on.location()), (303, PAGE), "{}", turned_on.body);
+    (secret, browser.get(PAGE).await)
+}
+
 /// The recovery codes on a page that shows them.
 pub(super) fn codes_on(page: &Page) -> Vec<String> {
     let Some((_, rest)) = page.body.split_once("<pre id=\"codes\"") else { return Vec::new() };
@@ -51,7 +62,7 @@ pub(super) fn codes_on(page: &Page) -> Vec<String> {
 }
 
 /// Sends a code on the second step of a sign-in.
-async fn send_code(browser: &Browser, field: &str, code: &str) -> Page {
+pub(super) async fn send_code(browser: &Browser, field: &str, code: &str) -> Page {
     let page = browser.get(&format!("{SIGN_IN_CODE}?next=/app/contacts")).await;
     assert_eq!(page.status, 200, "{}", page.location());
     let (token, next) = (page.hidden("form_token"), page.hidden("next"));
@@ -89,13 +100,7 @@ impl Guarded {
 
     async fn of(org: Org, person: Person) -> Self {
         let browser = Browser::of(&org, &person).await;
-        let begun = send(&browser, PAGE, &[("current_password", &person.password)]).await;
-        assert_eq!((begun.status, begun.location()), (303, PAGE), "{}", begun.body);
-        let secret = key_on(&browser.get(PAGE).await).expect("a key");
-        let code = secret.code_at(step()).reveal();
-        let turned_on = send(&browser, TURN_ON, &[("code", &code)]).await;
-        assert_eq!((turned_on.status, turned_on.location()), (303, PAGE), "{}", turned_on.body);
-        let turned_on = browser.get(PAGE).await;
+        let (secret, turned_on) = turn_on(&browser, &person).await;
         let codes = codes_on(&turned_on);
         let guarded = Self { org, person, address: own_address(), browser, turned_on, secret, codes };
         guarded.forget_used_codes().await;

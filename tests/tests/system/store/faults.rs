@@ -68,6 +68,18 @@ fn path(contact: &Value) -> String {
 }
 
 #[tokio::test]
+async fn an_unknown_caller_is_refused_although_the_trail_cannot_be_written_and_the_log_says_so() {
+    let broken = Broken::new().await;
+    let trail = broken.faults.inject(Rule::on("PutItem").containing("TRAIL#"), Fault::ServerError);
+    let refused = Client::new(&broken.stack.base_url).get(CONTACTS).send().await;
+    refused.refused(401);
+    assert!(trail.count() > 0);
+    // What the template's filter for audit failures looks for.
+    let line = log::line(broken.stack.log_file(), &refused.request_id()).await;
+    assert!(line["cause"].as_str().is_some_and(|cause| cause.starts_with("no trail entry: ")), "{line}");
+}
+
+#[tokio::test]
 async fn conflicting_transactions_are_tried_again() {
     let broken = Broken::new().await;
     let conflicts = broken.faults.inject(broken.on(WRITE).times(4), Fault::Conflict);

@@ -229,8 +229,7 @@ async fn older_records_are_read_as_they_are_and_migrated_while_the_service_runs(
 
 /// Migrates in small pages, each of them twice, while contacts join a workspace and answers are read.
 async fn migrate_under_traffic(old: &OldData, stack: &Stack, store: &Store) {
-    let dry = Operator::new(store).migration(None, true);
-    let counted = ops::migration::run(dry, |_| {}).await.expect("a count");
+    let counted = ops::migration::count(store).await.expect("a count");
     assert!(counted.older() > 0 && counted.rewritten == 0, "{counted:?}");
 
     let client = Client::new(&stack.base_url).with_token(&stack.ready.organizations[0].read_write_token);
@@ -248,21 +247,17 @@ async fn migrate_under_traffic(old: &OldData, stack: &Stack, store: &Store) {
         joined
     };
     let migrate = async {
-        let mut migration = Operator::new(store).migration(None, false).with_items_per_page(40);
-        let mut rewritten = 0;
+        let (mut behind, mut rewritten) = (None, 0);
         loop {
             // What is lost when a run is killed is done again by the next one.
-            let from = migration.position().cloned();
-            migration.step().await.expect("a page");
-            rewritten += migration.done.rewritten;
-            migration = Operator::new(store).migration(from, false).with_items_per_page(40);
-            if !migration.step().await.expect("the same page") {
-                rewritten += migration.done.rewritten;
-                return rewritten;
-            }
-            rewritten += migration.done.rewritten;
-            let from = migration.position().cloned();
-            migration = Operator::new(store).migration(from, false).with_items_per_page(40);
+            let page = || Operator::new(store).migrate_page(behind.as_ref(), 40, false);
+            let (done, _) = page().await.expect("a page");
+            let (again, next) = page().await.expect("the same page");
+            rewritten += done.rewritten + again.rewritten;
+            behind = match next {
+                Some(next) => Some(next),
+                None => return rewritten,
+            };
         }
     };
     let (joined, rewritten) = tokio::join!(join, migrate);

@@ -1,7 +1,10 @@
 //! `ops verify`: it finds nothing where nothing is wrong, and each kind of damage that is done on purpose.
 
+use std::path::{Path, PathBuf};
+
+use files::Files;
 use ops::verify::{Verification, Verified, verify};
-use shared::store::inspect::{Finding, Repair};
+use shared::store::inspect::{Finding, Problem, Repair};
 use tempfile::TempDir;
 use tests::Stack;
 use tests::app::Browser;
@@ -104,4 +107,37 @@ async fn the_demo_is_whole_and_each_damage_is_found_and_put_right_where_anything
         whole.restore(&table, whole.changes(&now)).await;
     }
     says_nothing(&table, "the end").await;
+    damaged_files_are_found(&table, &dir).await;
+}
+
+/// One file is taken away, and another one changed.
+async fn damaged_files_are_found(table: &Table, dir: &TempDir) {
+    let folder = dir.path().join("files");
+    let files = Files::in_folder(&folder).expect("the files of the demo");
+    let look = async || {
+        let mut found = Vec::new();
+        let how = Verification { files: Some(&files), ..Verification::default() };
+        let on = |finding: &Finding, _: Option<Repair>, _: &dyn Fn(&str)| found.push(finding.clone());
+        let (_, verified) = verify(&table.store(), how, on).await.expect("the table answers");
+        assert_eq!((verified.found, verified.repairable), (found.len() as u64, 0));
+        found
+    };
+    assert_eq!(look().await.iter().map(ToString::to_string).collect::<Vec<_>>(), Vec::<String>::new());
+    let mut stored = files_below(&folder);
+    stored.sort_unstable();
+    let [gone, changed] = [stored[0].clone(), stored[1].clone()];
+    std::fs::remove_file(&gone).expect("gone");
+    std::fs::write(&changed, b"something else").expect("changed");
+    let found = look().await;
+    for (problem, path) in [(Problem::NoFile, gone), (Problem::DamagedFile, changed)] {
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let is_it = |finding: &&Finding| finding.problem == problem && finding.says.contains(&name);
+        assert_eq!(found.iter().filter(is_it).count(), 1, "{problem:?} {name}: {found:?}");
+    }
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }

@@ -1,0 +1,32 @@
+//! What a browser meets that was given the bare origin: a redirect to the app.
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::{IntoResponse, Redirect};
+use http::{Method, Request, header};
+
+/// The path of the app's first page.
+const APP: &str = "/app";
+
+/// Puts redirects to the app before a router that answers what no other function does: from `/`, and from `/app/`, since a
+/// gateway's route can't end with a slash. A caller of the API, known by its token, gets the API's answer at `/`: nothing is
+/// there.
+#[must_use]
+pub fn with_entrance(router: Router) -> Router {
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let mut router = router.clone();
+        async move {
+            let has_token = request.headers().contains_key(header::AUTHORIZATION);
+            let leads_to_app = match request.uri().path() {
+                "/" => !has_token,
+                "/app/" => true,
+                _ => false,
+            };
+            if leads_to_app && matches!(*request.method(), Method::GET | Method::HEAD) {
+                return Ok(Redirect::to(APP).into_response());
+            }
+            tower::Service::call(&mut router, request).await
+        }
+    });
+    Router::new().fallback_service(service)
+}
