@@ -376,7 +376,7 @@ async fn what_people_wrote_is_text_and_nothing_else() {
 
 #[tokio::test]
 async fn whoever_opens_the_bare_origin_is_in_the_app() {
-    let (_, _, browser) = signed_in().await;
+    let (_org, _, browser) = signed_in().await;
     for path in ["/", "/app/"] {
         let page = browser.get(path).await;
         assert_eq!((page.status, page.location()), (303, "/app"), "{path}");
