@@ -25,7 +25,6 @@ use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
-use crate::service::audit;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
     AgreementWithContacts, AgreementWithFacts, DraftFunding, DraftRecords, LoadedAgreement, Payments, blockers_of,
@@ -34,7 +33,7 @@ use crate::service::loaded_agreement::{
 use crate::service::review_fingerprint::ReviewFingerprint;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
-use crate::service::workspaces;
+use crate::service::{audit, endings, workspaces};
 use crate::store::Versioned;
 use crate::store::agreements as stored;
 use crate::store::due::DueEntry;
@@ -446,7 +445,9 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
         let is_its_own = before.next_due() == Some(entry.at);
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };
+    let opened = endings::opening_items(scope, &after, moment).await?;
     let changes = stored::advance(scope.call(), before, &after)?;
-    let plan = Plan::new(scope, Settlement::Settled).decided_at(moment).change([changes]);
-    Ok(plan.emit(after.events()).showing([after.id().uuid()]))
+    let plan = Plan::new(scope, Settlement::Settled).decided_at(moment).change([changes]).change(opened.changes);
+    let events = after.events().into_iter().chain(opened.events);
+    Ok(plan.emit(events).showing([after.id().uuid()].into_iter().chain(opened.ids)))
 }
