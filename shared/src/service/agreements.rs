@@ -316,7 +316,7 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
     let (contacts, payments, funding, proposed) = tokio::try_join!(contacts, payments, funding, proposed)?;
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
     let is_ready = |draft: &&Agreement| {
-        let records = (contacts.as_slice(), payments.of(draft), &*funding.changed(draft));
+        let records = (contacts.as_slice(), payments.of(draft), &*funding.changed(draft, &contacts));
         blockers(draft, records).is_empty() && !proposed.contains(&draft.id())
     };
     Ok(drafts.into_iter().filter(is_ready).map(Agreement::id).collect())

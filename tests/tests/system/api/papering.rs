@@ -2,6 +2,8 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use shared::domain::agreement::SignatureBlock;
+use shared::domain::agreement::gate::GateRule;
 use shared::domain::funding::CloseReason;
 use shared::domain::member::funding::NotDone;
 use shared::domain::movement::safe_text::SafeNote;
@@ -286,6 +288,32 @@ async fn what_changes_after_papering_is_in_the_way_of_publication() {
     refused.refused_for(422, &[("agreement_id", "funding_item_changed")]);
     org.post(&park, &json!({"waiting_on": null})).send().await.ok(200);
     assert_eq!(codes().await, [] as [Value; 0]);
+    // Its document has the names of its owner and of the trustee.
+    for (contact, name) in [(&estate.settlor, "Sol"), (&estate.trustee, "Tova")] {
+        let path = format!("/api/v1/contacts/{}", contact["id"].as_str().expect("an id"));
+        org.patch(&path, &json!({"display_name": "Somebody Else"})).send().await.ok(200);
+        assert_eq!(codes().await, ["funding_item_changed"], "{name}");
+        org.patch(&path, &json!({"display_name": name})).send().await.ok(200);
+        assert_eq!(codes().await, [] as [Value; 0], "{name}");
+    }
+    // Also of whoever takes part no longer.
+    let mut edited = Drafted::of(&org, draft["id"].as_str().expect("an id")).await;
+    let owner = estate.settlor["id"].as_str().expect("an id");
+    edited
+        .change(&org, |draft| {
+            let gone = draft.participants.iter().find(|one| one.contact_id.to_string() == owner).expect("the owner").id;
+            let kept = |block: &SignatureBlock| block.participant_id != gone;
+            let blocks = draft.documents[0].blocks.iter().filter(|block| kept(block)).map(|block| block.id).collect();
+            draft.stages[0].gates[0].rule = GateRule::SignatureBlocks { block_ids: blocks };
+            draft.documents[0].blocks.retain(kept);
+            draft.participants.retain(|one| one.id != gone);
+        })
+        .await;
+    assert_eq!(codes().await, [] as [Value; 0]);
+    let path = format!("/api/v1/contacts/{owner}");
+    org.patch(&path, &json!({"display_name": "Somebody Else"})).send().await.ok(200);
+    assert_eq!(codes().await, ["funding_item_changed"]);
+    org.patch(&path, &json!({"display_name": "Sol"})).send().await.ok(200);
     let mute = format!("/api/v1/contacts/{}", estate.trustee["id"].as_str().expect("an id"));
     org.patch(mute, &json!({"email": null})).send().await.ok(200);
     assert_eq!(codes().await, ["participant_email_missing"]);
