@@ -445,7 +445,8 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
         let is_its_own = before.next_due() == Some(entry.at);
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };
-    let opened = endings::opening_items(scope, &after, moment).await?;
+    let papered = if after.has_ended_early() { endings::papered_items(scope, &after).await? } else { Vec::new() };
+    let opened = endings::opening_items(scope, &papered, &after, moment)?;
     let changes = stored::advance(scope.call(), before, &after)?;
     let plan = Plan::new(scope, Settlement::Settled).decided_at(moment).change([changes]).change(opened.changes);
     let events = after.events().into_iter().chain(opened.events);

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::domain::agreement::Agreement;
 use crate::domain::event::EventKind;
+use crate::domain::funding::FundingItem;
 use crate::domain::ids::{AgreementId, FundingItemId, MovementId, ObligationId};
 use crate::domain::moment::Moment;
 use crate::error::Error;
@@ -21,7 +22,7 @@ use crate::service::loaded_agreement::obligation_ids;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::change::Changes;
-use crate::store::{funding_items as stored_items, movements as stored, obligations as stored_obligations};
+use crate::store::{Versioned, funding_items as stored_items, movements as stored, obligations as stored_obligations};
 
 /// The operation that cancels a movement with its agreement, in audit rows and log lines.
 pub const END_MOVEMENT: &str = "end_movement";
@@ -64,15 +65,22 @@ pub(super) struct OpenedItems {
     pub ids: Vec<Uuid>,
 }
 
-/// Opens the items of an agreement that a change ends early. Nothing is read if it does not end, or papers none.
-pub(super) async fn opening_items(scope: &Scope, after: &Agreement, moment: Moment) -> Result<OpenedItems, Error> {
+/// The items of an agreement that may be about to end. Nothing is read if it papers none.
+pub(super) async fn papered_items(scope: &Scope, agreement: &Agreement) -> Result<Vec<Versioned<FundingItem>>, Error> {
+    Ok(scope.store().funding_items(agreement.funding_item_ids.iter().copied()).await?)
+}
+
+/// Opens items whose agreement a change ends early; none if it does not end.
+pub(super) fn opening_items(
+    scope: &Scope,
+    items: &[Versioned<FundingItem>],
+    after: &Agreement,
+    moment: Moment,
+) -> Result<OpenedItems, Error> {
     let mut opened = OpenedItems::default();
-    if !after.has_ended_early() {
-        return Ok(opened);
-    }
-    for item in scope.store().funding_items(after.funding_item_ids.iter().copied()).await? {
+    for item in items {
         let Some(open) = item.reopened_with(after, moment) else { continue };
-        opened.changes.push(stored_items::reopen(scope.call(), &item, &open)?);
+        opened.changes.push(stored_items::reopen(scope.call(), item, &open)?);
         opened.events.push(open.event());
         opened.ids.push(item.id().uuid());
     }

@@ -5,6 +5,7 @@ use crate::domain::agreement::edit::Seen;
 use crate::domain::agreement::{Agreement, Label, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
+use crate::domain::funding::FundingItem;
 use crate::domain::ids::{AgreementId, ProposalId};
 use crate::domain::member::{self, DecisionContext, Member, Outcome, Refusal};
 use crate::domain::moment::Moment;
@@ -312,6 +313,7 @@ pub async fn decide(
     let LoadedProposal { proposal, loaded, moment } = LoadedProposal::load(scope, found(scope, id).await?).await?;
     let (agreement, workspace) = (loaded.agreement(), loaded.workspace());
     let zone = zone_of_promises(scope, agreement).await?;
+    let papered = papered_to_end(scope, agreement, proposal.action).await?;
     let context = DecisionContext {
         proposal: &proposal,
         agreement,
@@ -339,7 +341,7 @@ pub async fn decide(
     };
     let call = scope.call();
     let mut changes = vec![stored::decide(call, &proposal, &outcome.proposal)?];
-    let executed = executed(scope, &loaded, &outcome, moment).await?;
+    let executed = executed(scope, (&loaded, &papered), &outcome, moment)?;
     changes.extend(executed.changes);
     let mut plan = Plan::new(scope, Ok(()))
         .decided_at(moment)
@@ -354,17 +356,29 @@ pub async fn decide(
     Ok(plan)
 }
 
+/// The items that an action opens again; nothing is read for another action than cancelling.
+async fn papered_to_end(
+    scope: &Scope,
+    agreement: &Agreement,
+    action: ProposalAction,
+) -> Result<Vec<Versioned<FundingItem>>, Error> {
+    match action {
+        ProposalAction::CancelAgreement => endings::papered_items(scope, agreement).await,
+        ProposalAction::PublishAgreement => Ok(Vec::new()),
+    }
+}
+
 /// What a decision that executes an effect writes beside the proposal: the agreement, its workspace, and the items that it
 /// papers, with their events and the ids of what was activated or opened.
-async fn executed(
+fn executed(
     scope: &Scope,
-    loaded: &LoadedAgreement,
+    (loaded, papered): (&LoadedAgreement, &[Versioned<FundingItem>]),
     outcome: &Outcome,
     moment: Moment,
 ) -> Result<OpenedItems, Error> {
     let mut executed = OpenedItems::default();
     if let Some(after) = &outcome.agreement {
-        executed = endings::opening_items(scope, after, moment).await?;
+        executed = endings::opening_items(scope, papered, after, moment)?;
         executed.changes.push(agreements::execute(scope.call(), loaded.agreement(), after)?);
         executed.changes.extend(loaded.starting(scope, after)?);
     }
@@ -454,6 +468,7 @@ pub async fn propose_and_confirm(
     let moment = scope.moment_after(agreement.updated_at);
     let holder = scope.store().claim_holder(id, action).await?;
     let loaded = LoadedAgreement::load(scope, agreement).await?;
+    let papered = papered_to_end(scope, loaded.agreement(), action).await?;
     let refused = |reason| Ok(Plan::new(scope, Err(reason)).showing([id.uuid()]));
     let expired = match (proposal::take_over_claim(holder.as_deref(), moment), &holder) {
         (Ok(expired), _) => expired,
@@ -493,7 +508,7 @@ pub async fn propose_and_confirm(
         changes.push(stored::expire(call, before, expired, false)?);
     }
     changes.push(stored::create_decided(call, &made, &outcome.proposal, expired.is_some())?);
-    let executed = executed(scope, &loaded, &outcome, moment).await?;
+    let executed = executed(scope, (&loaded, &papered), &outcome, moment)?;
     changes.extend(executed.changes);
     events.push(EventKind::ProposalCreated(ProposalData::from(made.proposal())));
     events.extend(outcome.events);

@@ -149,12 +149,11 @@ impl Fields {
         let keeper = item.asset_kind().keeper(verb).and_then(|keeper| keeper.in_words(item.detail()));
         let trustee = word(trustees, "trustee", "trustees");
         // What nobody keeps a record of, the trustees hold.
-        let (further, confirms) = match &keeper {
-            Some(keeper) => (format!("{keeper} or the law requires"), format!("{keeper} has confirmed")),
-            None => {
-                let confirm = word(trustees, "has confirmed", "have confirmed");
-                ("the law requires".to_owned(), format!("the {trustee} {confirm}"))
-            }
+        let (further, confirms) = if let Some(keeper) = &keeper {
+            (format!("{keeper} or the law requires"), format!("{keeper} has confirmed"))
+        } else {
+            let confirm = word(trustees, "has confirmed", "have confirmed");
+            ("the law requires".to_owned(), format!("the {trustee} {confirm}"))
         };
         Self(vec![
             ("owners", parties.names(owners)),

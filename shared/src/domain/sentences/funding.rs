@@ -95,8 +95,8 @@ mod tests {
         assert_eq!(next_step_of_item(&sorted), "Add what is missing: the owner, make, model and year, VIN.");
         let ready = ready_item(&trust, Verb::Assign);
         assert_eq!(next_step_of_item(&ready), "Nothing is missing. Draft its agreement.");
-        let hold = crate::wire::input::read(serde_json::json!({"waiting_on": "counsel"})).unwrap();
-        let held = ready.park(hold, crate::domain::actor::Actor::system(), ready.updated_at()).unwrap();
+        let parking = crate::wire::input::read(serde_json::json!({"waiting_on": "counsel"})).unwrap();
+        let held = ready.park(parking, crate::domain::actor::Actor::system(), ready.updated_at()).unwrap();
         let expected = "On hold: it waits for counsel. Nothing else is missing: its agreement can be drafted once the hold is \
                         cleared.";
         assert_eq!(next_step_of_item(&held), expected);

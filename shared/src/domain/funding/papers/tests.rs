@@ -75,84 +75,88 @@ fn trust_of_others() -> (Trust, Vec<Contact>) {
 
 const DATED: &str = "Date of this draft: 14 Mar 2026";
 
+/// A kind, a verb and what its document calls itself; what it says before and behind the facts, for one person and for two.
+type Case = ((AssetKind, Verb, &'static str), [[&'static str; 2]; 2]);
+
+const CASES: [Case; 4] = [
+    (
+        (AssetKind::PersonalProperty, Verb::Assign, "assignment"),
+        [
+            [
+                "Ben (the \"assignor\") assigns to Ada, as trustee of The Ellery Family Trust, all right, title and \
+                 interest in the asset described below.",
+                "The assignor will sign any further document that the law requires to complete the assignment. For the \
+                 purposes of the trust's funding, the assignment counts as complete only once the trustee has \
+                 confirmed it in writing.",
+            ],
+            [
+                "Ben and Saul (the \"assignors\") assign to Ada and Ruth, as trustees of The Ellery Family Trust, all \
+                 right, title and interest in the asset described below.",
+                "The assignors will sign any further document that the law requires to complete the assignment. For \
+                 the purposes of the trust's funding, the assignment counts as complete only once the trustees have \
+                 confirmed it in writing.",
+            ],
+        ],
+    ),
+    (
+        (AssetKind::Vehicle, Verb::Retitle, "request"),
+        [
+            [
+                "Ben asks you to change the title of the asset described below to the following: Ada, as trustee of The \
+                 Ellery Family Trust.",
+                "Please confirm the new title to the trustee in writing. A certification of trust is available on \
+                 request.",
+            ],
+            [
+                "Ben and Saul ask you to change the title of the asset described below to the following: Ada and Ruth, \
+                 as trustees of The Ellery Family Trust.",
+                "Please confirm the new title to the trustees in writing. A certification of trust is available on \
+                 request.",
+            ],
+        ],
+    ),
+    (
+        (AssetKind::LifeInsurance, Verb::ChangeBeneficiary, "request"),
+        [
+            [
+                "Ben asks you to record the following beneficiary of the asset described below: Ada, as trustee of The \
+                 Ellery Family Trust.",
+                "Please confirm to the trustee in writing which beneficiary you have on record. If your own form is \
+                 required, please send it to the trustee.",
+            ],
+            [
+                "Ben and Saul ask you to record the following beneficiary of the asset described below: Ada and Ruth, \
+                 as trustees of The Ellery Family Trust.",
+                "Please confirm to the trustees in writing which beneficiary you have on record. If your own form is \
+                 required, please send it to the trustees.",
+            ],
+        ],
+    ),
+    (
+        (AssetKind::BankAccount, Verb::Transfer, "request"),
+        [
+            [
+                "Ben asks you to transfer the asset described below to Ada, as trustee of The Ellery Family Trust. \
+                 Account numbers and instructions will follow on your own form. They are not part of this document.",
+                "Please confirm the transfer to the trustee in writing once it is complete.",
+            ],
+            [
+                "Ben and Saul ask you to transfer the asset described below to Ada and Ruth, as trustees of The Ellery \
+                 Family Trust. Account numbers and instructions will follow on your own form. They are not part of \
+                 this document.",
+                "Please confirm the transfer to the trustees in writing once it is complete.",
+            ],
+        ],
+    ),
+];
+
 #[test]
 fn each_document_is_written_for_one_person_and_for_several() {
-    let draft = |what: &str| format!("DRAFT. Counsel must review this {what} before anyone signs it.");
-    let cases = [
-        (
-            (AssetKind::PersonalProperty, Verb::Assign, "assignment"),
-            [
-                [
-                    "Ben (the \"assignor\") assigns to Ada, as trustee of The Ellery Family Trust, all right, title and \
-                     interest in the asset described below.",
-                    "The assignor will sign any further document that the law requires to complete the assignment. For the \
-                     purposes of the trust's funding, the assignment counts as complete only once the trustee has \
-                     confirmed it in writing.",
-                ],
-                [
-                    "Ben and Saul (the \"assignors\") assign to Ada and Ruth, as trustees of The Ellery Family Trust, all \
-                     right, title and interest in the asset described below.",
-                    "The assignors will sign any further document that the law requires to complete the assignment. For \
-                     the purposes of the trust's funding, the assignment counts as complete only once the trustees have \
-                     confirmed it in writing.",
-                ],
-            ],
-        ),
-        (
-            (AssetKind::Vehicle, Verb::Retitle, "request"),
-            [
-                [
-                    "Ben asks you to change the title of the asset described below to the following: Ada, as trustee of The \
-                     Ellery Family Trust.",
-                    "Please confirm the new title to the trustee in writing. A certification of trust is available on \
-                     request.",
-                ],
-                [
-                    "Ben and Saul ask you to change the title of the asset described below to the following: Ada and Ruth, \
-                     as trustees of The Ellery Family Trust.",
-                    "Please confirm the new title to the trustees in writing. A certification of trust is available on \
-                     request.",
-                ],
-            ],
-        ),
-        (
-            (AssetKind::LifeInsurance, Verb::ChangeBeneficiary, "request"),
-            [
-                [
-                    "Ben asks you to record the following beneficiary of the asset described below: Ada, as trustee of The \
-                     Ellery Family Trust.",
-                    "Please confirm to the trustee in writing which beneficiary you have on record. If your own form is \
-                     required, please send it to the trustee.",
-                ],
-                [
-                    "Ben and Saul ask you to record the following beneficiary of the asset described below: Ada and Ruth, \
-                     as trustees of The Ellery Family Trust.",
-                    "Please confirm to the trustees in writing which beneficiary you have on record. If your own form is \
-                     required, please send it to the trustees.",
-                ],
-            ],
-        ),
-        (
-            (AssetKind::BankAccount, Verb::Transfer, "request"),
-            [
-                [
-                    "Ben asks you to transfer the asset described below to Ada, as trustee of The Ellery Family Trust. \
-                     Account numbers and instructions will follow on your own form. They are not part of this document.",
-                    "Please confirm the transfer to the trustee in writing once it is complete.",
-                ],
-                [
-                    "Ben and Saul ask you to transfer the asset described below to Ada and Ruth, as trustees of The Ellery \
-                     Family Trust. Account numbers and instructions will follow on your own form. They are not part of \
-                     this document.",
-                    "Please confirm the transfer to the trustees in writing once it is complete.",
-                ],
-            ],
-        ),
-    ];
-    for ((kind, verb, what), texts) in cases {
+    for ((kind, verb, what), texts) in CASES {
         for (is_one, [before, behind]) in [true, false].into_iter().zip(texts) {
             let mut written = written(kind, verb, is_one);
-            assert_eq!(written.remove(0), draft(what));
+            let draft = format!("DRAFT. Counsel must review this {what} before anyone signs it.");
+            assert_eq!(written.remove(0), draft);
             if verb != Verb::Assign {
                 assert!(written.remove(0).starts_with("To "), "{verb}");
             }

@@ -103,7 +103,6 @@ impl History {
         let agreement = (!self.agreements.is_empty()).then(|| rng.usize(..self.agreements.len()));
         let verb = VERBS[rng.usize(..VERBS.len())];
         match (rng.u8(..26), agreement) {
-            (0..3, _) => Act::SortWhole(item, verb),
             (3, _) => Act::SortVerb(item, (rng.u8(..4) > 0).then_some(verb)),
             (4, _) => Act::Park(item, Some(WAITING[rng.usize(..WAITING.len())])),
             (5, _) => Act::Park(item, None),
