@@ -65,7 +65,7 @@ bench: ## Figures: calls, lists, pages, deliveries, start and size of functions;
 	$(LAMBDA_TOOLS); $(call build_functions,$(ZIPPED),hello)
 	COUNTERSIGN_FUNCTIONS=target/lambda cargo run --release -p tests --no-default-features --bin bench_start
 
-generate: ## Writes shared/openapi.json and the routes in infra/template.yaml, from operations and pages
+generate: ## Writes shared/openapi.json, the routes in infra/template.yaml and the table in docs/trust-funding.md
 	cargo run -p local --bin generate
 
 watch: ## Functions served by `cargo lambda watch`, rebuilt on every change

@@ -20,7 +20,7 @@ impl WriteOperation for PaperFundingItems {
         path: "/api/v1/funding-items/paper",
         tag: "Funding",
         summary: "Paper funding items",
-        description: "Drafts an ordinary agreement for 1 to 25 items of one trust, all or none: each has to be `ready` and not on hold. It has a document for each item, which counsel has to review, its trustees, settlors and owners as participants, a step for signing, and a step that waits for the confirmation of the receiving side. It sends nothing to anyone. If the draft is discarded or the agreement cancelled, the items are open again.",
+        description: "Drafts an ordinary agreement for 1 to 25 items of one trust, which has to have a trustee, all or none: each has to be `ready`, with another verb than `leave_out`, and not on hold. It has a document for each item, which counsel must review, its trustees, settlors and owners as participants, a step for signing, and a step that waits for the confirmation of the receiving side. It sends nothing to anyone. When the draft is discarded, or the agreement cancelled or expires, its items are open again.",
         success: &[(201, "The draft.")],
         headers: &[],
     };

@@ -72,7 +72,7 @@ impl ReadOperation for GetFundingItem {
         path: "/api/v1/funding-items/{item_id}",
         tag: "Funding",
         summary: "Get a funding item",
-        description: "Its `ETag` is what a PATCH may send as `If-Match`. An item of an agreement that was cancelled or has expired is open again up to 90 seconds later; calls that change it find it open from the moment on.",
+        description: "Its `ETag` is what a PATCH may send as `If-Match`. An item is open again in the moment in which its agreement is cancelled or its expiry is written down.",
         success: &[(200, "The funding item.")],
         headers: &["etag"],
     };

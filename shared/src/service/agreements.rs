@@ -25,7 +25,6 @@ use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
-use crate::service::audit;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
     AgreementWithContacts, AgreementWithFacts, DraftFunding, DraftRecords, LoadedAgreement, Payments, blockers_of,
@@ -34,7 +33,7 @@ use crate::service::loaded_agreement::{
 use crate::service::review_fingerprint::ReviewFingerprint;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
-use crate::service::workspaces;
+use crate::service::{audit, endings, workspaces};
 use crate::store::Versioned;
 use crate::store::agreements as stored;
 use crate::store::due::DueEntry;
@@ -317,7 +316,7 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
     let (contacts, payments, funding, proposed) = tokio::try_join!(contacts, payments, funding, proposed)?;
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
     let is_ready = |draft: &&Agreement| {
-        let records = (contacts.as_slice(), payments.of(draft), &*funding.changed(draft));
+        let records = (contacts.as_slice(), payments.of(draft), &*funding.changed(draft, &contacts));
         blockers(draft, records).is_empty() && !proposed.contains(&draft.id())
     };
     Ok(drafts.into_iter().filter(is_ready).map(Agreement::id).collect())
@@ -446,7 +445,10 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
         let is_its_own = before.next_due() == Some(entry.at);
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };
+    let papered = if after.has_ended_early() { endings::papered_items(scope, &after).await? } else { Vec::new() };
+    let opened = endings::opening_items(scope, &papered, &after, moment)?;
     let changes = stored::advance(scope.call(), before, &after)?;
-    let plan = Plan::new(scope, Settlement::Settled).decided_at(moment).change([changes]);
-    Ok(plan.emit(after.events()).showing([after.id().uuid()]))
+    let plan = Plan::new(scope, Settlement::Settled).decided_at(moment).change([changes]).change(opened.changes);
+    let events = after.events().into_iter().chain(opened.events);
+    Ok(plan.emit(events).showing([after.id().uuid()].into_iter().chain(opened.ids)))
 }

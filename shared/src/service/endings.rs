@@ -1,18 +1,28 @@
-//! What ends with an agreement that was cancelled or has expired: its open movements, its obligations that are not
-//! confirmed, and the papering of funding items, which are open again (architecture, section 4).
+//! What ends with an agreement that was cancelled or has expired: the papering of funding items, which are open again, its
+//! open movements, and its obligations that are not confirmed (architecture, section 4).
 //!
-//! The act that ends the agreement commits with an entry of the due index. Each record is then changed in a transaction of
-//! its own, with its own audit row. If that is interrupted, the entry is still there, and the next one who takes it up goes on
-//! with what is left. Until then every act looks at the agreement, which says already that it has ended.
+//! Decision: the items, 25 at most, are opened in the transaction that ends the agreement ([`opening_items`]), as publication
+//! sets them in progress in its own: lists filter by phases and count them, and would be wrong until another transaction.
+//!
+//! Movements and obligations may be too many for that. The act that ends the agreement commits with an entry of the due index.
+//! Each record is then changed in a transaction of its own, with its own audit row. If that is interrupted, the entry is still
+//! there, and the next one who takes it up goes on with what is left. Until then every act looks at the agreement, which says
+//! already that it has ended. The entry that an operator's repair writes opens items that were left behind, too.
+
+use uuid::Uuid;
 
 use crate::domain::agreement::Agreement;
+use crate::domain::event::EventKind;
+use crate::domain::funding::FundingItem;
 use crate::domain::ids::{AgreementId, FundingItemId, MovementId, ObligationId};
+use crate::domain::moment::Moment;
 use crate::error::Error;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::obligation_ids;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
-use crate::store::{funding_items as stored_items, movements as stored, obligations as stored_obligations};
+use crate::store::change::Changes;
+use crate::store::{Versioned, funding_items as stored_items, movements as stored, obligations as stored_obligations};
 
 /// The operation that cancels a movement with its agreement, in audit rows and log lines.
 pub const END_MOVEMENT: &str = "end_movement";
@@ -42,6 +52,39 @@ impl Left {
             Self::FundingItem(_) => FREE_FUNDING_ITEM,
         }
     }
+}
+
+/// The items that the end of their agreement opens again, in the transaction that ends it.
+#[derive(Debug, Default)]
+pub(super) struct OpenedItems {
+    /// The changes of the items.
+    pub changes: Vec<Changes>,
+    /// Their events.
+    pub events: Vec<EventKind>,
+    /// Their ids.
+    pub ids: Vec<Uuid>,
+}
+
+/// The items of an agreement that may be about to end. Nothing is read if it papers none.
+pub(super) async fn papered_items(scope: &Scope, agreement: &Agreement) -> Result<Vec<Versioned<FundingItem>>, Error> {
+    Ok(scope.store().funding_items(agreement.funding_item_ids.iter().copied()).await?)
+}
+
+/// Opens items whose agreement a change ends early; none if it does not end.
+pub(super) fn opening_items(
+    scope: &Scope,
+    items: &[Versioned<FundingItem>],
+    after: &Agreement,
+    moment: Moment,
+) -> Result<OpenedItems, Error> {
+    let mut opened = OpenedItems::default();
+    for item in items {
+        let Some(open) = item.reopened_with(after, moment) else { continue };
+        opened.changes.push(stored_items::reopen(scope.call(), item, &open)?);
+        opened.events.push(open.event());
+        opened.ids.push(item.id().uuid());
+    }
+    Ok(opened)
 }
 
 /// An agreement that has ended, with the records that have yet to end with it. None if there is nothing to do.

@@ -1,12 +1,10 @@
 //! Funding items: reading, adding, sorting, parking; and what members do about them. Papering is in
 //! [`papering`](super::papering), adding many in [`funding_import`](super::funding_import).
 //!
-//! Decision: an item whose agreement was cancelled or has expired is open for every act from that moment on, whether its own
-//! record says so yet or not. The act then opens it first, with the event, in its transaction; what is left to do with the end
-//! of the agreement finds nothing left.
+//! Decision: what ends an agreement opens its items again in the same transaction ([`endings`](super::endings)), so every
+//! read, list and summary tells the truth from one record, and no act has to look whether an agreement has ended.
 
 use crate::domain::agreement::Agreement;
-use crate::domain::event::EventKind;
 use crate::domain::funding::input::{FundingItemChanges, NewFundingItem, Parking};
 use crate::domain::funding::proof::NewProof;
 use crate::domain::funding::summary::FundingSummary;
@@ -181,61 +179,48 @@ pub(super) fn check_workspace(trust: Option<&Trust>, workspace: WorkspaceId) -> 
     }
 }
 
-/// An item as acts find it. What the end of its agreement left to do is done first.
+/// An item as members' acts find it.
 #[derive(Debug)]
-pub(super) struct Current {
-    /// The item as it is stored.
-    pub before: Versioned<FundingItem>,
-    /// The item as it is.
-    pub item: FundingItem,
-    /// What has happened to it that its record does not say yet.
-    pub events: Vec<EventKind>,
+struct Current {
+    /// The item.
+    item: Versioned<FundingItem>,
     /// The agreement that papers it, or by which it was funded.
-    pub agreement: Option<Versioned<Agreement>>,
+    agreement: Option<Versioned<Agreement>>,
     /// When this attempt decides.
-    pub moment: Moment,
+    moment: Moment,
 }
 
 impl Current {
-    pub(super) async fn load(scope: &Scope, id: FundingItemId) -> Result<Self, Error> {
-        Self::of(scope, get(scope, id).await?).await
-    }
-
-    pub(super) async fn of(scope: &Scope, before: Versioned<FundingItem>) -> Result<Self, Error> {
-        let agreement = match before.agreement_id() {
+    async fn load(scope: &Scope, id: FundingItemId) -> Result<Self, Error> {
+        let item = get(scope, id).await?;
+        let agreement = match item.agreement_id() {
             Some(id) => scope.store().agreement(id).await?,
             None => None,
         };
-        let moment = scope.moment_after(before.updated_at());
-        let reopened = agreement.as_ref().and_then(|agreement| before.reopened_with(agreement, moment));
-        let (item, events) = match reopened {
-            Some(reopened) => {
-                let event = reopened.event();
-                (reopened.into_item(), vec![event])
-            }
-            None => (FundingItem::clone(&before), Vec::new()),
-        };
-        Ok(Self { before, item, events, agreement, moment })
+        let moment = scope.moment_after(item.updated_at());
+        Ok(Self { item, agreement, moment })
     }
 
     fn course(&self) -> acts::Course<'_> {
         (self.agreement.as_deref(), self.moment)
     }
+}
 
-    /// The plan of a change that a token or a member made, with the version that it leaves.
-    fn plan(self, scope: &Scope, change: ItemChange) -> Result<Plan<(FundingItem, u64)>, Error> {
-        let Self { before, events, moment, .. } = self;
-        let change = change.after(events);
-        let shown = [before.id().uuid()];
-        if *change == *before {
-            let version = before.version();
-            return Ok(Plan::new(scope, (change.into_item(), version)).showing(shown));
-        }
-        let written = stored::change(scope.call(), &before, &change)?;
-        let (version, events) = (before.version() + 1, change.events().to_vec());
-        let plan = Plan::new(scope, (change.into_item(), version)).decided_at(moment);
-        Ok(plan.change([written]).emit(events).showing(shown))
+/// The plan of a change that a token or a member made, with the version that it leaves.
+fn changed(
+    scope: &Scope,
+    (before, moment): (&Versioned<FundingItem>, Moment),
+    change: ItemChange,
+) -> Result<Plan<(FundingItem, u64)>, Error> {
+    let shown = [before.id().uuid()];
+    if *change == **before {
+        let version = before.version();
+        return Ok(Plan::new(scope, (change.into_item(), version)).showing(shown));
     }
+    let written = stored::change(scope.call(), before, &change)?;
+    let (version, events) = (before.version() + 1, change.events().to_vec());
+    let plan = Plan::new(scope, (change.into_item(), version)).decided_at(moment);
+    Ok(plan.change([written]).emit(events).showing(shown))
 }
 
 /// Sorts an item, and returns it with its version. A change without an effect makes no new version.
@@ -252,7 +237,7 @@ pub async fn update(
     let scope = by.scope();
     let trust_id = if let NullablePatch::Set(id) = &changes.trust_id { Some(*id) } else { None };
     let owners = if let Patch::Set(owners) = &changes.owner_contact_ids { owners.as_slice() } else { &[] };
-    let current = Current::load(scope, id).await?;
+    let item = get(scope, id).await?;
     let named = [("owner_contact_ids", owners)];
     let (trust, of_owners) = futures_util::try_join!(named_trust(scope, trust_id), unknown_contacts(scope, &named))?;
     let mut unknown = trust.as_ref().err().cloned().unwrap_or_default();
@@ -260,14 +245,12 @@ pub async fn update(
     if !unknown.is_empty() {
         return Err(Error::NotFound(unknown));
     }
-    expected.check(current.before.version())?;
+    expected.check(item.version())?;
     let mut errors = FieldErrors::default();
-    errors.extend(
-        check_workspace(trust.ok().flatten().as_deref(), current.item.workspace_id()).err().unwrap_or_default(),
-    );
-    let sorted = current.item.sort(changes, current.moment.at());
-    match sorted {
-        Ok(change) if errors.is_empty() => current.plan(scope, change),
+    errors.extend(check_workspace(trust.ok().flatten().as_deref(), item.workspace_id()).err().unwrap_or_default());
+    let moment = scope.moment_after(item.updated_at());
+    match item.sort(changes, moment.at()) {
+        Ok(change) if errors.is_empty() => changed(scope, (&item, moment), change),
         Ok(_) => Err(Error::Invalid(errors)),
         Err(found) => {
             errors.extend(found);
@@ -282,9 +265,10 @@ pub async fn update(
 /// [`Error::NotFound`] when there is none; `wrong_state`, `sensitive_value`.
 pub async fn park(by: &impl Writer, id: FundingItemId, parking: Parking) -> Result<Plan<(FundingItem, u64)>, Error> {
     let scope = by.scope();
-    let current = Current::load(scope, id).await?;
-    let change = current.item.park(parking, scope.actor().clone(), current.moment.at()).map_err(Error::Invalid)?;
-    current.plan(scope, change)
+    let item = get(scope, id).await?;
+    let moment = scope.moment_after(item.updated_at());
+    let change = item.park(parking, scope.actor().clone(), moment.at()).map_err(Error::Invalid)?;
+    changed(scope, (&item, moment), change)
 }
 
 /// What a member does about an item.
@@ -326,10 +310,9 @@ pub async fn act(
         Err(refused) => return Ok(plan(Err(refused))),
     };
     let FundingChange { item, events } = change;
-    let mut changes = vec![stored::act(scope.call(), &current.before, &item)?];
+    let mut changes = vec![stored::act(scope.call(), &current.item, &item)?];
     // The agreement must be as it was when they acted: another member may cancel it at the same moment.
     changes.extend(current.agreement.as_ref().map(|agreement| agreements::check(scope.call(), agreement)));
-    let events = current.events.iter().cloned().chain(events);
     Ok(plan(Ok(())).change(changes).emit(events))
 }
 

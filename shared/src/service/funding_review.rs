@@ -210,10 +210,8 @@ pub async fn item(scope: &Scope, id: FundingItemId) -> Result<ItemReview, Error>
     let mut wanted = owner_candidates(&workspace, &trusts);
     wanted.extend(found.owner_contact_ids());
     let (agreement, people) = futures_util::try_join!(agreement, contacts(scope, wanted))?;
-    let reopened = agreement.as_ref().and_then(|agreement| found.reopened_with(agreement, scope.moment()));
     let version = found.version();
-    let item = reopened.map_or_else(|| found.into_inner(), crate::domain::funding::ReopenedItem::into_item);
-    let agreement = agreement.filter(|agreement| item.agreement_id() == Some(agreement.id()));
+    let item = found.into_inner();
     Ok(ItemReview {
         item,
         version,

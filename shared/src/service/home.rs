@@ -410,7 +410,7 @@ fn blockers(
     if agreement.lifecycle() != Lifecycle::Draft {
         return Vec::new();
     }
-    let changed = funding.changed(agreement);
+    let changed = funding.changed(agreement, contacts);
     blockers_of(agreement, true, (contacts, payments.of(agreement), &changed), now)
 }
 

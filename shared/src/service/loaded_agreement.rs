@@ -27,6 +27,7 @@ use crate::domain::obligation::{self, Obligation};
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
+use crate::domain::trust::Trust;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
@@ -156,7 +157,7 @@ impl LoadedAgreement {
     pub fn blockers(&self, now: Timestamp) -> Vec<Blocker> {
         match self.agreement().lifecycle() {
             Lifecycle::Draft => {
-                let changed = self.funding.changed(self.agreement());
+                let changed = self.funding.changed(self.agreement(), self.contacts());
                 let records = (self.contacts(), self.payments.of(self.agreement()), changed.as_slice());
                 blockers_of(self.agreement(), self.workspace.activated_at().is_some(), records, now)
             }
@@ -259,11 +260,13 @@ pub(super) async fn zone_of_promises(scope: &Scope, agreement: &Agreement) -> Re
     Ok(scope.store().organization().await?.time_zone)
 }
 
-/// The funding items of drafts, with the versions of their trusts.
+/// The funding items of drafts, with their trusts.
 #[derive(Debug, Default)]
 pub(super) struct DraftFunding {
     items: Vec<Versioned<FundingItem>>,
-    trusts: HashMap<TrustId, u64>,
+    trusts: HashMap<TrustId, Versioned<Trust>>,
+    /// Owners and trustees who were removed from the participants of their draft. Its documents name them still.
+    removed: Vec<Contact>,
 }
 
 impl DraftFunding {
@@ -285,18 +288,31 @@ impl DraftFunding {
         let mut funding = Self::default();
         for found in try_join_all(read).await? {
             funding.items.extend(found.items.into_iter().filter(|item| papered.contains(&item.id())));
-            funding.trusts.extend(found.trusts.iter().map(|trust| (trust.id, trust.version())));
+            funding.trusts.extend(found.trusts.into_iter().map(|trust| (trust.id, trust)));
         }
+        let named = funding.items.iter().flat_map(|item| {
+            let trust = item.trust_id().and_then(|trust| funding.trusts.get(&trust));
+            let trustees = trust.map(|trust| trust.trustee_contact_ids.as_slice()).unwrap_or_default();
+            item.owner_contact_ids().iter().chain(trustees).copied()
+        });
+        let take_part = participants_of(drafts);
+        let removed: BTreeSet<ContactId> = named.filter(|id| !take_part.contains(id)).collect();
+        funding.removed = scope.store().contacts(removed).await?.into_iter().map(Versioned::into_inner).collect();
         Ok(funding)
     }
 
-    /// The items of one of the drafts that are no longer as it papers them.
-    pub(super) fn changed(&self, draft: &Agreement) -> Vec<FundingItemId> {
+    /// The items of one of the drafts that are no longer as it papers them. The contacts are those of its participants.
+    pub(super) fn changed(&self, draft: &Agreement, contacts: &[Contact]) -> Vec<FundingItemId> {
+        if draft.funding_item_ids.is_empty() {
+            return Vec::new();
+        }
+        let known: Vec<Contact> = contacts.iter().chain(&self.removed).cloned().collect();
         let is_as_papered = |id: &FundingItemId| {
             let item = self.items.iter().find(|item| item.id() == *id);
             item.is_some_and(|item| {
-                let trust = item.trust_id().and_then(|trust| self.trusts.get(&trust)).copied();
-                !item.has_changed_since_papered(draft.id(), trust)
+                let trust = item.trust_id().and_then(|trust| self.trusts.get(&trust));
+                let trust = trust.map(|trust| (&**trust, trust.version()));
+                !item.has_changed_since_papered(draft.id(), trust, &known)
             })
         };
         draft.funding_item_ids.iter().filter(|id| !is_as_papered(id)).copied().collect()

@@ -13,13 +13,12 @@ use crate::domain::day::Day;
 use crate::domain::funding::FundingItem;
 use crate::domain::funding::input::{ItemIds, NewPapering};
 use crate::domain::funding::item::Papering;
-use crate::domain::funding::papers::{self, Paper, Parties};
+use crate::domain::funding::papers::{self, NamesDigest, Paper, Parties};
 use crate::domain::ids::{AgreementId, FundingItemId};
 use crate::domain::trust::Trust;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::service::agreements::AgreementInFull;
-use crate::service::funding_items::Current;
 use crate::service::loaded_agreement::blockers_of;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::workspaces;
@@ -34,7 +33,7 @@ pub struct Prepared {
     workspace: Versioned<Workspace>,
     trust: Versioned<Trust>,
     contacts: Vec<Contact>,
-    items: Vec<Current>,
+    items: Vec<Versioned<FundingItem>>,
     papers: Vec<Paper>,
     day: Day,
 }
@@ -72,7 +71,7 @@ impl Prepared {
 
     /// The items, in the order in which they were named.
     pub fn items(&self) -> impl Iterator<Item = &FundingItem> {
-        self.items.iter().map(|current| &current.item)
+        self.items.iter().map(|item| &**item)
     }
 
     /// The day of the documents, in the organization's zone.
@@ -104,10 +103,10 @@ pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error
     let items = named(scope, &new.item_ids).await?;
     check(&items).map_err(Error::Invalid)?;
     // An item that is ready has its trust.
-    let trust_id = items.first().and_then(|current| current.item.trust_id()).ok_or(Error::Conflict)?;
+    let trust_id = items.first().and_then(|item| item.trust_id()).ok_or(Error::Conflict)?;
     let trust = scope.store().trust(trust_id).await?;
     let trust = trust.ok_or_else(|| Error::Internal("a funding item without its trust".to_owned()))?;
-    let wanted = papers::named_contacts(&trust, items.iter().map(|current| &current.item));
+    let wanted = papers::named_contacts(&trust, items.iter().map(|item| &**item));
     let contacts = async { scope.store().contacts(wanted).await.map_err(Error::from) };
     let workspace = workspaces::workspace_of(scope, trust.workspace_id);
     let zone = async { scope.store().organization().await.map(|found| found.time_zone).map_err(Error::from) };
@@ -115,7 +114,7 @@ pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
     let day: Day = zone.day_of(scope.now());
     let parties = Parties { trust: &trust, contacts: &contacts };
-    let papers = items.iter().filter_map(|current| papers::paper(&current.item, parties, day)).collect();
+    let papers = items.iter().filter_map(|item| papers::paper(item, parties, day)).collect();
     let name = new.name.clone().or_else(|| papers::default_name(&trust));
     let name = name.ok_or_else(|| Error::Internal("a trust whose name makes no name".to_owned()))?;
     let prepared = Prepared { id: AgreementId::new(), name, workspace, trust, contacts, items, papers, day };
@@ -125,7 +124,7 @@ pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error
     Ok(prepared)
 }
 
-async fn named(scope: &Scope, ids: &ItemIds) -> Result<Vec<Current>, Error> {
+async fn named(scope: &Scope, ids: &ItemIds) -> Result<Vec<Versioned<FundingItem>>, Error> {
     let found = scope.store().funding_items(ids.as_slice().iter().copied()).await?;
     let mut unknown = FieldErrors::default();
     for (at, id) in ids.as_slice().iter().enumerate() {
@@ -134,18 +133,15 @@ async fn named(scope: &Scope, ids: &ItemIds) -> Result<Vec<Current>, Error> {
             unknown.extend(FieldErrors::one(format!("item_ids[{at}]"), FieldCode::NotFound, message));
         }
     }
-    if !unknown.is_empty() {
-        return Err(Error::NotFound(unknown));
-    }
-    futures_util::future::try_join_all(found.into_iter().map(|item| Current::of(scope, item))).await
+    if unknown.is_empty() { Ok(found) } else { Err(Error::NotFound(unknown)) }
 }
 
-fn check(items: &[Current]) -> Result<(), FieldErrors> {
+fn check(items: &[Versioned<FundingItem>]) -> Result<(), FieldErrors> {
     let mut errors = FieldErrors::default();
-    let first = items.first().map(|current| &current.item);
+    let first = items.first();
     // Items that lack a trust are refused for that: the first that has one decides which it is.
-    let trust = items.iter().find_map(|current| current.item.trust_id());
-    for (at, Current { item, .. }) in items.iter().enumerate() {
+    let trust = items.iter().find_map(|item| item.trust_id());
+    for (at, item) in items.iter().enumerate() {
         let mut refused = |code, message: &str| {
             errors.extend(FieldErrors::one(format!("item_ids[{at}]"), code, message));
         };
@@ -187,11 +183,13 @@ pub fn paper(
         other => other,
     })?);
     let (mut events, mut shown) = (Vec::new(), vec![id.uuid()]);
-    for Current { before, item, events: happened, moment, .. } in items {
-        let papering = Papering { agreement_id: id, papered_at: moment.at(), trust_version: trust.version() };
+    for item in items {
+        let papered_at = scope.moment_after(item.updated_at()).at();
+        let names = Some(NamesDigest::of(&item, Parties { trust: &trust, contacts: &contacts }));
+        let papering = Papering { agreement_id: id, papered_at, trust_version: trust.version(), names };
         // What was checked before still holds: nothing was read again.
-        let change = item.paper(papering).map_err(|_| Error::Conflict)?.after(happened);
-        changes.push(stored::change(scope.call(), &before, &change)?);
+        let change = item.paper(papering).map_err(|_| Error::Conflict)?;
+        changes.push(stored::change(scope.call(), &item, &change)?);
         events.extend(change.events().to_vec());
         shown.push(item.id().uuid());
     }

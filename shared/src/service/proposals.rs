@@ -5,8 +5,9 @@ use crate::domain::agreement::edit::Seen;
 use crate::domain::agreement::{Agreement, Label, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
+use crate::domain::funding::FundingItem;
 use crate::domain::ids::{AgreementId, ProposalId};
-use crate::domain::member::{self, DecisionContext, Member, Refusal};
+use crate::domain::member::{self, DecisionContext, Member, Outcome, Refusal};
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
 use crate::domain::movement::safe_text::SafeLine;
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::agreements as agreements_service;
 use crate::service::due::Settlement;
+use crate::service::endings::{self, OpenedItems};
 use crate::service::loaded_agreement::{
     AgreementWithContacts, LoadedAgreement, participants_of, payments_to_cancel, zone_of_promises,
 };
@@ -311,6 +313,7 @@ pub async fn decide(
     let LoadedProposal { proposal, loaded, moment } = LoadedProposal::load(scope, found(scope, id).await?).await?;
     let (agreement, workspace) = (loaded.agreement(), loaded.workspace());
     let zone = zone_of_promises(scope, agreement).await?;
+    let papered = papered_to_end(scope, agreement, proposal.action).await?;
     let context = DecisionContext {
         proposal: &proposal,
         agreement,
@@ -338,23 +341,52 @@ pub async fn decide(
     };
     let call = scope.call();
     let mut changes = vec![stored::decide(call, &proposal, &outcome.proposal)?];
-    if let Some(after) = &outcome.agreement {
-        changes.push(agreements::execute(call, agreement, after)?);
-        changes.extend(loaded.starting(scope, after)?);
-    }
-    changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(call, workspace)));
-    let activated = outcome.workspace.as_ref().map(|workspace| workspace.id().uuid());
+    let executed = executed(scope, (&loaded, &papered), &outcome, moment)?;
+    changes.extend(executed.changes);
     let mut plan = Plan::new(scope, Ok(()))
         .decided_at(moment)
         .change(changes)
-        .emit(outcome.events)
-        .showing([id.uuid(), agreement.id().uuid()].into_iter().chain(activated));
+        .emit(outcome.events.into_iter().chain(executed.events))
+        .showing([id.uuid(), agreement.id().uuid()].into_iter().chain(executed.ids));
     if choice == Choice::Confirm {
         // A transaction has room for some 85 checks. Strongly consistent reads just before it cover the rest: a contact
         // that is renamed after them might as well be renamed after the decision, which names no one.
         plan = plan.check(loaded.contact_checks(scope));
     }
     Ok(plan)
+}
+
+/// The items that an action opens again; nothing is read for another action than cancelling.
+async fn papered_to_end(
+    scope: &Scope,
+    agreement: &Agreement,
+    action: ProposalAction,
+) -> Result<Vec<Versioned<FundingItem>>, Error> {
+    match action {
+        ProposalAction::CancelAgreement => endings::papered_items(scope, agreement).await,
+        ProposalAction::PublishAgreement => Ok(Vec::new()),
+    }
+}
+
+/// What a decision that executes an effect writes beside the proposal: the agreement, its workspace, and the items that it
+/// papers, with their events and the ids of what was activated or opened.
+fn executed(
+    scope: &Scope,
+    (loaded, papered): (&LoadedAgreement, &[Versioned<FundingItem>]),
+    outcome: &Outcome,
+    moment: Moment,
+) -> Result<OpenedItems, Error> {
+    let mut executed = OpenedItems::default();
+    if let Some(after) = &outcome.agreement {
+        executed = endings::opening_items(scope, papered, after, moment)?;
+        executed.changes.push(agreements::execute(scope.call(), loaded.agreement(), after)?);
+        executed.changes.extend(loaded.starting(scope, after)?);
+    }
+    if let Some(workspace) = &outcome.workspace {
+        executed.changes.push(workspaces::activate(scope.call(), workspace));
+        executed.ids.push(workspace.id().uuid());
+    }
+    Ok(executed)
 }
 
 /// A protected effect as the page on which a member proposes and confirms it in one act shows it.
@@ -436,6 +468,7 @@ pub async fn propose_and_confirm(
     let moment = scope.moment_after(agreement.updated_at);
     let holder = scope.store().claim_holder(id, action).await?;
     let loaded = LoadedAgreement::load(scope, agreement).await?;
+    let papered = papered_to_end(scope, loaded.agreement(), action).await?;
     let refused = |reason| Ok(Plan::new(scope, Err(reason)).showing([id.uuid()]));
     let expired = match (proposal::take_over_claim(holder.as_deref(), moment), &holder) {
         (Ok(expired), _) => expired,
@@ -475,15 +508,12 @@ pub async fn propose_and_confirm(
         changes.push(stored::expire(call, before, expired, false)?);
     }
     changes.push(stored::create_decided(call, &made, &outcome.proposal, expired.is_some())?);
-    if let Some(after) = &outcome.agreement {
-        changes.push(agreements::execute(call, loaded.agreement(), after)?);
-        changes.extend(loaded.starting(scope, after)?);
-    }
-    changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(call, workspace)));
+    let executed = executed(scope, (&loaded, &papered), &outcome, moment)?;
+    changes.extend(executed.changes);
     events.push(EventKind::ProposalCreated(ProposalData::from(made.proposal())));
     events.extend(outcome.events);
-    let activated = outcome.workspace.as_ref().map(|workspace| workspace.id().uuid());
-    let shown = [made.proposal().id().uuid(), id.uuid()].into_iter().chain(activated);
+    events.extend(executed.events);
+    let shown = [made.proposal().id().uuid(), id.uuid()].into_iter().chain(executed.ids);
     Ok(Plan::new(scope, Ok(()))
         .decided_at(moment)
         .change(changes)

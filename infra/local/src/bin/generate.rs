@@ -1,6 +1,6 @@
 //! Writes what derives from the declarations of operations and pages: `shared/openapi.json`, the description that every
-//! function serves and routes by, its compressed form, and the routes in `infra/template.yaml`. Run it after adding or
-//! changing an operation or a page.
+//! function serves and routes by, its compressed form, the routes in `infra/template.yaml`, and the table of funding in
+//! `docs/trust-funding.md`. Run it after adding or changing an operation or a page, or that table.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -31,5 +31,10 @@ fn generate() -> Result<(), String> {
     let template = std::fs::read_to_string(folder.join(file)).map_err(|error| format!("{file}: {error}"))?;
     let template = gateway::with_routes(&template, &gateway::routes())
         .ok_or_else(|| format!("{file} has no marks for its routes"))?;
-    write(file, template.as_bytes())
+    write(file, template.as_bytes())?;
+    let file = "docs/trust-funding.md";
+    let page = std::fs::read_to_string(folder.join(file)).map_err(|error| format!("{file}: {error}"))?;
+    let page = shared::domain::funding::table::with_reference(&page)
+        .ok_or_else(|| format!("{file} has no marks for its table"))?;
+    write(file, page.as_bytes())
 }

@@ -273,7 +273,7 @@ impl Blocker {
             Self::SafeTermsIncomplete => "The terms of the SAFE are incomplete.",
             Self::SafePartiesMissing => "A SAFE needs an investor and an issuer among its participants.",
             Self::FundingItemChanged => {
-                "A funding item is on hold or has left this agreement, or its trust has changed since it was papered. Clear the hold, or discard this draft and paper the items again."
+                "A funding item is on hold or has left this agreement, or its trust, an owner or a trustee has changed since it was papered. Clear the hold, or discard this draft and paper the items again."
             }
             Self::ExpiryInPast => "The agreement would have expired already. Choose a later date.",
         }

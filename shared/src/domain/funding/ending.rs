@@ -73,7 +73,8 @@ impl ReopenedItem {
     }
 
     /// The item.
-    pub(crate) fn into_item(self) -> FundingItem {
+    #[cfg(test)]
+    pub(in crate::domain) fn into_item(self) -> FundingItem {
         self.item
     }
 }

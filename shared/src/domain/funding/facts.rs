@@ -1,7 +1,7 @@
-//! The one table of funding: which verbs fit which kind of asset, and which facts each needs (contract, section 2, "Funding
-//! item"). Validation, `missing_facts`, the API document, forms and the reference derive from it.
+//! Kinds of assets, verbs and facts: what each fact looks like, and the facts of an item. Which kind has which is in
+//! [`table`](super::table).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use deserr::{Deserr, IntoValue, Map, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
@@ -160,98 +160,6 @@ pub enum FactType {
     Flag,
 }
 
-/// The verbs of a kind, each with the facts that it needs. [`Verb::LeaveOut`] fits every kind and needs [`LEAVE_OUT`].
-type Row = (AssetKind, &'static [(Verb, &'static [Fact])]);
-
-/// What leaving an asset out needs, and nothing else: no trust and no owner.
-const LEAVE_OUT: &[Fact] = &[Fact::Reason];
-
-const REAL_ESTATE: &[Fact] = &[Fact::Address, Fact::County, Fact::State, Fact::LegalDescription, Fact::CurrentVesting];
-const VEHICLE: &[Fact] = &[Fact::MakeModelYear, Fact::Vin, Fact::State];
-const POLICY_BENEFICIARY: &[Fact] = &[Fact::Carrier, Fact::PolicyLast4, Fact::Designation, Fact::SharePercent];
-const POLICY: &[(Verb, &[Fact])] =
-    &[(Verb::ChangeBeneficiary, POLICY_BENEFICIARY), (Verb::Assign, &[Fact::Carrier, Fact::PolicyLast4])];
-const DIGITAL_ASSET: &[Fact] = &[Fact::Platform, Fact::Description];
-const DESCRIPTION: &[Fact] = &[Fact::Description];
-
-/// The table of the contract, section 2.
-const TABLE: &[Row] = &[
-    (AssetKind::RealEstate, &[(Verb::Deed, REAL_ESTATE), (Verb::ChangeBeneficiary, REAL_ESTATE)]),
-    (
-        AssetKind::BankAccount,
-        &[
-            (Verb::Retitle, &[Fact::Institution, Fact::AccountType, Fact::AccountLast4, Fact::CurrentTitle]),
-            (Verb::ChangeBeneficiary, &[Fact::Institution, Fact::AccountLast4]),
-            (Verb::Transfer, &[Fact::Institution, Fact::AccountLast4, Fact::AmountMinor, Fact::Currency]),
-        ],
-    ),
-    (
-        AssetKind::BrokerageAccount,
-        &[
-            (Verb::Retitle, &[Fact::Institution, Fact::AccountLast4, Fact::Registration]),
-            (Verb::Transfer, &[Fact::Institution, Fact::AccountLast4, Fact::Registration, Fact::ReceivingInstitution]),
-            (Verb::ChangeBeneficiary, &[Fact::Institution, Fact::AccountLast4]),
-        ],
-    ),
-    (
-        AssetKind::RetirementAccount,
-        &[(
-            Verb::ChangeBeneficiary,
-            &[Fact::Institution, Fact::AccountLast4, Fact::PlanType, Fact::Designation, Fact::SharePercent],
-        )],
-    ),
-    (AssetKind::LifeInsurance, POLICY),
-    (AssetKind::Annuity, POLICY),
-    (
-        AssetKind::BusinessInterest,
-        &[(Verb::Assign, &[Fact::EntityName, Fact::EntityType, Fact::Interest, Fact::ConsentRequired])],
-    ),
-    (AssetKind::Vehicle, &[(Verb::Retitle, VEHICLE), (Verb::ChangeBeneficiary, VEHICLE)]),
-    (AssetKind::PersonalProperty, &[(Verb::Assign, DESCRIPTION)]),
-    (AssetKind::DigitalAsset, &[(Verb::Transfer, DIGITAL_ASSET), (Verb::Assign, DIGITAL_ASSET)]),
-    (
-        AssetKind::PromissoryNote,
-        &[(Verb::Assign, &[Fact::DebtorName, Fact::PrincipalMinor, Fact::Currency, Fact::Secured])],
-    ),
-    (AssetKind::IntellectualProperty, &[(Verb::Assign, &[Fact::IpType, Fact::RegistrationNumber])]),
-    (
-        AssetKind::Other,
-        &[
-            (Verb::Deed, DESCRIPTION),
-            (Verb::Retitle, DESCRIPTION),
-            (Verb::ChangeBeneficiary, DESCRIPTION),
-            (Verb::Transfer, DESCRIPTION),
-            (Verb::Assign, DESCRIPTION),
-        ],
-    ),
-];
-
-impl AssetKind {
-    fn rows(self) -> impl Iterator<Item = (Verb, &'static [Fact])> {
-        TABLE.iter().filter(move |(kind, _)| *kind == self).flat_map(|(_, verbs)| verbs.iter().copied())
-    }
-
-    /// The verbs that fit, in the order of the table; [`Verb::LeaveOut`] last.
-    pub fn verbs(self) -> impl Iterator<Item = Verb> {
-        self.rows().map(|(verb, _)| verb).chain([Verb::LeaveOut])
-    }
-
-    /// The facts that a verb needs, in the order of the table. None if it does not fit the kind.
-    #[must_use]
-    pub fn facts_for(self, verb: Verb) -> Option<&'static [Fact]> {
-        if verb == Verb::LeaveOut {
-            return Some(LEAVE_OUT);
-        }
-        self.rows().find(|(known, _)| *known == verb).map(|(_, facts)| facts)
-    }
-
-    /// All facts that an asset of the kind may have, whatever the verb.
-    #[must_use]
-    pub fn facts(self) -> BTreeSet<Fact> {
-        self.rows().flat_map(|(_, facts)| facts).chain(LEAVE_OUT).copied().collect()
-    }
-}
-
 impl Fact {
     /// What it looks like.
     #[must_use]
@@ -344,8 +252,8 @@ impl Fact {
             all.extensions?.get("x-enum-descriptions")?.get(at)?.as_str().map(str::to_owned)
         });
         let needed_by = |kind: &AssetKind| {
-            let verbs = kind.rows().filter(|(_, facts)| facts.contains(&self)).map(|(verb, _)| verb.as_str());
-            let verbs: Vec<&str> = verbs.collect();
+            let needs = |verb: &Verb| kind.facts_for(*verb).is_some_and(|facts| facts.contains(&self));
+            let verbs: Vec<&str> = kind.verbs().filter(needs).map(Verb::as_str).collect();
             (!verbs.is_empty()).then(|| format!("`{kind}` ({})", verbs.join(", ")))
         };
         let needed: Vec<String> = AssetKind::ALL.iter().filter_map(needed_by).collect();

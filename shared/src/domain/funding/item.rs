@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::facts::{AssetKind, Detail, Fact, Verb};
+use super::papers::{NamesDigest, Parties};
 use super::proof::{Claim, Proof};
 use super::{CloseReason, FundingStatus, Phase, WaitingOn};
 use crate::domain::actor::Actor;
-use crate::domain::contact::ExternalReference;
+use crate::domain::contact::{Contact, ExternalReference};
 use crate::domain::ids::{AgreementId, ContactId, FundingItemId, ProofId, TrustId, WorkspaceId};
 use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
+use crate::domain::trust::Trust;
 use crate::limits;
 use crate::wire::input::texts;
 use crate::wire::text::Folded;
@@ -100,8 +102,11 @@ pub struct Papering {
     pub agreement_id: AgreementId,
     /// When it was drafted.
     pub papered_at: Timestamp,
-    /// The version of the trust, whose names its documents have.
+    /// The version of the trust, whose name its document has.
     pub trust_version: u64,
+    /// The names of people that its document has. What was papered before they were kept has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<NamesDigest>,
 }
 
 /// How an item stands, with what belongs to it. Only [`Status::Funded`] rests on proof, and [`Status::Claimed`] on none.
@@ -345,12 +350,20 @@ impl FundingItem {
         Folded::new(self.label.as_str())
     }
 
-    /// Whether it is no longer as an agreement papers it: it left the agreement, is on hold, or its trust has changed since
-    /// (contract, section 5, `funding_item_changed`).
+    /// Whether it is no longer as an agreement papers it: it left the agreement, is on hold, its trust has changed since, or
+    /// an owner or a trustee has another name than its document says (contract, section 5, `funding_item_changed`). The
+    /// trust comes with its version.
     #[must_use]
-    pub fn has_changed_since_papered(&self, agreement: AgreementId, trust_version: Option<u64>) -> bool {
+    pub fn has_changed_since_papered(
+        &self,
+        agreement: AgreementId,
+        trust: Option<(&Trust, u64)>,
+        contacts: &[Contact],
+    ) -> bool {
         let Status::Papered { papering } = &self.status else { return true };
-        let is_of_it = papering.agreement_id == agreement;
-        !is_of_it || self.hold.is_some() || trust_version != Some(papering.trust_version)
+        let Some((trust, version)) = trust else { return true };
+        let is_renamed =
+            || papering.names.is_some_and(|names| names != NamesDigest::of(self, Parties { trust, contacts }));
+        papering.agreement_id != agreement || self.hold.is_some() || version != papering.trust_version || is_renamed()
     }
 }

@@ -1,8 +1,8 @@
 //! Funding: the assets that have to move into a trust, from the first mention to the confirmed transfer (contract, sections
 //! 2 and 3, "Funding item").
 //!
-//! [`facts`] has the one table of kinds, verbs and required facts, from which validation, the API document, forms and the
-//! reference derive, `shown` how people read facts. [`item`] has the record and what derives from it, [`input`] what callers send, [`transitions`] what
+//! [`table`] is the one table of kinds, verbs, required facts and recipients, from which validation, the API document, forms,
+//! documents and the reference derive, [`facts`] has what each fact looks like, `shown` how people read facts. [`item`] has the record and what derives from it, [`input`] what callers send, [`transitions`] what
 //! tokens and members do, [`proof`] claim and proof, `closing` what only members do, `ending` what publication and the end of an agreement do, [`summary`]
 //! the numbers of a schedule, [`sensitive`] what no fact may contain, [`papers`] the documents of an agreement that papers
 //! items. What only members do is in [`member::funding`](super::member::funding).
@@ -30,6 +30,7 @@ pub mod proof;
 pub mod sensitive;
 mod shown;
 pub mod summary;
+pub mod table;
 pub mod transitions;
 
 pub use ending::{ReopenedItem, StartedItem};

@@ -1,6 +1,6 @@
 //! The agreement that papers items: its documents from templates, its participants, its steps.
 //!
-//! The templates are plain text with fields in double braces, one for each verb. Each says that counsel has to review it. What
+//! The templates are plain text with fields in double braces, one for each verb. Each says that counsel must review it. What
 //! makes PDFs of them is elsewhere: the domain gives their texts, and takes the files.
 //!
 //! Decision: the second step is an information request with a file for each asset, asked of the first trustee. Without a
@@ -13,8 +13,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{Fact, Verb};
+use serde::{Deserialize, Serialize};
+
+use super::facts::Verb;
 use super::item::FundingItem;
+use crate::crypto;
 use crate::domain::actor::Actor;
 use crate::domain::agreement::gate::{FieldType, GateRule, InformationField};
 use crate::domain::agreement::{
@@ -79,6 +82,23 @@ impl Parties<'_> {
     }
 }
 
+/// The names of people in the document of an item, as a number that changes with them: two lists of names hardly ever have
+/// the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NamesDigest(u64);
+
+impl NamesDigest {
+    /// That of the owners and trustees of an item, as their contacts are called now.
+    #[must_use]
+    pub fn of(item: &FundingItem, parties: Parties<'_>) -> Self {
+        let people = item.owner_contact_ids().iter().chain(&parties.trust.trustee_contact_ids);
+        let names: Vec<&[u8]> = people.map(|id| parties.name(*id).as_bytes()).collect();
+        let [first, second, third, fourth, fifth, sixth, seventh, eighth, ..] = crypto::fingerprint(&names);
+        Self(u64::from_be_bytes([first, second, third, fourth, fifth, sixth, seventh, eighth]))
+    }
+}
+
 /// The template of a verb. None if there is nothing to paper.
 fn template(verb: Verb) -> Option<&'static str> {
     Some(match verb {
@@ -103,52 +123,75 @@ pub fn paper(item: &FundingItem, parties: Parties<'_>, day: Day) -> Option<Paper
     let verb = item.verb()?;
     let text = template(verb)?;
     let (title, rest) = text.split_once('\n')?;
-    let owners = parties.names(item.owner_contact_ids());
-    let trustees = parties.names(&parties.trust.trustee_contact_ids);
-    let institution = [Fact::Institution, Fact::Carrier, Fact::Platform, Fact::EntityName]
-        .into_iter()
-        .find_map(|fact| item.detail().get(fact))
-        .map_or_else(|| "the institution that holds the asset".to_owned(), super::FactValue::display);
-    let is_one = |ids: &[ContactId]| ids.len() <= 1;
-    let (of_owners, of_trustees) = (is_one(item.owner_contact_ids()), is_one(&parties.trust.trustee_contact_ids));
-    let fields = [
-        ("owners", owners.as_str()),
-        ("asks", if of_owners { "asks" } else { "ask" }),
-        ("assigns", if of_owners { "assigns" } else { "assign" }),
-        ("conveys", if of_owners { "conveys" } else { "convey" }),
-        ("as_trustee", if of_trustees { "as trustee" } else { "as trustees" }),
-        ("trustees", &trustees),
-        ("trust", parties.trust.formal_name.as_str()),
-        ("institution", &institution),
-        ("date", &day.for_people()),
-    ];
+    let fields = Fields::of(item, verb, parties, day);
     let blocks = rest.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).map(|block| match block {
         "[facts]" => Block::Facts(facts(item)),
         "[signatures]" => {
             let signers = signers(item, parties.trust);
             Block::Signatures(signers.into_iter().map(|id| parties.name(id).to_owned()).collect())
         }
-        paragraph => Block::Paragraph(filled(paragraph, &fields)),
+        paragraph => Block::Paragraph(fields.fill(paragraph)),
     });
     let (item_id, asset) = (item.id(), item.label().as_str().to_owned());
     Some(Paper { item_id, title: title.to_owned(), asset, blocks: blocks.collect() })
 }
 
-/// A text with its fields filled. What is filled in is not looked at again: a name with braces stays a name.
-fn filled(text: &str, fields: &[(&str, &str)]) -> String {
-    let (mut filled, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once("{{") {
-        filled.push_str(before);
-        let Some((name, after)) = after.split_once("}}") else {
-            rest = after;
-            break;
+/// The fields of the templates, each by its name.
+struct Fields(Vec<(&'static str, String)>);
+
+impl Fields {
+    /// What the document of an item says in its fields, with the words that fit one person and several.
+    fn of(item: &FundingItem, verb: Verb, parties: Parties<'_>, day: Day) -> Self {
+        let (owners, trustees) = (item.owner_contact_ids(), parties.trust.trustee_contact_ids.as_slice());
+        let word = |people: &[ContactId], one: &'static str, several: &'static str| {
+            if people.len() <= 1 { one } else { several }.to_owned()
         };
-        let value = fields.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-        filled.push_str(value.unwrap_or("…"));
-        rest = after;
+        let keeper = item.asset_kind().keeper(verb).and_then(|keeper| keeper.in_words(item.detail()));
+        let trustee = word(trustees, "trustee", "trustees");
+        // What nobody keeps a record of, the trustees hold.
+        let (further, confirms) = if let Some(keeper) = &keeper {
+            (format!("{keeper} or the law requires"), format!("{keeper} has confirmed"))
+        } else {
+            let confirm = word(trustees, "has confirmed", "have confirmed");
+            ("the law requires".to_owned(), format!("the {trustee} {confirm}"))
+        };
+        Self(vec![
+            ("owners", parties.names(owners)),
+            ("asks", word(owners, "asks", "ask")),
+            ("assigns", word(owners, "assigns", "assign")),
+            ("assignor", word(owners, "assignor", "assignors")),
+            ("grantor", word(owners, "grantor", "grantors")),
+            ("Grantor", word(owners, "Grantor", "Grantors")),
+            ("grantee", word(trustees, "grantee", "grantees")),
+            ("Grantee", word(trustees, "Grantee", "Grantees")),
+            ("as_trustee", word(trustees, "as trustee", "as trustees")),
+            ("trustees", parties.names(trustees)),
+            ("trustee", trustee),
+            ("trust", parties.trust.formal_name.as_str().to_owned()),
+            ("keeper", keeper.unwrap_or_else(|| "…".to_owned())),
+            ("further", further),
+            ("confirms", confirms),
+            ("date", day.for_people()),
+        ])
     }
-    filled.push_str(rest);
-    filled
+
+    /// A text with its fields filled. What is filled in is not looked at again: a name with braces stays a name. A name with
+    /// a point at its end ends a sentence with that one.
+    fn fill(&self, text: &str) -> String {
+        let (mut filled, mut rest) = (String::new(), text);
+        while let Some((before, after)) = rest.split_once("{{") {
+            filled.push_str(before);
+            let Some((name, after)) = after.split_once("}}") else {
+                rest = after;
+                break;
+            };
+            let value = self.0.iter().find(|(known, _)| *known == name).map_or("…", |(_, value)| value.as_str());
+            filled.push_str(value);
+            rest = if value.ends_with('.') { after.strip_prefix('.').unwrap_or(after) } else { after };
+        }
+        filled.push_str(rest);
+        filled
+    }
 }
 
 /// The facts of an item's document: the asset, and what the verb needs.
@@ -291,109 +334,4 @@ fn cut(text: &str) -> Result<Label, FieldErrors> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::super::facts::AssetKind;
-    use super::super::fixtures::{contacts, noon, ready_item, trust};
-    use super::*;
-    use crate::domain::agreement::blockers::{Blocker, DraftContext, blockers};
-    use crate::wire::input::read;
-
-    const PAPERED: [Verb; 5] = [Verb::Deed, Verb::Retitle, Verb::ChangeBeneficiary, Verb::Transfer, Verb::Assign];
-
-    fn content() -> DocumentContent {
-        DocumentContent { sha256: "0".repeat(64), size_bytes: 9 }
-    }
-
-    #[test]
-    fn each_verb_has_a_template_that_asks_for_counsel_and_every_field_is_known() {
-        let trust = trust();
-        let contacts = contacts(&trust);
-        let parties = Parties { trust: &trust, contacts: &contacts };
-        for verb in PAPERED {
-            let item = ready_item(&trust, verb);
-            let paper = paper(&item, parties, Day::parse("2026-03-14").unwrap()).unwrap();
-            let text: Vec<&str> = paper
-                .blocks
-                .iter()
-                .filter_map(|block| if let Block::Paragraph(text) = block { Some(text.as_str()) } else { None })
-                .collect();
-            let text = text.join("\n");
-            assert!(text.contains("Counsel has to review"), "{verb}");
-            assert!(!text.contains("{{") && !text.contains('…') && text.contains("14 Mar 2026"), "{verb}: {text}");
-            assert!(text.contains("The Ellery Family Trust") && text.contains("Ada"), "{verb}: {text}");
-            let has = |is: fn(&Block) -> bool| paper.blocks.iter().filter(|block| is(block)).count();
-            assert_eq!(has(|block| matches!(block, Block::Facts(_))), 1, "{verb}");
-            assert_eq!(has(|block| matches!(block, Block::Signatures(all) if !all.is_empty())), 1, "{verb}");
-        }
-        assert_eq!(title(Verb::LeaveOut), None);
-        assert_eq!(title(Verb::Deed), Some("Deed cover sheet"));
-    }
-
-    #[test]
-    fn the_words_fit_one_owner_and_several_and_amounts_are_written_out() {
-        let mut trust = trust();
-        let contacts = contacts(&trust);
-        let (ada, ben) = (trust.trustee_contact_ids[0], trust.settlor_contact_ids[0]);
-        let day = Day::parse("2026-03-14").unwrap();
-        let item = |owners: &[ContactId]| {
-            let item = super::super::fixtures::item(&trust, AssetKind::BankAccount);
-            let changes = json!({
-                "verb": "transfer", "trust_id": trust.id, "owner_contact_ids": owners,
-                "detail": {"institution": "First", "account_last4": "4411", "amount_minor": 125_000, "currency": "USD"},
-            });
-            item.sort(read(changes).unwrap(), noon()).unwrap().into_item()
-        };
-        let (one, two) = (item(&[ben]), item(&[ben, ada]));
-        let text = |item: &FundingItem, trust: &Trust| {
-            let paper = paper(item, Parties { trust, contacts: &contacts }, day).unwrap();
-            format!("{:?}", paper.blocks)
-        };
-        let written = text(&one, &trust);
-        for expected in ["Ben asks you", "Ada, as trustee of The Ellery", "(\"Amount\", \"$1,250.00 USD\")"] {
-            assert!(written.contains(expected), "{expected}: {written}");
-        }
-        assert!(!written.contains("minor") && !written.contains("\"Currency\""), "{written}");
-        trust.trustee_contact_ids.push(ben);
-        let written = text(&two, &trust);
-        for expected in ["Ben and Ada ask you", "Ada and Ben, as trustees of The Ellery"] {
-            assert!(written.contains(expected), "{expected}: {written}");
-        }
-    }
-
-    #[test]
-    fn a_name_with_braces_is_no_field() {
-        assert_eq!(filled("{{a}} and {{b}}", &[("a", "{{b}}"), ("b", "x")]), "{{b}} and x");
-        assert_eq!(filled("open {{a", &[]), "open a");
-    }
-
-    #[test]
-    fn the_draft_lacks_only_the_activation() {
-        let trust = trust();
-        let items: Vec<FundingItem> = PAPERED.iter().map(|verb| ready_item(&trust, *verb)).collect();
-        let papered: Vec<_> = items.iter().map(|item| (item, content())).collect();
-        let name = default_name(&trust).unwrap();
-        let draft = draft((AgreementId::new(), name), &trust, &papered, Actor::system(), noon()).unwrap();
-        let contacts = contacts(&trust);
-        let context = DraftContext {
-            workspace_activated: false,
-            contacts: &contacts,
-            payments: &[],
-            changed_items: &[],
-            now: noon(),
-        };
-        assert_eq!(blockers(&draft, &context), [Blocker::WorkspaceNotActivated]);
-        assert_eq!(draft.documents.len(), PAPERED.len());
-        assert_eq!(draft.documents[0].name.as_str(), "Deed cover sheet: Other asset");
-        assert_eq!(draft.funding_item_ids, items.iter().map(FundingItem::id).collect::<Vec<_>>());
-        let names: Vec<&str> = draft.stages.iter().map(|stage| stage.name.as_str()).collect();
-        assert_eq!(names, ["Signing", "Confirmation"]);
-        let ada = draft.participants.iter().find(|one| one.contact_id == trust.trustee_contact_ids[0]).unwrap();
-        assert!(ada.roles.contains(&ParticipantRole::Trustee) && ada.roles.contains(&ParticipantRole::Signer));
-        let mute: Vec<Contact> = contacts.iter().map(|contact| Contact { email: None, ..contact.clone() }).collect();
-        let without = DraftContext { contacts: &mute, ..context };
-        let found = blockers(&draft, &without);
-        assert!(found.iter().any(|blocker| matches!(blocker, Blocker::ParticipantEmailMissing { .. })), "{found:?}");
-    }
-}
+mod tests;

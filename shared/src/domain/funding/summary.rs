@@ -19,7 +19,7 @@ pub struct FundingSummary {
     /// Facts are missing.
     #[schema(example = 1)]
     pub gathering: u32,
-    /// They can be papered.
+    /// Nothing is missing: they can be papered, or closed if they are left out.
     #[schema(example = 1)]
     pub ready: u32,
     /// Their agreement is a draft.

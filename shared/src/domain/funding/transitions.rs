@@ -51,7 +51,7 @@ impl ItemChange {
     }
 
     /// The same, after what happened to the item first.
-    pub(crate) fn after(self, first: Vec<EventKind>) -> Self {
+    fn after(self, first: Vec<EventKind>) -> Self {
         Self { events: first.into_iter().chain(self.events).collect(), ..self }
     }
 }

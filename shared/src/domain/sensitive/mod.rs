@@ -15,6 +15,8 @@ use tokens::{Token, normalized, tokens};
 
 /// The lengths of card numbers, in digits.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+/// The groups of digits in which cards have their numbers.
+pub(in crate::domain) const CARD_GROUPS: [&[usize]; 3] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3]];
 /// The digits in a row from which on a number looks like that of an account.
 const ACCOUNT_DIGITS_MIN: usize = 9;
 /// The length of an IBAN, in characters.
@@ -64,6 +66,12 @@ pub fn has_card_number(text: &str) -> bool {
 #[must_use]
 pub fn has_iban(text: &str) -> bool {
     any_iban(&normalized(text))
+}
+
+/// A text in the characters in which it is looked at: digits of other widths are plain ones, dashes are hyphens, letters are
+/// upper case, and what shows nothing is left out.
+pub(in crate::domain) fn plain(text: &str) -> String {
+    normalized(text).into_iter().collect()
 }
 
 /// Whether something holds for a text from the beginning of one of its words on.
@@ -132,9 +140,21 @@ fn compacted(letters: &[char], is: impl Fn(char) -> bool, most: usize) -> impl I
 
 fn begins_card(letters: &[char]) -> bool {
     let runs = compacted(letters, |letter| letter.is_ascii_digit(), *CARD_DIGITS.end());
-    runs.into_iter().any(|(digits, ends)| {
-        ends && CARD_DIGITS.contains(&digits.len()) && digits.starts_with(['2', '3', '4', '5', '6']) && is_luhn(&digits)
-    })
+    runs.into_iter().any(|(digits, ends)| ends && is_card(&digits)) || begins_dotted_card(letters)
+}
+
+fn is_card(digits: &str) -> bool {
+    CARD_DIGITS.contains(&digits.len()) && digits.starts_with(['2', '3', '4', '5', '6']) && is_luhn(digits)
+}
+
+/// Whether a text begins with a card's number in the groups of cards with points between them. Other groups with points are
+/// amounts, versions and addresses.
+fn begins_dotted_card(letters: &[char]) -> bool {
+    let dotted: String = letters.iter().take_while(|letter| letter.is_ascii_digit() || **letter == '.').collect();
+    let is_apart = letters.get(dotted.len()).is_none_or(|next| !next.is_alphanumeric());
+    let groups: Vec<&str> = dotted.trim_end_matches('.').split('.').collect();
+    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    is_apart && CARD_GROUPS.contains(&lengths.as_slice()) && is_card(&groups.concat())
 }
 
 fn begins_iban(letters: &[char]) -> bool {

@@ -23,6 +23,9 @@ fn next_step(item: &FundingItem) -> String {
         Phase::Ready if item.verb() == Some(Verb::LeaveOut) => {
             "It stays out of the trust. A member closes it as unfunded.".to_owned()
         }
+        Phase::Ready if item.hold().is_some() => {
+            "Nothing else is missing: its agreement can be drafted once the hold is cleared.".to_owned()
+        }
         Phase::Ready => "Nothing is missing. Draft its agreement.".to_owned(),
         Phase::Papered => "Its agreement is drafted. A member publishes it.".to_owned(),
         Phase::InProgress | Phase::Claimed if item.proofs().iter().any(Proof::is_undecided) => {
@@ -92,5 +95,12 @@ mod tests {
         assert_eq!(next_step_of_item(&sorted), "Add what is missing: the owner, make, model and year, VIN.");
         let ready = ready_item(&trust, Verb::Assign);
         assert_eq!(next_step_of_item(&ready), "Nothing is missing. Draft its agreement.");
+        let parking = crate::wire::input::read(serde_json::json!({"waiting_on": "counsel"})).unwrap();
+        let held = ready.park(parking, crate::domain::actor::Actor::system(), ready.updated_at()).unwrap();
+        let expected = "On hold: it waits for counsel. Nothing else is missing: its agreement can be drafted once the hold is \
+                        cleared.";
+        assert_eq!(next_step_of_item(&held), expected);
+        let left_out = ready_item(&trust, Verb::LeaveOut);
+        assert_eq!(next_step_of_item(&left_out), "It stays out of the trust. A member closes it as unfunded.");
     }
 }

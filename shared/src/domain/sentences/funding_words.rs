@@ -43,7 +43,7 @@ pub fn phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Unsorted => "Unsorted",
         Phase::Gathering => "Gathering facts",
-        Phase::Ready => "Ready to paper",
+        Phase::Ready => "Ready",
         Phase::Papered => "Papered",
         Phase::InProgress => "In progress",
         Phase::Claimed => "Claimed",

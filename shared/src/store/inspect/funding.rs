@@ -46,15 +46,20 @@ fn id_of<R: serde::de::DeserializeOwned, I>(item: &Item, id: impl FnOnce(R) -> I
     from_item(item.clone()).ok().map(id)
 }
 
-/// The record of a reference must exist. It is found by its pointer, which says itself whether it leads to the record.
+/// The record of a reference must exist. An item is found by its pointer, which says itself whether it leads to the record. A
+/// trust's reference names its workspace too, and so leads to the record although the pointer may be gone.
 fn reference(sight: &mut Sight<'_>, org: OrgId, name: &'static str, what: &'static str) {
     let Some(id) = text(sight.item, name).and_then(|id| id.parse::<uuid::Uuid>().ok()) else {
         return sight.unreadable();
     };
-    let is_trust = what == "trust";
-    let pointer =
-        if is_trust { keys::trust_pointer(org, id.into()) } else { keys::funding_item_pointer(org, id.into()) };
-    sight.derives_from(pointer, Problem::PointerWithoutRecord, "leads to a record that does not exist", |_| true);
+    let record = if what == "trust" {
+        let workspace = text(sight.item, trusts::WORKSPACE).and_then(|id| id.parse().ok());
+        let Some(workspace) = workspace else { return sight.unreadable() };
+        keys::trust(org, workspace, id.into())
+    } else {
+        keys::funding_item_pointer(org, id.into())
+    };
+    sight.derives_from(record, Problem::PointerWithoutRecord, "leads to a record that does not exist", |_| true);
 }
 
 /// The attributes by which lists filter, and the text in which they search, as the record says.

@@ -2,14 +2,19 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use shared::domain::agreement::SignatureBlock;
+use shared::domain::agreement::gate::GateRule;
 use shared::domain::funding::CloseReason;
 use shared::domain::member::funding::NotDone;
 use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::proposal::ProposalAction;
+use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::service::funding_items::FundingAct;
+use tests::clockwork::Clockwork;
+use tests::drafts::{Coming, Drafted, make_due};
 use tests::funding::{Estate, ITEMS, PAPER, TRUSTS, funding_path, item_path, proof};
-use tests::{Needs, Org, drafts, eventually};
+use tests::{Needs, Org, drafts};
 
 use crate::unknown_id;
 
@@ -137,30 +142,58 @@ async fn twenty_five_items_are_papered_published_and_given_free_together() {
     decide(&org, &maren, &draft, ProposalAction::PublishAgreement).await;
     assert_eq!(summary(&org, &estate.workspace).await["in_progress"], 25, "in the transaction of the publication");
     decide(&org, &maren, &draft, ProposalAction::CancelAgreement).await;
-    eventually("all items are open again", async || {
-        (summary(&org, &estate.workspace).await["ready"] == 25).then_some(())
-    })
-    .await;
+    assert_eq!(summary(&org, &estate.workspace).await["ready"], 25, "in the transaction of the cancellation");
     let events = org.events().await;
     assert_eq!(events.iter().filter(|event| event["type"] == "funding_item.reopened").count(), 25);
-    let freed = org.audit().await.iter().filter(|row| row.to_string().contains("free_funding_item")).count();
-    assert_eq!(freed, 25, "an audit row for each");
 }
 
+/// Whatever ends an agreement, every read says from then on that its items are open, and no clock has to come by.
 #[tokio::test]
-async fn a_cancelled_agreement_leaves_its_items_open_for_every_call_at_once() {
+async fn items_are_open_again_in_the_moment_in_which_their_agreement_ends() {
     let org = Org::with(Needs::OWN.without_background()).await;
     let (estate, maren) = (org.estate("Harbor").await, org.member("Maren").await);
+    let total = async |phase: &str| {
+        let page = org.get(ITEMS).query("phase", phase).send().await.ok(200);
+        page["pagination"]["total"].as_u64().expect("a total")
+    };
     let (first, second) = (org.ready_item(&estate, "One").await, org.ready_item(&estate, "Two").await);
-    let draft = org.paper(&[&first, &second]).await;
-    decide(&org, &maren, &draft, ProposalAction::CancelAgreement).await;
-    assert_eq!(org.item(&first).await["phase"], "papered", "nobody has told it yet");
-    let renamed = org.patch(item_path(&first), &json!({"label": "One again"})).send().await.ok(200);
-    assert_eq!((&renamed["phase"], &renamed["agreement_id"]), (&json!("ready"), &Value::Null));
-    let again = org.paper(&[&first, &second]).await;
-    assert_ne!(again["id"], draft["id"]);
-    let reopened = org.events().await.into_iter().filter(|event| event["type"] == "funding_item.reopened").count();
-    assert_eq!(reopened, 2, "each once");
+    let park = json!({"waiting_on": "institution"});
+    for (round, ending) in ["discarded", "cancelled", "expired"].into_iter().enumerate() {
+        let draft = org.paper(&[&first, &second]).await;
+        let id = draft["id"].as_str().expect("an id");
+        if ending == "expired" {
+            let later = Timestamp::now().plus_seconds(3600);
+            Drafted::of(&org, id).await.change(&org, |draft| draft.expires_at = Some(later)).await;
+        }
+        if ending != "discarded" {
+            decide(&org, &maren, &draft, ProposalAction::PublishAgreement).await;
+            org.act_on_item(&maren, &first, FundingAct::RecordClaim(None)).await.expect("it is in progress");
+            org.post(format!("{}/park", item_path(&second)), &park).send().await.ok(200);
+        }
+        match ending {
+            "expired" => {
+                make_due(&org, id, Coming::Expiry).await;
+                Clockwork::of(&org).tick().await;
+            }
+            _ => decide(&org, &maren, &draft, ProposalAction::CancelAgreement).await,
+        }
+        let lifecycle = org.get(agreement_path(&draft)).send().await.ok(200)["lifecycle"].clone();
+        assert_eq!(lifecycle, if ending == "expired" { "expired" } else { "cancelled" });
+        let counted = summary(&org, &estate.workspace).await;
+        assert_eq!((&counted["ready"], &counted["claimed"], &counted["done"]), (&json!(2), &json!(0), &json!(0)));
+        assert_eq!(counted["parked"], u32::from(ending != "discarded"), "a hold stays");
+        assert_eq!((total("ready").await, total("papered").await, total("in_progress").await), (2, 0, 0), "{ending}");
+        let listed = org.get(ITEMS).send().await.ok(200);
+        for (item, listed) in [&first, &second].into_iter().zip(listed["data"].as_array().expect("items")) {
+            let alone = org.item(item).await;
+            assert_eq!((&alone["phase"], &alone["agreement_id"]), (&json!("ready"), &Value::Null), "{ending}");
+            assert_eq!((&alone, &alone["claimed_at"]), (listed, &Value::Null));
+        }
+        org.post(format!("{}/park", item_path(&second)), &json!({"waiting_on": null})).send().await.ok(200);
+        let reopened = org.events().await.into_iter().filter(|event| event["type"] == "funding_item.reopened").count();
+        assert_eq!(reopened, 2 * (round + 1), "each once: {ending}");
+        assert!(!org.due().await.iter().any(|due| due.contains("ENDING")), "nothing is left to do");
+    }
 }
 
 #[tokio::test]
@@ -255,6 +288,32 @@ async fn what_changes_after_papering_is_in_the_way_of_publication() {
     refused.refused_for(422, &[("agreement_id", "funding_item_changed")]);
     org.post(&park, &json!({"waiting_on": null})).send().await.ok(200);
     assert_eq!(codes().await, [] as [Value; 0]);
+    // Its document has the names of its owner and of the trustee.
+    for (contact, name) in [(&estate.settlor, "Sol"), (&estate.trustee, "Tova")] {
+        let path = format!("/api/v1/contacts/{}", contact["id"].as_str().expect("an id"));
+        org.patch(&path, &json!({"display_name": "Somebody Else"})).send().await.ok(200);
+        assert_eq!(codes().await, ["funding_item_changed"], "{name}");
+        org.patch(&path, &json!({"display_name": name})).send().await.ok(200);
+        assert_eq!(codes().await, [] as [Value; 0], "{name}");
+    }
+    // Also of whoever takes part no longer.
+    let mut edited = Drafted::of(&org, draft["id"].as_str().expect("an id")).await;
+    let owner = estate.settlor["id"].as_str().expect("an id");
+    edited
+        .change(&org, |draft| {
+            let gone = draft.participants.iter().find(|one| one.contact_id.to_string() == owner).expect("the owner").id;
+            let kept = |block: &SignatureBlock| block.participant_id != gone;
+            let blocks = draft.documents[0].blocks.iter().filter(|block| kept(block)).map(|block| block.id).collect();
+            draft.stages[0].gates[0].rule = GateRule::SignatureBlocks { block_ids: blocks };
+            draft.documents[0].blocks.retain(kept);
+            draft.participants.retain(|one| one.id != gone);
+        })
+        .await;
+    assert_eq!(codes().await, [] as [Value; 0]);
+    let path = format!("/api/v1/contacts/{owner}");
+    org.patch(&path, &json!({"display_name": "Somebody Else"})).send().await.ok(200);
+    assert_eq!(codes().await, ["funding_item_changed"]);
+    org.patch(&path, &json!({"display_name": "Sol"})).send().await.ok(200);
     let mute = format!("/api/v1/contacts/{}", estate.trustee["id"].as_str().expect("an id"));
     org.patch(mute, &json!({"email": null})).send().await.ok(200);
     assert_eq!(codes().await, ["participant_email_missing"]);

@@ -2,6 +2,7 @@
 //! once, and papered with a preview.
 
 mod files;
+mod histories;
 mod killed;
 mod scripts;
 mod trusts;
@@ -177,10 +178,7 @@ async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
     let mut fields = typed(&[("detail.currency", "usd")]);
     fields.extend([("trust_id", trust.as_str()), (owner.as_str(), "on")]);
     let sorted = desk.done(&item, "sort", &fields).await;
-    assert_says(
-        &sorted,
-        &["Nothing is missing. Draft its agreement.", "Ready to paper", "value=\"1,250.50\"", "Sorted"],
-    );
+    assert_says(&sorted, &["Nothing is missing. Draft its agreement.", "Ready", "value=\"1,250.50\"", "Sorted"]);
     let read = desk.org.item(&item).await;
     let detail =
         json!({"institution": "First National", "account_last4": "4411", "amount_minor": 125_050, "currency": "USD"});
@@ -275,7 +273,7 @@ async fn selected_items_are_previewed_and_papered_once() {
             "<dt>Tova</dt>",
             "Trustee, signs",
             "Owner, signs; Settlor",
-            "Counsel has to review",
+            "Counsel must review",
         ],
     );
     assert_eq!(desk.phase(&one).await, "ready", "a preview drafts nothing");

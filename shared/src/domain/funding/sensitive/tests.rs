@@ -16,6 +16,13 @@ const REFUSED_KINDS: [(&str, &[&str]); 5] = [
             "IBAN DE89 3704 0044 0532 0130 00",
             "DE89370400440532013000",
             "CLABE 032180000118359719",
+            // Each has the check digit of a CUSIP by chance.
+            "account 037833100",
+            "Savings at First National, 037833100",
+            "Call the bank about 4155550100",
+            "Contact: account 4155550100",
+            "Call Jane or anyone else of hers at 4155550100",
+            "Contact: 1155550100",
         ],
     ),
     (
@@ -26,9 +33,23 @@ const REFUSED_KINDS: [(&str, &[&str]); 5] = [
             "5555-5555-5555-4444",
             "3782 822463 10005",
             "visa 2223003122003222",
+            "4111.1111.1111.1111",
+            "4111 - 1111 - 1111 - 1111",
         ],
     ),
-    ("taxpayer", &["123-45-6789", "SSN 123 45 6789", "ITIN 912-72-1234.", "123\u{2011}45\u{2011}6789"]),
+    (
+        "taxpayer",
+        &[
+            "123-45-6789",
+            "SSN 123 45 6789",
+            "ITIN 912-72-1234.",
+            "123\u{2011}45\u{2011}6789",
+            "SSN123-45-6789",
+            "123 - 45 - 6789",
+            "123.45.6789",
+            "SSN: 078051120",
+        ],
+    ),
     (
         "key",
         &[
@@ -43,6 +64,16 @@ const REFUSED_KINDS: [(&str, &[&str]); 5] = [
         "words of a wallet",
         &[
             "legal winner thank year wave sausage worth useful legal winner thank yellow",
+            "Legal Winner Thank Year Wave Sausage Worth Useful Legal Winner Thank Yellow",
+            "LEGAL WINNER THANK YEAR WAVE SAUSAGE WORTH USEFUL LEGAL WINNER THANK YELLOW",
+            "legal, winner, thank, year, wave, sausage, worth, useful, legal, winner, thank, yellow",
+            "The wallet: legal winner thank year wave sausage worth useful legal winner thank yellow, in the safe",
+            "coin wallet legal winner thank year wave sausage worth useful legal winner thank yellow paper safe",
+            "legal winner thank year wave sausage worth useful legal winner thank year wave sausage worth useful legal will",
+            "legal winner thank year wave sausage worth useful legal winner thank year wave sausage worth useful legal winner \
+             thank year wave sausage worth title",
+            "letter advice cage absurd amount doctor acoustic avoid letter advice cage absurd amount doctor acoustic avoid letter always",
+            "void come effort suffer camp survey warrior heavy shoot primary clutch crush open amazing screen patrol group space point ten exist slush involve unfold",
             "1. letter 2. advice 3. cage 4. absurd 5. amount 6. doctor 7. acoustic 8. avoid 9. letter 10. advice 11. cage 12. above",
         ],
     ),
@@ -66,6 +97,11 @@ const ORDINARY: [(&str, &[&str]); 10] = [
             "Tax ID 12-34-567-890",
             "PIN 14-28-322-038-1001",
             "264-14-015-0000",
+            "Parcel Identification Number 061002031000",
+            "Parcel ID: 061002031000",
+            "A.P.N. 264140150001",
+            "A.P.N.: 264140150001",
+            "Parcel - 264140150001",
         ],
     ),
     (
@@ -77,7 +113,19 @@ const ORDINARY: [(&str, &[&str]); 10] = [
             "Docket 1234567890",
         ],
     ),
-    ("security", &["US0378331005", "ISIN DE0007164600", "CH0038863350", "CUSIP 037833100", "SEDOL 0263494"]),
+    (
+        "security",
+        &[
+            "US0378331005",
+            "ISIN DE0007164600",
+            "CH0038863350",
+            "CUSIP 037833100",
+            "037833100",
+            "38259P508",
+            "912828U81",
+            "SEDOL 0263494",
+        ],
+    ),
     (
         "phone",
         &[
@@ -88,12 +136,22 @@ const ORDINARY: [(&str, &[&str]); 10] = [
             "phone 4155550100",
             "+44 20 7946 0958",
             "+4989123456789",
+            "Call Jane at 4155550100",
+            "Contact: 4155550100",
+            "Reach her under 4155550100 in the morning",
         ],
     ),
     ("date", &["2026-11-24", "11/24/2026", "20261124", "24.11.2026", "November 24, 2026", "2026-11-24T09:26:53Z"]),
     (
         "policy",
-        &["Policy 8123456789", "policy no. 000123456789", "Policy number LN-0048213377", "certificate no. 1002003004"],
+        &[
+            "Policy 8123456789",
+            "policy no. 000123456789",
+            "Policy number LN-0048213377",
+            "certificate no. 1002003004",
+            "Certificate No. 0001234567",
+            "Certificate Number: 0001234567",
+        ],
     ),
     ("money", &["USD 1,250,000.00", "5,123,456", "33.25"]),
     (
@@ -101,6 +159,9 @@ const ORDINARY: [(&str, &[&str]); 10] = [
         &[
             "Lot 7, Block 3, Pine Hills, according to Plat Book 12, Page 88",
             "1600 Pine Street, Unit 12, Miami, FL 33131-1234",
+            "sofa, chairs, tables, lamps, rugs, books, china, silver, jewelry, watches, clothing, tools",
+            "table chair lamp rug mirror piano bicycle camera guitar clock sofa desk bed shelf",
+            "beginning at an iron pin thence north forty rods along stone wall thence east along brook thence south along road",
             "all the furniture and household goods that are in the main residence of the settlor at the time of signing",
         ],
     ),
@@ -126,7 +187,7 @@ fn numbers_and_keys_are_refused() {
         }
     }
     assert!(check(&format!("the key is 0x{HEX}")).is_err());
-    for text in ["4111111111111111", "DE89370400440532013000", "123-45-6789"] {
+    for text in ["4111111111111111", "4111.1111.1111.1111", "DE89370400440532013000", "123-45-6789", "SSN123-45-6789"] {
         assert!(check_identifier(text).is_err(), "{text}");
     }
 }
@@ -152,6 +213,10 @@ fn a_checksum_decides_where_there_is_one() {
     assert_eq!(check("DE88 3704 0044 0532 0130 00"), Ok(()));
     assert!(check_identifier("4111111111111111").is_err());
     assert_eq!(check_identifier("4111111111111112"), Ok(()));
+    assert_eq!(check("037833100"), Ok(()));
+    assert!(check("037833101").is_err(), "no CUSIP");
+    assert!(check("legal winner thank year wave sausage worth useful legal winner thank yellow").is_err());
+    assert_eq!(check("legal winner thank year wave sausage worth useful legal winner thank winner"), Ok(()));
 }
 
 #[test]

@@ -238,7 +238,7 @@ impl World {
             }
             Try::Paper => {
                 let id = AgreementId::new();
-                let papering = Papering { agreement_id: id, papered_at: self.now, trust_version: 1 };
+                let papering = Papering { agreement_id: id, papered_at: self.now, trust_version: 1, names: None };
                 let change = before.paper(papering).ok()?;
                 let content = DocumentContent { sha256: "0".repeat(64), size_bytes: 9 };
                 let name = papers::default_name(&self.trust).unwrap();

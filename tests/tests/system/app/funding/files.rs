@@ -166,7 +166,7 @@ async fn a_file_has_the_facts_of_each_kind_in_columns() {
             "Bank account · Transfer",
             "Institution: First National",
             "Amount: $1,250.50 USD",
-            "Ready to paper",
+            "Ready",
             "Sol, Tova",
             "Gathering facts",
             "Unsorted",
@@ -204,7 +204,7 @@ async fn what_is_exported_can_be_imported_elsewhere() {
     let read = other.upload(export.as_bytes()).await;
     assert_eq!(read.status, 303, "{}", read.body);
     let at = read.location().to_owned();
-    assert_says(&other.maren.get(&at).await, &["Not imported", "phase, status, done", "Ready to paper"]);
+    assert_says(&other.maren.get(&at).await, &["Not imported", "phase, status, done", "Ready"]);
     assert_eq!(other.add(&at).await.status, 303);
     let items = async |desk: &Desk| {
         let list = desk.org.get("/api/v1/funding-items").send().await.ok(200);

@@ -1,0 +1,161 @@
+//! Numbers that a word before them names, and those that name themselves: what they look like is no account then.
+
+use crate::domain::sensitive::{CARD_GROUPS, plain};
+
+/// Words that mark the long number behind them as public, or as that of a contract that moves no money on its own.
+const NAMING: [&str; 30] = [
+    "parcel",
+    "apn",
+    "ain",
+    "pid",
+    "folio",
+    "tax",
+    "pin",
+    "instrument",
+    "document",
+    "doc",
+    "recording",
+    "reception",
+    "book",
+    "cusip",
+    "sedol",
+    "phone",
+    "telephone",
+    "tel",
+    "mobile",
+    "cell",
+    "fax",
+    "registration",
+    "patent",
+    "serial",
+    "policy",
+    "certificate",
+    "title",
+    "docket",
+    "isin",
+    "vin",
+];
+/// Words that may stand between such a word and its number.
+const BETWEEN: [&str; 9] = ["no", "nr", "number", "numbers", "id", "identification", "identifier", "lot", "is"];
+/// Words that say that somebody is reached under a number.
+const REACHING: [&str; 5] = ["call", "contact", "reach", "text", "whatsapp"];
+/// How many words may stand between such a word and the phone number: a name, and how to put it.
+const REACHING_WORDS_MAX: usize = 4;
+/// Words beside which a number is taken for that of an account or a taxpayer, whatever it may be else.
+const OF_ACCOUNTS: [&str; 20] = [
+    "account", "accounts", "acct", "acc", "bank", "checking", "savings", "deposit", "wire", "routing", "aba", "iban",
+    "konto", "kto", "card", "ssn", "tin", "itin", "social", "taxpayer",
+];
+
+/// A text in plain characters, in which what belongs together is one word: initials are (`A.P.N.` is `APN`), and a hyphen
+/// between digits has no blanks beside it.
+pub(super) fn joined(text: &str) -> String {
+    let letters: Vec<char> = plain(text).chars().collect();
+    let mut joined: Vec<char> = Vec::with_capacity(letters.len());
+    for (at, letter) in letters.iter().enumerate() {
+        let is_left_out = match letter {
+            '.' => is_between_initials(&letters, at, &joined),
+            ' ' => is_beside_hyphen(letters.get(at..).unwrap_or_default(), &joined),
+            _ => false,
+        };
+        if !is_left_out {
+            joined.push(*letter);
+        }
+    }
+    joined.into_iter().collect()
+}
+
+/// Whether the point at a place stands between initials, or behind the last of them.
+fn is_between_initials(letters: &[char], at: usize, joined: &[char]) -> bool {
+    let is_letter = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(|letter| letter.is_alphabetic());
+    let is_initial = |at: usize| is_letter(Some(at)) && !is_letter(at.checked_sub(1)) && !is_letter(Some(at + 1));
+    let is_behind_others = joined.len() > 1 && joined.iter().rev().take(2).all(|letter| letter.is_alphabetic());
+    at.checked_sub(1).is_some_and(is_initial) && (is_initial(at + 1) || is_behind_others)
+}
+
+/// Whether the blank with which the rest begins stands beside a hyphen between digits.
+fn is_beside_hyphen(rest: &[char], joined: &[char]) -> bool {
+    let mut ahead = rest.iter().filter(|letter| **letter != ' ');
+    let is_digit = |letter: Option<&char>| letter.is_some_and(char::is_ascii_digit);
+    match joined {
+        [.., before, '-'] => before.is_ascii_digit() && is_digit(ahead.next()),
+        [.., before] => before.is_ascii_digit() && ahead.next() == Some(&'-') && is_digit(ahead.next()),
+        [] => false,
+    }
+}
+
+/// The text without the numbers that a word before them names, that are phone numbers of people who are to be called, or
+/// securities by their check digit.
+pub(super) fn without_named_numbers(text: &str) -> String {
+    let is_of_account = words(text).any(|word| OF_ACCOUNTS.contains(&word.to_lowercase().as_str()));
+    without(text, |number, before| {
+        before.is_named || (before.is_reaching && is_phone(number)) || (!is_of_account && is_cusip(number))
+    })
+}
+
+/// The text without those of the named numbers that have hyphens where no card has them, as parcels and folios do: one in ten
+/// of these would fit the check digit of a card.
+pub(super) fn without_named_groups(text: &str) -> String {
+    without(text, |number, before| {
+        let groups: Vec<usize> = number.split('-').map(str::len).collect();
+        before.is_named && groups.len() > 1 && !CARD_GROUPS.contains(&groups.as_slice())
+    })
+}
+
+/// The words and numbers of a text, without what stands between them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// What the words before a number say about it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Before {
+    is_named: bool,
+    is_reaching: bool,
+}
+
+/// The text without those of its numbers for which something holds.
+fn without(text: &str, is_left_out: impl Fn(&str, Before) -> bool) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let (mut before, mut since) = (Before::default(), 0);
+    for word in text.split_inclusive(|letter: char| !(letter.is_alphanumeric() || letter == '-')) {
+        let bare = word.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+        let lower = bare.to_lowercase();
+        if NAMING.contains(&lower.as_str()) {
+            before.is_named = true;
+        } else if bare.bytes().any(|byte| byte.is_ascii_digit()) {
+            if is_left_out(bare, before) {
+                kept.push('…');
+                kept.push_str(word.get(bare.len()..).unwrap_or_default());
+                continue;
+            }
+        } else if !bare.is_empty() && !BETWEEN.contains(&lower.as_str()) {
+            before.is_named = false;
+        }
+        if REACHING.contains(&lower.as_str()) {
+            (before.is_reaching, since) = (true, 0);
+        } else if !bare.is_empty() {
+            since += 1;
+            before.is_reaching &= since <= REACHING_WORDS_MAX && !OF_ACCOUNTS.contains(&lower.as_str());
+        }
+        kept.push_str(word);
+    }
+    kept
+}
+
+/// Whether a number can be a phone in North America: an area and an exchange, neither of which begins with 0 or 1, and a line.
+fn is_phone(number: &str) -> bool {
+    let can_begin = |at: usize| number.as_bytes().get(at).is_some_and(|digit| (b'2'..=b'9').contains(digit));
+    number.len() == 10 && number.bytes().all(|byte| byte.is_ascii_digit()) && can_begin(0) && can_begin(3)
+}
+
+/// Whether a number is that of a security in North America, with its check digit: each second character counts twice.
+fn is_cusip(number: &str) -> bool {
+    let letters: Vec<u32> = number.chars().filter_map(|letter| letter.to_digit(36)).collect();
+    let Some((check, first)) = letters.split_last().filter(|_| number.len() == 9 && letters.len() == 9) else {
+        return false;
+    };
+    let counted = first.iter().enumerate().map(|(at, value)| if at % 2 == 1 { value * 2 } else { *value });
+    let sum: u32 = counted.map(|value| value / 10 + value % 10).sum();
+    (10 - sum % 10) % 10 == *check
+}
