@@ -83,6 +83,7 @@ pub fn answers() -> Vec<Route> {
         method: method.to_owned(),
         function: function.to_owned(),
     };
+    let agents = route("ANY", mcp::PATH.to_owned(), "mcp");
     let api = all.into_iter().flat_map(|(function, operations)| {
         operations.0.into_iter().map(move |(method, path)| route(method.as_str(), path, function))
     });
@@ -90,7 +91,7 @@ pub fn answers() -> Vec<Route> {
     let app = pages.flat_map(|(function, paths)| paths.into_iter().map(move |path| route("ANY", path, function)));
     // A route of the gateway can't end with a slash: `/app/` alone is found on the local stack only.
     let app = app.filter(|route| !route.path.ends_with('/'));
-    api.chain(app).collect()
+    api.chain([agents]).chain(app).collect()
 }
 
 /// The routes, without the one for what none of them fits.

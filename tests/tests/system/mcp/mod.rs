@@ -1,0 +1,6 @@
+//! The agent endpoint, `/mcp`: the protocol, the tools, and tasks of agents.
+
+mod protocol;
+mod same;
+mod tasks;
+mod tools;
