@@ -19,8 +19,11 @@ const REPEATABLE: [&str; 4] =
 const OVERWRITING: [&str; 2] = ["create_trust", "park_funding_item"];
 /// The most characters of an argument's description.
 const DESCRIPTION_CHARS_MAX: usize = 110;
-/// How deep the schema of a result goes: what is further inside is shown by its type only.
+/// How deep the schema of a result goes: what is further inside is shown by its type only. What a tool that writes gives is
+/// shown in full by the tool that reads it.
 const RESULT_DEPTH: usize = 2;
+/// See [`RESULT_DEPTH`].
+const WRITTEN_DEPTH: usize = 1;
 /// The most members of a part of a result that are shown.
 const PART_MEMBERS_MAX: usize = 8;
 
@@ -58,7 +61,7 @@ fn entry(spec: &OperationSpec, document: &Value) -> Value {
             "title": spec.summary,
             "description": description(spec, operation),
             "inputSchema": reader.input(spec, operation),
-            "outputSchema": reader.output(operation),
+            "outputSchema": reader.output(spec, operation),
             "annotations": annotations(spec),
         },
     })
@@ -181,23 +184,24 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn output(&self, operation: &'a Value) -> Value {
+    fn output(&self, spec: &OperationSpec, operation: &'a Value) -> Value {
         let responses = operation["responses"].as_object().into_iter().flatten();
         let success = responses.filter(|(status, _)| status.starts_with('2')).map(|(_, response)| response).next();
         let Some(response) = success else { return json!({"type": "object"}) };
         let schema = self.resolved(&response["content"]["application/json"]["schema"]);
         if schema["type"] == "array" {
-            let items = self.shape(&schema["items"], 1);
+            let items = self.shape(&schema["items"], WRITTEN_DEPTH, false);
             return json!({"type": "object", "properties": {LIST: {"type": "array", "items": items}}});
         }
-        self.shape(schema, 0)
+        let levels = if spec.method == Method::GET { RESULT_DEPTH } else { WRITTEN_DEPTH };
+        self.shape(schema, levels, false)
     }
 
-    /// What a part of a result is, with what is inside of it down to some depth.
-    fn shape(&self, schema: &'a Value, depth: usize) -> Value {
+    /// What a result or a part of it is, with what is inside of it, so many levels deep.
+    fn shape(&self, schema: &'a Value, levels: usize, is_part: bool) -> Value {
         let of = self.resolved(schema);
         if let Some((one, is_nullable)) = alternative(of) {
-            let mut shape = self.shape(one, depth);
+            let mut shape = self.shape(one, levels, is_part);
             if is_nullable {
                 allow_null(&mut shape);
             }
@@ -207,12 +211,10 @@ impl<'a> Reader<'a> {
         if let Some(kind) = of.get("type") {
             shape.insert("type".to_owned(), kind.clone());
         }
-        if depth < RESULT_DEPTH {
-            let properties = of["properties"].as_object();
-            if let Some(properties) = properties.filter(|all| depth == 0 || all.len() <= PART_MEMBERS_MAX) {
-                let inner = properties.iter().map(|(name, inner)| (name.clone(), self.shape(inner, depth + 1)));
-                shape.insert("properties".to_owned(), Value::Object(inner.collect()));
-            }
+        let properties = of["properties"].as_object().filter(|all| !is_part || all.len() <= PART_MEMBERS_MAX);
+        if let (Some(properties), Some(left)) = (properties, levels.checked_sub(1)) {
+            let inner = properties.iter().map(|(name, inner)| (name.clone(), self.shape(inner, left, true)));
+            shape.insert("properties".to_owned(), Value::Object(inner.collect()));
         }
         Value::Object(shape)
     }
@@ -221,9 +223,11 @@ impl<'a> Reader<'a> {
 /// The one kind of value that a choice leaves beside `null`, and whether it may be `null`.
 fn alternative(schema: &Value) -> Option<(&Value, bool)> {
     let all = ["oneOf", "anyOf", "allOf"].into_iter().find_map(|key| schema[key].as_array())?;
-    let mut kinds = all.iter().filter(|one| one["type"] != "null");
+    // An empty text is how the API takes a filter that is not set; an agent leaves it out.
+    let is_empty_text = |one: &Value| one["const"] == "" || one["maxLength"] == 0 || one["enum"] == json!([""]);
+    let mut kinds = all.iter().filter(|one| one["type"] != "null" && !is_empty_text(one));
     let (one, None) = (kinds.next()?, kinds.next()) else { return None };
-    Some((one, all.len() > 1))
+    Some((one, all.iter().any(|one| one["type"] == "null")))
 }
 
 fn allow_null(schema: &mut Value) {

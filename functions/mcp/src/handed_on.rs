@@ -119,8 +119,10 @@ async fn event(request: Request<Body>) -> Result<Value, String> {
     let body = std::str::from_utf8(&body).map_err(told)?;
     let (method, path) = (parts.method.as_str(), parts.uri.path());
     let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let headers: Map<String, Value> =
+    let mut headers: Map<String, Value> =
         parts.headers.iter().map(|(name, value)| (name.to_string(), json!(text(value)))).collect();
+    // An event has a host, and nothing depends on it.
+    headers.insert("host".to_owned(), json!(MCP_ROUTE));
     let now = Timestamp::now();
     Ok(json!({
         "version": "2.0",
@@ -131,8 +133,8 @@ async fn event(request: Request<Body>) -> Result<Value, String> {
         "requestContext": {
             "accountId": "",
             "apiId": "",
-            "domainName": "",
-            "domainPrefix": "",
+            "domainName": MCP_ROUTE,
+            "domainPrefix": MCP_ROUTE,
             "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "", "userAgent": ""},
             "requestId": "",
             "routeKey": MCP_ROUTE,

@@ -66,7 +66,9 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
         assert!((80..600).contains(&about.len()), "{}: {about}", operation.id);
         // Every tool that it sends the agent to exists.
         let named = about.split('`').skip(1).step_by(2).filter(|word| {
-            ["get_", "list_", "create_", "update_", "add_", "park_", "paper_"].iter().any(|begin| word.starts_with(begin))
+            ["get_", "list_", "create_", "update_", "add_", "park_", "paper_"]
+                .iter()
+                .any(|begin| word.starts_with(begin))
         });
         for name in named.filter(|name| name.len() > "update_".len()) {
             assert!(names.contains(&name), "{} names {name}", operation.id);
@@ -78,12 +80,22 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
 fn the_list_leaves_room_for_the_conversation() {
     let entries: Vec<Value> = serde_json::from_str(KEPT).expect("JSON");
     let size = |entry: &Value| entry["tool"].to_string().len();
-    let mut sizes: Vec<(usize, &str)> = entries.iter().map(|entry| (size(entry), entry["tool"]["name"].as_str().unwrap_or(""))).collect();
+    let mut sizes: Vec<(usize, &str)> =
+        entries.iter().map(|entry| (size(entry), entry["tool"]["name"].as_str().unwrap_or(""))).collect();
     sizes.sort_unstable();
     let bytes: usize = sizes.iter().map(|(size, _)| size).sum();
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some ten thousand")]
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "some ten thousand"
+    )]
     let tokens = (bytes as f64 / BYTES_OF_A_TOKEN).ceil() as usize;
-    println!("{} tools: {bytes} bytes, at most {tokens} tokens; the largest: {:?}", entries.len(), &sizes[sizes.len() - 5..]);
+    println!(
+        "{} tools: {bytes} bytes, at most {tokens} tokens; the largest: {:?}",
+        entries.len(),
+        &sizes[sizes.len() - 5..]
+    );
     assert!(tokens <= TOKENS_MAX, "{tokens} tokens: {sizes:?}");
 }
 
