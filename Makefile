@@ -18,7 +18,7 @@ DEPLOYED_ARCH = $(if $(filter command line environment,$(origin ARCH)),$(ARCH),a
 # The functions that are built together. The others are built apart: they would lend these the features of what they draw
 # and write with.
 BUILT_TOGETHER = read-api write-api proposals member-app money-app funding-app agreement-app organization-app \
-	participant-app event-relay webhook-sender clock
+	participant-app mcp event-relay webhook-sender clock
 BUILT_APART = picture-app evidence-app paper-api
 # Builds all of them with some options; `hello`, a bare function to compare with, where it is asked for.
 LAMBDA_BUILD = cargo lambda build --profile lambda --$(ARCH) $(1)

@@ -35,6 +35,9 @@ pub enum Error {
     /// Only admins may do this.
     #[error("admins only")]
     AdminsOnly,
+    /// A request of a browser on another origin, or to a host that is not this one's name.
+    #[error("foreign origin")]
+    ForeignOrigin,
     /// No such route.
     #[error("no such route")]
     NoSuchRoute,
@@ -90,7 +93,9 @@ impl Error {
     pub fn status(&self) -> (StatusCode, ErrorCode) {
         match self {
             Self::Unauthenticated | Self::Suspended => (StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated),
-            Self::ReadOnlyToken | Self::ForgedForm | Self::AdminsOnly => (StatusCode::FORBIDDEN, ErrorCode::Forbidden),
+            Self::ReadOnlyToken | Self::ForgedForm | Self::AdminsOnly | Self::ForeignOrigin => {
+                (StatusCode::FORBIDDEN, ErrorCode::Forbidden)
+            }
             Self::NoSuchRoute | Self::NotFound(_) => (StatusCode::NOT_FOUND, ErrorCode::NotFound),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
@@ -118,6 +123,7 @@ impl Error {
             Self::ReadOnlyToken => "This token is read-only; the call needs one that may read and write.",
             Self::ForgedForm => "This form does not belong to your session.",
             Self::AdminsOnly => "Only admins of your organization may do this.",
+            Self::ForeignOrigin => "The headers Host and Origin must name this service, or what its operator allows.",
             Self::NoSuchRoute => "There is nothing at this path.",
             Self::MethodNotAllowed { .. } => {
                 "This path does not answer this method; the Allow header lists those it does."

@@ -15,6 +15,7 @@ use lambda_http::{Adapter, Body, IntoResponse, Request, RequestExt};
 use tower::ServiceExt;
 
 use crate::api::pipeline::Routes;
+use crate::domain::audit::Via;
 use crate::platform::app_state::{AppState, Webhooks};
 use crate::platform::config::{self, ConfigError};
 use crate::platform::secrets_manager::SecretsManagerKeys;
@@ -41,7 +42,7 @@ pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
 pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>) -> Result<(), lambda_http::Error> {
     let router = router(AppState::from_env()?)?;
     let header = address_header()?;
-    let service = router.map_request(move |request| with_address(with_one_path(request), header.as_ref()));
+    let service = router.map_request(move |request| with_via(with_address(with_one_path(request), header.as_ref())));
     let service = service.map_response(Answer);
     let service = Adapter::from(service);
     lambda_runtime::run(service.map_request(as_sent)).await
@@ -106,6 +107,22 @@ fn with_address(mut request: Request, header: Option<&HeaderName>) -> Request {
     let named = header.and_then(|header| named_address(request.headers(), header));
     if let Some(address) = named.or(seen) {
         request.extensions_mut().insert(ClientAddress(address));
+    }
+    request
+}
+
+/// The key of the route of an event that the agent endpoint's function made itself. The gateway writes its own keys, which
+/// begin with a method, or `$default`, and no client can choose one.
+pub const MCP_ROUTE: &str = "mcp";
+
+/// Marks a call that the agent endpoint's function handed on.
+fn with_via(mut request: Request) -> Request {
+    let route = match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV2(context)) => context.route_key.as_deref(),
+        _ => None,
+    };
+    if route == Some(MCP_ROUTE) {
+        request.extensions_mut().insert(Via::Mcp);
     }
     request
 }

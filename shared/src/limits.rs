@@ -190,6 +190,10 @@ pub const SWEEP_ATTEMPTS_MAX: u32 = 5;
 
 /// A request's body, in bytes (contract, section 1).
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// A message of the agent endpoint, in bytes: the largest body of an operation, and what is around it.
+pub const MESSAGE_BYTES_MAX: usize = BODY_BYTES_MAX + 16 * 1024;
+/// Rows of a page that an agent gets unless it asks for another number: what it reads takes room in its context.
+pub const AGENT_PAGE_LIMIT_DEFAULT: u32 = 10;
 /// Bytes of a too large body that are received before the refusal, so that an honest client sees the refusal instead of a
 /// broken connection. Lambda's own limit is lower.
 pub const BODY_BYTES_DISCARDED_MAX: usize = 8 * 1024 * 1024;

@@ -31,6 +31,7 @@ pub mod fixture;
 pub mod funding;
 pub mod ledger;
 pub mod log;
+pub mod mcp;
 pub mod memory;
 pub mod obligations;
 pub mod org;

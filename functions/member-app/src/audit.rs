@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use shared::domain::actor::ActorType;
-use shared::domain::audit::{AuditRow, CallOutcome, Caller, ObjectKind};
+use shared::domain::audit::{AuditRow, CallOutcome, Caller, ObjectKind, Via};
 use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
@@ -245,15 +245,29 @@ fn outcome_badge(outcome: CallOutcome) -> Badge {
     }
 }
 
+/// The name of a row's caller, and how a token called.
+pub(crate) fn caller_of(row: &AuditRow, names: &Names) -> String {
+    let name = caller_name(row.caller, names);
+    match (row.via, name.strip_suffix(OVER_THE_API)) {
+        (Some(Via::Mcp), Some(token)) => format!("{token}{OVER_MCP}"),
+        _ => name,
+    }
+}
+
+/// What stands behind the name of a token.
+const OVER_THE_API: &str = " (over the API)";
+/// The same where an agent called with it.
+const OVER_MCP: &str = " (over MCP)";
+
 /// The name of a caller. A token's name is marked, because it is no person's.
 pub(crate) fn caller_name(caller: Caller, names: &Names) -> String {
     let name = caller.id.and_then(|id| names.get(id));
     match (caller.actor_type, name) {
         (ActorType::Member | ActorType::Participant, Some(name)) => name.to_owned(),
-        (ActorType::Token, Some(name)) => format!("{name} (over the API)"),
+        (ActorType::Token, Some(name)) => format!("{name}{OVER_THE_API}"),
         (ActorType::Member, None) => "A former member".to_owned(),
         (ActorType::Participant, None) => "A participant".to_owned(),
-        (ActorType::Token, None) => "A token (over the API)".to_owned(),
+        (ActorType::Token, None) => format!("A token{OVER_THE_API}"),
         (ActorType::System, _) => "Countersign".to_owned(),
     }
 }
@@ -268,7 +282,7 @@ impl RowView {
         Self {
             at: DisplayTime::in_zone(row.at, zone),
             request_id: row.request_id.to_string(),
-            caller: caller_name(row.caller, names),
+            caller: caller_of(row, names),
             of_caller: row.caller.id.map(|id| Typed { actor: id.to_string(), ..typed.clone() }.url(None)),
             did: names.did(row).into_owned(),
             operation: row.operation.clone(),

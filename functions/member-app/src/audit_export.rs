@@ -1,7 +1,7 @@
 //! The audit log as a file. It holds so many rows that one answer can carry it; its last record then says where the next
 //! file goes on.
 
-use shared::domain::audit::AuditRow;
+use shared::domain::audit::{AuditRow, Via};
 use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
@@ -9,13 +9,13 @@ use shared::service::audit;
 use shared::web::Request;
 
 use crate::Handler;
-use crate::audit::caller_name;
+use crate::audit::caller_of;
 use crate::audit_query::{AuditQuery, PATH, Typed};
 use crate::csv::Csv;
 use crate::response::PageResponse;
 
 /// The first record of a file.
-const HEAD: [&str; 11] = [
+const HEAD: [&str; 12] = [
     "time",
     "request_id",
     "actor_type",
@@ -27,6 +27,7 @@ const HEAD: [&str; 11] = [
     "status",
     "code",
     "objects",
+    "via",
 ];
 
 /// Exports the rows that the page would show.
@@ -55,7 +56,7 @@ impl Handler for Export {
                 next = last;
                 break;
             }
-            push(&mut csv, row, &caller_name(row.caller, &found.names));
+            push(&mut csv, row, &caller_of(row, &found.names));
             last = Some(row.request_id);
         }
         if let Some(next) = next {
@@ -82,5 +83,6 @@ fn push(csv: &mut Csv, row: &AuditRow, caller: &str) {
         &row.status.to_string(),
         &row.code,
         &objects.join(" "),
+        row.via.map_or("", Via::as_str),
     ]);
 }

@@ -22,6 +22,7 @@ impl WriteOperation for CreateProposal {
         tag: "Proposals",
         summary: "Propose to publish or to cancel an agreement",
         description: "Nothing happens before a member confirms at `confirm_url`; send that link to the person who decides. A publication is refused while anything but the workspace's activation is in the way: `errors` has one entry per blocker, nothing is recorded, and the idempotency key stays free. One proposal of each action can be pending for an agreement. Undecided, it expires after 72 hours.",
+        agent: "Asks a member to publish or cancel an agreement. It does neither: nothing happens until a member confirms at `confirm_url`. Give that link to the human who decides, and don't say that it is done. Refused with one error per blocker when `get_agreement` shows any `publish_blockers` but `workspace_not_activated`; a person resolves those at `app_url`. It expires after 72 hours.",
         success: &[(201, "The proposal.")],
         headers: &[],
     };
@@ -51,6 +52,7 @@ impl ReadOperation for ListProposals {
         tag: "Proposals",
         summary: "List proposals",
         description: "Oldest first. `state` is as of now: a proposal whose time is over is expired.",
+        agent: "Requests to publish or cancel, by state or agreement. `pending` waits for a member; only `confirmed` took effect. Next: `get_proposal`.",
         success: &[(200, "A page of proposals.")],
         headers: &[],
     };
@@ -75,6 +77,7 @@ impl ReadOperation for GetProposal {
         tag: "Proposals",
         summary: "Get a proposal",
         description: "With the decision, once there is one.",
+        agent: "One proposal: its `state`, the decision and its note, and the `confirm_url` for a member. While it is `pending`, nothing has happened: wait, or remind the human.",
         success: &[(200, "The proposal.")],
         headers: &[],
     };

@@ -20,6 +20,7 @@ impl ReadOperation for ListContacts {
         tag: "Contacts",
         summary: "List contacts",
         description: "Oldest first. `search` matches name and email; `external_reference` finds the one contact that has it.",
+        agent: "Finds people and entities of the organization by a part of the name or email, or by your own `external_reference`. Search here before you create one. Next: `get_contact`, or use the `id` as `contact_id`.",
         success: &[(200, "A page of contacts.")],
         headers: &[],
     };
@@ -44,6 +45,7 @@ impl ReadOperation for GetContact {
         tag: "Contacts",
         summary: "Get a contact",
         description: "Its `ETag` is what a PATCH may send as `If-Match`.",
+        agent: "One contact. The result's note has its `etag`, which `update_contact` takes as `if_match`.",
         success: &[(200, "The contact.")],
         headers: &["etag"],
     };

@@ -21,6 +21,7 @@ impl ReadOperation for GetFundingSchedule {
         tag: "Funding",
         summary: "Get the funding of a workspace",
         description: "Its trusts and all of its items, up to 1,000, oldest first, with a `summary` from the same read. `summary.done` counts confirmed transfers and items that a member closed; a claim never moves it. If the facts of all items come to more than 1.5 MB, `detail` is `null` here for all of them; each item has its own.",
+        agent: "All that has to move into a workspace's trusts, with a `summary` from the same read. `summary.done` counts confirmed transfers and items a member closed; `claimed` ones are not done. Up to 1,000 items: for a part, use `list_funding_items`.",
         success: &[(200, "The funding.")],
         headers: &[],
     };
@@ -45,6 +46,7 @@ impl ReadOperation for ListFundingItems {
         tag: "Funding",
         summary: "List funding items",
         description: "Oldest first. `search` matches the label; `external_reference` finds the one item that has it.",
+        agent: "Assets that have to move into a trust, by workspace, trust, phase or text. `claimed` is the owner's word; `done` is confirmed or closed. Next: `get_funding_item`.",
         success: &[(200, "A page of funding items.")],
         headers: &[],
     };
@@ -73,6 +75,7 @@ impl ReadOperation for GetFundingItem {
         tag: "Funding",
         summary: "Get a funding item",
         description: "Its `ETag` is what a PATCH may send as `If-Match`. An item is open again in the moment in which its agreement is cancelled or its expiry is written down.",
+        agent: "One asset: its `phase`, `missing_facts` (what `update_funding_item` must add before it is `ready`), and whom it waits on. The note has its `etag` for `if_match`.",
         success: &[(200, "The funding item.")],
         headers: &["etag"],
     };

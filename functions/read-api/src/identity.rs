@@ -19,6 +19,7 @@ impl ReadOperation for GetIdentity {
         tag: "Identity",
         summary: "Get the token's identity",
         description: "The organization that the token belongs to, what the token may do, and when it expires.",
+        agent: "Says which organization this token acts for, its scope (`read` or `read_write`) and when it expires. Call it first: with the scope `read`, tools that write are refused.",
         success: &[(200, "Who the token speaks for.")],
         headers: &[],
     };

@@ -20,6 +20,7 @@ impl ReadOperation for ListInformation {
         tag: "Agreements",
         summary: "List the answers of participants",
         description: "An array, not paged: one entry for each time that a participant sent answers to an information request, oldest first. Drafts never appear. Answers are given and accepted in the app only; a gate clears once a member has accepted the latest answers of all its participants.",
+        agent: "The answers that participants sent to an agreement's information requests, the oldest first. `sent` is not accepted: only a member accepts, in the app. Bank details are redacted. Nothing can be answered here.",
         success: &[(200, "The answers that were sent.")],
         headers: &[],
     };

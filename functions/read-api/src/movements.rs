@@ -20,6 +20,7 @@ impl ReadOperation for ListMovements {
         tag: "Movements",
         summary: "List movements",
         description: "Money that moves against agreements, oldest first. `search` matches the purpose, the reference, or the agreement's name as it is now. `sender_reported` is a claim: only `reconciled` says that it arrived.",
+        agent: "Money that is to move or moved under agreements, by agreement, state or text. `sender_reported` is the sender's claim and no proof; only `reconciled` = true means that the money arrived. Next: `get_movement`.",
         success: &[(200, "A page of movements.")],
         headers: &[],
     };
@@ -43,6 +44,7 @@ impl ReadOperation for GetMovement {
         tag: "Movements",
         summary: "Get a movement",
         description: "`claim` is what the sender says, `receipt` what the receiving side proves: two facts that share no field. `confirmed_at`, `confirmed_by` and `confirmation_basis` are `null` unless it is reconciled. People authorize, claim, prove and reconcile in the app.",
+        agent: "One payment. `claim` is what the sender says, `receipt` what the receiving side proves; never report a claim as arrival. Only `reconciled` = true is proof, with `confirmation_basis`. Nothing here can authorize, reconcile or send money: people do that in the app.",
         success: &[(200, "The movement.")],
         headers: &[],
     };

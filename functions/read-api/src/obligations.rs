@@ -20,6 +20,7 @@ impl ReadOperation for ListObligations {
         tag: "Obligations",
         summary: "List obligations",
         description: "Oldest first. `occurrences` is `null` here; get one obligation to see them. Triggers are declared, and satisfaction is recorded and confirmed, in the app only.",
+        agent: "Promises of participants, by workspace, agreement or state. `next_due_at` in the past means overdue; `satisfied` is the promisor's word, `confirmed` the other side's. Next: `get_obligation` for the occurrences.",
         success: &[(200, "A page of obligations.")],
         headers: &[],
     };
@@ -48,6 +49,7 @@ impl ReadOperation for GetObligation {
         tag: "Obligations",
         summary: "Get an obligation",
         description: "In full, with what is due and overdue now. That of a cancelled or expired agreement is `cancelled`, unless it was confirmed before.",
+        agent: "One promise with every occurrence: `overdue` is past due, `satisfied` is claimed, `confirmed` is acknowledged by the other side. Triggers and confirmations are made by people in the app, not here.",
         success: &[(200, "The obligation.")],
         headers: &[],
     };

@@ -20,6 +20,7 @@ impl ReadOperation for ListTrusts {
         tag: "Trusts",
         summary: "List trusts",
         description: "Oldest first. `search` matches the formal name; `external_reference` finds the one trust that has it.",
+        agent: "Trusts whose funding is run in a workspace, by workspace, a part of the formal name, or your `external_reference`. Next: `get_funding_schedule` of its `workspace_id`.",
         success: &[(200, "A page of trusts.")],
         headers: &[],
     };

@@ -20,6 +20,7 @@ impl ReadOperation for ListWorkspaces {
         tag: "Workspaces",
         summary: "List workspaces",
         description: "Oldest first. `search` matches name and internal reference. `people` is `null` here; get one workspace to see them.",
+        agent: "Finds deals or matters by a part of the name or internal reference. `people` is `null` here. Next: `get_workspace` for its people, or `list_agreements` with its `workspace_id`.",
         success: &[(200, "A page of workspaces.")],
         headers: &[],
     };
@@ -48,6 +49,7 @@ impl ReadOperation for GetWorkspace {
         tag: "Workspaces",
         summary: "Get a workspace",
         description: "With the people who take part in it.",
+        agent: "One deal or matter, with the people in it and whether it is activated. An inactive workspace does not keep you from proposing: the confirming member activates it.",
         success: &[(200, "The workspace.")],
         headers: &[],
     };

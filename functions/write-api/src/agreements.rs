@@ -24,6 +24,7 @@ impl WriteOperation for CreateAgreement {
         tag: "Agreements",
         summary: "Draft an agreement",
         description: "It begins as a draft, which sends nothing to anyone. Documents, steps and payments are configured at its `app_url`.",
+        agent: "Starts a draft in a workspace. It sends nothing to anyone and is not in force. Documents, steps and payments can't be set here: give the human its `app_url` for that. Next: `add_agreement_participant`, then read `publish_blockers` with `get_agreement`.",
         success: &[(201, "The draft.")],
         headers: &[],
     };
@@ -52,6 +53,7 @@ impl WriteOperation for AddParticipant {
         tag: "Agreements",
         summary: "Add a participant to a draft",
         description: "A contact that takes part already gets the new roles in addition, with status 200; no second participant is created. The contact also joins the workspace's people. An agreement has at most 100 participants.",
+        agent: "Gives a contact roles in a draft; a contact that takes part gets the roles in addition. Refused once the agreement is published. It invites nobody: that happens on publication. Next: `get_agreement` to read `publish_blockers`.",
         success: &[
             (201, "The new participant."),
             (200, "The participant that the contact was already, with the roles merged."),

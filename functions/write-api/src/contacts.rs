@@ -20,6 +20,7 @@ impl WriteOperation for CreateContact {
         tag: "Contacts",
         summary: "Create a contact",
         description: "With an `external_reference` that a contact of yours has already, that contact is returned as it is, with status 200, and nothing is created. The header `ignored-fields` then names the fields that were sent with other values than the contact has: change them with a PATCH.",
+        agent: "Adds a person or entity to the organization. It contacts nobody, and does not make them part of a deal. With an `external_reference` that exists already, that contact comes back unchanged. Next: `add_agreement_participant` or `add_workspace_contact`.",
         success: &[(201, "The new contact."), (200, "The contact that has this reference already, unchanged.")],
         headers: &["etag", "ignored-fields"],
     };
@@ -51,6 +52,7 @@ impl WriteOperation for UpdateContact {
         tag: "Contacts",
         summary: "Change a contact",
         description: "Send only the fields to change; `null` clears an optional one. Without `If-Match` the last write wins field by field.",
+        agent: "Changes the fields that you send, and no others; `null` clears an optional one. Agreements show the change everywhere. Send `if_match` so that you don't overwrite what someone else just changed.",
         success: &[(200, "The contact after the change.")],
         headers: &["etag"],
     };

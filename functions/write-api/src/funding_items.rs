@@ -22,6 +22,7 @@ impl WriteOperation for CreateFundingItem {
         tag: "Funding",
         summary: "Add a funding item",
         description: "A label is enough; the rest can be sorted later. It contacts nobody. With an `external_reference` that an item of yours has already, that item is returned as it is, with status 200, and nothing is created. The header `ignored-fields` then names the fields that were sent with other values than the item has: change them with a PATCH. A workspace has at most 1,000 items.",
+        agent: "Adds an asset that is to move into a trust; a label is enough. It is intent only: it contacts nobody and moves nothing. With an `external_reference` that exists, that item comes back unchanged. Next: `update_funding_item` with verb, trust, owners and facts.",
         success: &[(201, "The new item."), (200, "The item that has this reference already, unchanged.")],
         headers: &["etag", "ignored-fields"],
     };
@@ -57,6 +58,7 @@ impl WriteOperation for UpdateFundingItem {
         tag: "Funding",
         summary: "Sort a funding item",
         description: "Send only what to change. Facts in `detail` are merged; `null` removes one. `phase` and `missing_facts` follow. Refused once the item is papered or closed. Without `If-Match` the last write wins field by field.",
+        agent: "Sorts an asset: sets what you send, merges `detail`, and `null` removes a fact. `missing_facts` in the result says what is still needed. Never send full account or card numbers or keys: last four digits only. Refused once papered or closed. Next: `paper_funding_items` when `phase` is `ready`.",
         success: &[(200, "The item after the change.")],
         headers: &["etag"],
     };
@@ -91,6 +93,7 @@ impl WriteOperation for ParkFundingItem {
         tag: "Funding",
         summary: "Put a funding item on hold, or clear the hold",
         description: "A hold is beside the phase: it is shown by `waiting_on`, and an item on hold can't be papered. `waiting_on: null` clears it. Doing either twice changes nothing. A closed item can't be put on hold.",
+        agent: "Puts an asset on hold for someone, or clears the hold with `waiting_on`: null. It tells nobody. An asset on hold can't be papered; a hold does not change the phase.",
         success: &[(200, "The item after the change.")],
         headers: &["etag"],
     };

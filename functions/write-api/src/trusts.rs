@@ -21,6 +21,7 @@ impl WriteOperation for CreateTrust {
         tag: "Trusts",
         summary: "Create or change a trust",
         description: "Its contact, of the kind `trust`, is created with it. With an `external_reference` that a trust of yours has already, that trust gets the values that were sent, with status 200, and `trust.updated` is emitted if any of them differs; what is left out stays. In another workspace it is refused.",
+        agent: "Registers a trust in a workspace, with its contact. With an `external_reference` that exists, that trust takes the values you send; what you leave out stays. It moves no asset. Next: `create_funding_item`.",
         success: &[
             (201, "The new trust."),
             (200, "The trust that has this reference already, with the values that were sent."),

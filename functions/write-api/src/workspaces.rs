@@ -21,6 +21,7 @@ impl WriteOperation for CreateWorkspace {
         tag: "Workspaces",
         summary: "Create a workspace",
         description: "It begins empty, and not activated.",
+        agent: "Opens an empty deal or matter. It is not activated, and nobody hears of it. Search with `list_workspaces` first: names may repeat. Next: `add_workspace_contact`, `create_agreement`.",
         success: &[(201, "The new workspace.")],
         headers: &[],
     };
@@ -45,6 +46,7 @@ impl WriteOperation for AddWorkspaceContact {
         tag: "Workspaces",
         summary: "Add a contact to a workspace",
         description: "The contact then appears in the workspace's people. Adding it twice changes nothing.",
+        agent: "Lists a contact among a workspace's people. It gives them no part in any agreement and contacts nobody; twice changes nothing. `add_agreement_participant` does this by itself.",
         success: &[(201, "The workspace, with the contact among its people.")],
         headers: &[],
     };

@@ -56,7 +56,7 @@ impl Calls {
     }
 
     /// What the stack does in nobody's name, such as seeding, is no function's call.
-    fn tell(&self, action: &str) {
+    pub(crate) fn tell(&self, action: &str) {
         let _ = FUNCTION.try_with(|function| (self.0)(function, action));
     }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use http::Request;
+use mcp::Access;
 use shared::api::operation::Register;
 use shared::api::pipeline::Routes;
+use shared::domain::audit::Via;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
 use shared::platform::files::FileStore;
@@ -38,6 +40,14 @@ pub fn openapi_json() -> String {
     let mut description = shared::api::openapi::Description::new();
     operations(&mut description);
     description.into_json()
+}
+
+/// The tools of agents, as `functions/mcp/tools.json` keeps them.
+#[must_use]
+pub fn tools_json() -> String {
+    let mut catalog = mcp::catalog::Catalog::default();
+    operations(&mut catalog);
+    catalog.into_json(&serde_json::from_str(&openapi_json()).unwrap_or_default())
 }
 
 /// The functions, ready to answer requests.
@@ -77,7 +87,13 @@ impl Functions {
         let app = Arc::new(app.with_webhooks(webhooks).with_files(files));
         let mut api = Routes::new().with_description();
         operations(&mut api);
-        let router = member_app::router(app.clone()).merge(api.into_router(app.clone()));
+        let api = api.into_router(app.clone());
+        let operations = match &calls {
+            Some(calls) => handed_on(api, calls.clone()),
+            None => api,
+        };
+        let api = mcp::router(app.clone(), access(&app.base_url), operations);
+        let router = member_app::router(app.clone()).merge(api);
         let router = with_one_path(with_entrance(match &calls {
             Some(_) => in_the_name_of_functions(router),
             None => router,
@@ -97,6 +113,36 @@ fn with_one_path(router: Router) -> Router {
     });
     Router::new().fallback_service(service)
 }
+
+/// Where agents may call from: this stack's own address, by either name of this machine.
+fn access(base_url: &BaseUrl) -> Access {
+    let address = base_url.to_string();
+    let by_name = address.replace("//127.0.0.1", "//localhost");
+    let host = by_name.split_once("//").map_or("", |(_, host)| host);
+    Access::of(base_url).with(host, &by_name)
+}
+
+/// The operations as the function `mcp` reaches them: in its own name, but for the one that it hands on to another.
+fn handed_on(operations: Router, calls: Calls) -> Router {
+    let known: Arc<[Route]> = gateway::routes().into();
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (mut operations, known, calls) = (operations.clone(), known.clone(), calls.clone());
+        async move {
+            let function = gateway::function(&known, request.method().as_str(), request.uri().path()).to_owned();
+            let is_handed_on = function == PAPERS && request.extensions().get() == Some(&Via::Mcp);
+            let answer = tower::Service::call(&mut operations, request);
+            if !is_handed_on {
+                return answer.await;
+            }
+            calls.tell("lambda:InvokeFunction");
+            calls::of(&function, answer).await
+        }
+    });
+    Router::new().fallback_service(service)
+}
+
+/// The function that papers funding items for all entrances: no other has its fonts.
+const PAPERS: &str = "paper-api";
 
 /// The same router, whose requests run in the name of the functions that the gateway gives them to.
 fn in_the_name_of_functions(router: Router) -> Router {

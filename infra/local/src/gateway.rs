@@ -84,12 +84,13 @@ pub fn answers() -> Vec<Route> {
         method: method.to_owned(),
         function: function.to_owned(),
     };
+    let agents = route("ANY", mcp::PATH.to_owned(), "mcp");
     let api = all.into_iter().flat_map(|(function, operations)| {
         operations.0.into_iter().map(move |(method, path)| route(method.as_str(), path, function))
     });
     let pages = member_app::paths().into_iter();
     let app = pages.flat_map(|(function, paths)| paths.into_iter().map(move |path| route("ANY", path, function)));
-    api.chain(app).collect()
+    api.chain([agents]).chain(app).collect()
 }
 
 /// The routes, without the one for what none of them fits.

@@ -10,6 +10,7 @@
 //! twin is then the response of this call, too.
 
 pub mod caller;
+pub mod entrance;
 mod incoming;
 pub mod openapi;
 pub mod operation;

@@ -25,6 +25,8 @@ pub struct OperationSpec {
     pub summary: &'static str,
     /// Further details.
     pub description: &'static str,
+    /// What an agent is told of it as a tool: what it does, what it does not do, what to call next.
+    pub agent: &'static str,
     /// The statuses of success, each with its meaning.
     pub success: &'static [(u16, &'static str)],
     /// The headers of its success, beside those that follow from its method and status.

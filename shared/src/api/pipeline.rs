@@ -20,9 +20,10 @@ use crate::api::operation::{ReadOperation, Register, WriteOperation};
 use crate::api::response::is_too_large;
 use crate::api::{openapi, preconditions};
 use crate::crypto::TokenHash;
+use crate::domain::audit::Via;
 use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::limits;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::{CallRecord, catch_panic_and_overrun};
@@ -92,9 +93,11 @@ fn only_allow_with_405(mut response: Response) -> Response {
 }
 
 /// The successful end of a call.
-enum Answer {
+pub(super) enum Answer {
     /// It changed nothing; its audit row is still to be written.
     Read(StoredResponse),
+    /// It was refused in the words of another protocol; its audit row is still to be written.
+    Refused(StoredResponse),
     /// It repeats an earlier call; its audit row is still to be written.
     Replayed(StoredResponse),
     /// It took effect, and its audit row with it.
@@ -102,7 +105,7 @@ enum Answer {
 }
 
 /// One call of the API, from its request to its response.
-struct Exchange {
+pub(super) struct Exchange {
     app: Arc<AppState>,
     record: CallRecord,
     /// The caller, once authenticated.
@@ -113,9 +116,10 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn begin(app: Arc<AppState>, operation: &'static str) -> Self {
+    /// A call of an operation, through an entrance beside HTTP or not.
+    pub(super) fn begin(app: Arc<AppState>, operation: &'static str, via: Option<Via>) -> Self {
         Self {
-            record: CallRecord::begin(&app, operation),
+            record: CallRecord::begin(&app, operation).through(via),
             app,
             caller: None,
             attempts: Attempts::default(),
@@ -125,15 +129,15 @@ impl Exchange {
 
     /// Authenticates the caller. A token that has expired or was revoked is refused, with an audit row in its organization, and so is one of an
     /// organization that is suspended.
-    async fn authenticate(&mut self, incoming: &Incoming) -> Result<Caller, Error> {
-        let hash = bearer_token(&incoming.parts.headers).and_then(TokenHash::of).ok_or(Error::Unauthenticated)?;
+    pub(super) async fn authenticate(&mut self, headers: &HeaderMap, named: Vec<u8>) -> Result<Caller, Error> {
+        let hash = token_hash(headers).ok_or(Error::Unauthenticated)?;
         let token = self.record.store().token(hash).await?.ok_or(Error::Unauthenticated)?;
         let works = token.is_valid_at(self.record.now());
         self.used = token
             .use_to_record(self.record.now())
             .filter(|_| works && token.suspended_at.is_none())
             .map(|hour| (hash, hour));
-        let scope = self.record.scope(&self.app, token.organization_id, token.actor(), incoming.named());
+        let scope = self.record.scope(&self.app, token.organization_id, token.actor(), named);
         let caller = Caller::new(scope, token, &self.app);
         self.caller = Some(caller.clone());
         match (works, caller.token().suspended_at) {
@@ -144,7 +148,7 @@ impl Exchange {
     }
 
     /// Writes the audit row and the log line of the call, and makes the response.
-    async fn finish(self, ended: Result<Answer, Error>) -> Response {
+    pub(super) async fn finish(self, ended: Result<Answer, Error>) -> Response {
         let (audited, ()) = tokio::join!(self.audit(&ended), self.record_use());
         let ended = match audited {
             Ok(None) => ended,
@@ -173,7 +177,7 @@ impl Exchange {
         let shown = match ended {
             Ok(Answer::Written(_)) => return Ok(None),
             Ok(Answer::Read(response) | Answer::Replayed(response)) => response.objects.as_slice(),
-            Err(_) => &[],
+            Ok(Answer::Refused(_)) | Err(_) => &[],
         };
         let (status, code) = outcome(ended);
         let committed = self.record.audit(self.caller.as_deref(), status, code, shown).await?;
@@ -185,11 +189,23 @@ fn outcome(ended: &Result<Answer, Error>) -> (StatusCode, &'static str) {
     match ended {
         Ok(Answer::Read(response) | Answer::Written(response)) => (response.status, "ok"),
         Ok(Answer::Replayed(response)) => (response.status, "replayed"),
+        Ok(Answer::Refused(response)) => (response.status, ErrorCode::InvalidRequest.as_str()),
         Err(error) => {
             let (status, code) = error.status();
             (status, code.as_str())
         }
     }
+}
+
+/// The hash of the token that the headers have, if it could be one.
+pub(super) fn token_hash(headers: &HeaderMap) -> Option<TokenHash> {
+    bearer_token(headers).and_then(TokenHash::of)
+}
+
+/// The entrance beside HTTP that a request came through: other functions of this service mark their own requests, and no
+/// client can.
+fn via(request: &Request<Body>) -> Option<Via> {
+    request.extensions().get().copied()
 }
 
 /// The token of the one `Authorization` header, whose scheme is `Bearer` in any case.
@@ -206,14 +222,14 @@ async fn read<O: ReadOperation>(app: Arc<AppState>, request: Request<Body>) -> R
     if request.method() != Method::GET {
         return unrouted(app, request).await;
     }
-    let mut exchange = Exchange::begin(app, O::SPEC.id);
+    let mut exchange = Exchange::begin(app, O::SPEC.id, via(&request));
     let ended = catch_panic_and_overrun(run_read::<O>(&mut exchange, request)).await;
     exchange.finish(ended).await
 }
 
 async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Body>) -> Result<Answer, Error> {
     let (incoming, _) = Incoming::split(request).await;
-    let caller = ReadCaller::new(exchange.authenticate(&incoming).await?);
+    let caller = ReadCaller::new(exchange.authenticate(&incoming.parts.headers, incoming.named()).await?);
     let (path, query) =
         both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
     let response = O::run(&caller, path, query).await?.encode()?;
@@ -227,14 +243,15 @@ async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Bo
 
 /// A call of an operation that writes.
 async fn write<O: WriteOperation>(app: Arc<AppState>, request: Request<Body>) -> Response {
-    let mut exchange = Exchange::begin(app, O::SPEC.id);
+    let mut exchange = Exchange::begin(app, O::SPEC.id, via(&request));
     let ended = catch_panic_and_overrun(run_write::<O>(&mut exchange, request)).await;
     exchange.finish(ended).await
 }
 
 async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<Body>) -> Result<Answer, Error> {
     let (incoming, body) = Incoming::split(request).await;
-    let caller = WriteCaller::new(exchange.authenticate(&incoming).await?, exchange.attempts.clone())?;
+    let caller = exchange.authenticate(&incoming.parts.headers, incoming.named()).await?;
+    let caller = WriteCaller::new(caller, exchange.attempts.clone())?;
     let body = ReceivedBody::receive(body).await;
     let is_post = O::SPEC.method == Method::POST;
     let key = if is_post { incoming.idempotency_key(&body) } else { Ok(None) };
@@ -280,9 +297,9 @@ async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
 
 /// A call without a route: the path does not exist, or not with this method. The description of the whole API tells which.
 async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
-    let mut exchange = Exchange::begin(app, UNROUTED);
+    let mut exchange = Exchange::begin(app, UNROUTED, via(&request));
     let (incoming, _) = Incoming::split(request).await;
-    let ended = match exchange.authenticate(&incoming).await {
+    let ended = match exchange.authenticate(&incoming.parts.headers, incoming.named()).await {
         Ok(_) => Err(match openapi::allowed_methods(incoming.parts.uri.path()) {
             Some(allow) => Error::MethodNotAllowed { allow },
             None => Error::NoSuchRoute,
@@ -336,7 +353,7 @@ fn both<A, B>(left: Result<A, FieldErrors>, right: Result<B, FieldErrors>) -> Re
 fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {
     let replayed = matches!(ended, Ok(Answer::Replayed(_)));
     match ended {
-        Ok(Answer::Read(stored) | Answer::Replayed(stored) | Answer::Written(stored)) => {
+        Ok(Answer::Read(stored) | Answer::Refused(stored) | Answer::Replayed(stored) | Answer::Written(stored)) => {
             let mut response = response(stored.status, stored.body, request_id);
             let headers = response.headers_mut();
             headers.extend(stored.headers);

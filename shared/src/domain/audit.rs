@@ -1,7 +1,8 @@
 //! The audit log as members read it: the rows of calls, what filters them, and positions in it.
 //!
 //! Decision: views of pages are recorded like every call, because their rows fence and count them, but the log leaves out
-//! those that succeeded: they would hide the acts. It shows views of documents, refused views, and all calls of the API.
+//! those that succeeded: they would hide the acts. The same is true of what agents ask the agent endpoint without running an
+//! operation. It shows views of documents, refused views, and all calls of the API.
 //!
 //! Decision: the position from which a page of the log goes on is the id of a call, which is a moment. The log is read only
 //! in the reader's organization, so a made-up position shows nothing else than a real one.
@@ -32,6 +33,8 @@ pub struct AuditRow {
     pub code: String,
     /// The objects that the call named, and then those that it showed or changed.
     pub objects: Vec<Uuid>,
+    /// The entrance that the call came through, unless it was the HTTP API itself, or the app.
+    pub via: Option<Via>,
 }
 
 /// The caller of a row, by id.
@@ -41,6 +44,14 @@ pub struct Caller {
     pub actor_type: ActorType,
     /// The caller's id; none for the service itself.
     pub id: Option<Uuid>,
+}
+
+text_enum! {
+    /// An entrance to the operations of the API beside HTTP. A call that came through it does, and is recorded as, the same.
+    pub enum Via {
+        /// The agent endpoint, `/mcp`.
+        Mcp = "mcp",
+    }
 }
 
 text_enum! {
@@ -88,6 +99,8 @@ pub enum ObjectKind {
 const VIEW: &str = "view_";
 /// See [`VIEW`].
 const VIEW_DOCUMENT: &str = "view_document";
+/// A call of the agent endpoint that runs no operation: it shakes hands, or lists the tools.
+pub const USE_MCP: &str = "use_mcp";
 
 impl AuditRow {
     /// How the call ended.
@@ -105,7 +118,8 @@ impl AuditRow {
     #[must_use]
     pub fn is_plain_view(&self) -> bool {
         let is_view = self.operation.starts_with(VIEW) && self.operation != VIEW_DOCUMENT;
-        is_view && (self.outcome() == CallOutcome::Success || self.status == 422)
+        let has_succeeded = self.outcome() == CallOutcome::Success;
+        is_view && (has_succeeded || self.status == 422) || self.operation == USE_MCP && has_succeeded
     }
 }
 
@@ -170,6 +184,7 @@ mod tests {
             status,
             code: code.to_owned(),
             objects: vec![Uuid::now_v7()],
+            via: None,
         }
     }
 
@@ -178,6 +193,7 @@ mod tests {
         let shown = |row: &AuditRow| AuditFilter::default().fits(row);
         assert!(!shown(&row("view_home", 200, "ok")) && !shown(&row("view_audit", 200, "ok")));
         assert!(!shown(&row("view_audit", 422, "invalid_request")));
+        assert!(!shown(&row(USE_MCP, 200, "ok")) && shown(&row(USE_MCP, 401, "unauthenticated")));
         for act in [
             row("view_document", 200, "ok"),
             row("download_document", 200, "ok"),

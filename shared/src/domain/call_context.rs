@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use crate::domain::actor::Actor;
+use crate::domain::audit::Via;
 use crate::domain::ids::{OrgId, RequestId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
@@ -30,6 +31,8 @@ pub struct CallContext {
     org: OrgId,
     /// The ids that the path and the body name, 16 bytes each, for the audit row.
     named: Vec<u8>,
+    /// The entrance beside HTTP that the call came through.
+    via: Option<Via>,
 }
 
 impl CallContext {
@@ -42,7 +45,18 @@ impl CallContext {
         org: OrgId,
         named: Vec<u8>,
     ) -> Self {
-        Self { request_id, operation, now, actor, org, named }
+        Self { request_id, operation, now, actor, org, named, via: None }
+    }
+
+    /// The same call, through an entrance beside HTTP.
+    pub(crate) fn through(self, via: Option<Via>) -> Self {
+        Self { via, ..self }
+    }
+
+    /// The entrance beside HTTP that the call came through.
+    #[must_use]
+    pub fn via(&self) -> Option<Via> {
+        self.via
     }
 
     /// The id in the response and in the log.

@@ -134,6 +134,8 @@ pub enum Service {
     SecretsManager,
     /// The files.
     S3,
+    /// The functions, which one of them invokes.
+    Lambda,
 }
 
 impl Service {
@@ -144,6 +146,7 @@ impl Service {
             Self::Sqs => "AWS_ENDPOINT_URL_SQS",
             Self::SecretsManager => "AWS_ENDPOINT_URL_SECRETS_MANAGER",
             Self::S3 => "AWS_ENDPOINT_URL_S3",
+            Self::Lambda => "AWS_ENDPOINT_URL_LAMBDA",
         }
     }
 }

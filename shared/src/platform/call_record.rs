@@ -9,6 +9,7 @@ use http::StatusCode;
 use uuid::Uuid;
 
 use crate::domain::actor::{Actor, ActorType};
+use crate::domain::audit::Via;
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{OrgId, RequestId};
 use crate::domain::time::Timestamp;
@@ -28,6 +29,7 @@ pub(crate) struct CallRecord {
     log: Log,
     request_id: RequestId,
     operation: &'static str,
+    via: Option<Via>,
     now: Timestamp,
     started: Instant,
     /// The table, with the usage of this call.
@@ -43,11 +45,17 @@ impl CallRecord {
             log: app.log.clone(),
             request_id: RequestId::new(),
             operation,
+            via: None,
             now: Timestamp::now(),
             started: Instant::now(),
             store: app.store.metered(),
             no_trail: OnceLock::new(),
         }
+    }
+
+    /// The same call, through an entrance beside HTTP.
+    pub(crate) fn through(self, via: Option<Via>) -> Self {
+        Self { via, ..self }
     }
 
     /// Sets the operation of the call, once it is known.
@@ -75,7 +83,7 @@ impl CallRecord {
     /// The scope of the call's use cases, once its caller is known.
     pub(crate) fn scope(&self, app: &AppState, org: OrgId, actor: Actor, named: Vec<u8>) -> Scope {
         let call = CallContext::new(self.request_id, self.operation, self.now, actor, org, named);
-        Scope::new(call, OrgStore::new(self.store.clone(), org), app.time_scale)
+        Scope::new(call.through(self.via), OrgStore::new(self.store.clone(), org), app.time_scale)
     }
 
     /// Writes the audit row of a call that changed nothing: in the caller's organization, or, for an unknown caller, in the
@@ -156,6 +164,7 @@ fn log(
     };
     line.token_id = id_of(ActorType::Token).map(Into::into);
     line.member_id = id_of(ActorType::Member).map(Into::into);
+    line.via = caller.and_then(CallContext::via);
     line.cause = cause;
     log.line(&line);
 }

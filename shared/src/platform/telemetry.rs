@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::domain::audit::Via;
 use crate::domain::ids::{MemberId, OrgId, RequestId, TokenId};
 use crate::domain::time::Timestamp;
 use crate::store::Usage;
@@ -73,6 +74,9 @@ pub struct CallLine<'a> {
     /// The member, in the app.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member_id: Option<MemberId>,
+    /// The entrance that the call came through, unless it was HTTP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<Via>,
     /// The HTTP status.
     pub status: u16,
     /// `ok`, `replayed`, or the error's code.
@@ -114,6 +118,7 @@ impl<'a> CallLine<'a> {
             organization_id: None,
             token_id: None,
             member_id: None,
+            via: None,
             status,
             code,
             duration_ms,

@@ -17,7 +17,7 @@ use super::table::{PartitionQuery, PutIf};
 use super::{Item, OrgStore, Store, StoreError};
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::acts::Act;
-use crate::domain::audit::{AuditRow, Caller, DayRange, ObjectKind};
+use crate::domain::audit::{AuditRow, Caller, DayRange, ObjectKind, Via};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, RequestId};
 use crate::domain::time::Timestamp;
@@ -51,6 +51,9 @@ fn row(key: Key, operation: &str, outcome: Outcome<'_>, at: Timestamp) -> Item {
 
 fn of_call(call: &CallContext, outcome: Outcome<'_>) -> Item {
     let mut item = row(key(call), call.operation(), outcome, call.now());
+    if let Some(via) = call.via() {
+        item.insert(VIA.to_owned(), AttributeValue::S(via.as_str().to_owned()));
+    }
     // The actor by id only, because people chose the names.
     let attribute = match call.actor().actor_type {
         ActorType::Token => TOKEN,
@@ -229,11 +232,14 @@ fn read_row(item: &Item) -> Result<AuditRow, StoreError> {
             status: number(item, "status")?,
             code: text(item, "code")?.to_owned(),
             objects: objects.filter_map(|id| Uuid::from_slice(id).ok()).collect(),
+            via: text(item, VIA).and_then(Via::parse),
         })
     };
     row().ok_or_else(|| StoreError::Unreadable("decoding an audit row".to_owned()))
 }
 
+/// The attribute that holds the entrance beside HTTP that the call came through. Calls of HTTP have none.
+const VIA: &str = "via";
 /// The attributes that hold the caller's id, one for each kind of caller.
 const TOKEN: &str = "token_id";
 /// See [`TOKEN`].

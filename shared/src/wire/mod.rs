@@ -4,7 +4,7 @@ pub(crate) mod body;
 pub(crate) mod enums;
 pub mod fields;
 pub mod input;
-mod json;
+pub(crate) mod json;
 pub mod page;
 pub mod path;
 pub mod text;

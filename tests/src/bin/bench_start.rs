@@ -45,7 +45,7 @@ struct Case {
 }
 
 /// Every function, with an event that takes it through the store: its first connection, and the reads and writes of a call.
-const CASES: [(&str, &str, Option<u16>); 18] = [
+const CASES: [(&str, &str, Option<u16>); 19] = [
     (BARE, "get-identity", Some(200)),
     // Without the store: what starting costs.
     ("read-api", "get-openapi", Some(200)),
@@ -55,6 +55,8 @@ const CASES: [(&str, &str, Option<u16>); 18] = [
     ("proposals", "list-proposals", Some(200)),
     // Without a body: the token's read, the audit row, and no paper.
     ("paper-api", "/api/v1/funding-items/paper", Some(422)),
+    // The operation of a tool.
+    ("mcp", "mcp-get-identity", Some(200)),
     // With a session of a member.
     ("member-app", "/app/account", Some(200)),
     ("agreement-app", "/app/agreements", Some(200)),

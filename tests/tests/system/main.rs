@@ -14,6 +14,7 @@
 mod api;
 mod app;
 mod infra;
+mod mcp;
 mod store;
 mod webhooks;
 

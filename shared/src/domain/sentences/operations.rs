@@ -9,6 +9,7 @@ use crate::domain::audit::ObjectKind::{
     self, Agreement, Contact, Endpoint, FundingItem, Member, Obligation, Part, Proposal, Token, Trust, TrustOrItem,
     Workspace,
 };
+use crate::domain::audit::USE_MCP;
 use crate::domain::event::EventType;
 use crate::domain::ids::ContactId;
 use crate::domain::proposal::ProposalAction;
@@ -26,6 +27,7 @@ pub struct OperationWords {
 /// body name, and then those that the call showed or changed.
 const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     // Agreements
+    (USE_MCP, "Asked the agent endpoint", &[]),
     ("list_agreements", "Listed agreements", &[]),
     ("get_agreement", "Read an agreement", &[Agreement]),
     ("create_agreement", "Drafted an agreement", &[Workspace, Agreement]),

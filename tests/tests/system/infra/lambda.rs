@@ -26,7 +26,7 @@ struct Recorded {
 }
 
 /// In the order of their replay.
-const RECORDED: [Recorded; 16] = [
+const RECORDED: [Recorded; 17] = [
     Recorded {
         event: "get-identity",
         function: "read-api",
@@ -119,6 +119,15 @@ const RECORDED: [Recorded; 16] = [
         },
     },
     Recorded {
+        event: "mcp-get-identity",
+        function: "mcp",
+        check: |answer, org| {
+            let result = &answer.ok(200)["result"];
+            assert_eq!((&result["isError"], &result["resultType"]), (&json!(false), &json!("complete")));
+            assert_eq!(result["structuredContent"]["organization_id"], org.id.to_string());
+        },
+    },
+    Recorded {
         event: "paper-funding-items",
         function: "paper-api",
         check: |answer, _| {
@@ -160,7 +169,7 @@ async fn every_recorded_event_gets_its_answer() {
     ];
     let services = AwsServices::new().await;
     let mut functions: BTreeMap<&str, (Function, Vec<String>)> = BTreeMap::new();
-    for function in ["read-api", "write-api", "proposals"] {
+    for function in ["read-api", "write-api", "proposals", "mcp"] {
         functions.insert(function, (start(function, &org).await, Vec::new()));
     }
     // It writes documents, and so has a bucket.
@@ -377,6 +386,7 @@ async fn a_function_without_its_settings_says_which_one_it_lacks() {
         ("write-api", &all),
         ("proposals", &all),
         ("paper-api", &["TABLE_NAME", "BASE_URL", "AWS_REGION", "FILES_BUCKET"]),
+        ("mcp", &["TABLE_NAME", "BASE_URL", "AWS_REGION", "PAPER_FUNCTION"]),
     ] {
         for missing in needed {
             let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);

@@ -22,7 +22,8 @@ const README: &str = "README.md";
 /// The README is a front door: what does not fit goes to a page beside it.
 const README_BYTES_MAX: usize = 9 * 1024;
 /// The pages whose shell blocks the tests paste. No other page has one: what a reader types by hand is `console`.
-const PASTED: [&str; 4] = [README, "docs/first-session.md", "docs/draft-to-completion.md", "docs/trust-funding.md"];
+const PASTED: [&str; 5] =
+    [README, "docs/first-session.md", "docs/draft-to-completion.md", "docs/trust-funding.md", "docs/agents.md"];
 
 /// Every page, by its path from the root.
 fn pages() -> Vec<String> {
@@ -85,6 +86,7 @@ async fn the_walkthroughs_lead_where_they_say() {
     first_session(folder.path()).await;
     draft_to_completion(folder.path()).await;
     trust_funding(folder.path(), &process).await;
+    agents(folder.path(), &process).await;
     process.kill().await;
 }
 
@@ -186,6 +188,29 @@ fn assert_funding_was_papered(said: &str) {
         summary.contains("\"papered\":1") && summary.contains("\"parked\":1") && summary.ends_with("\"done\":0}"),
         "{said}"
     );
+}
+
+/// What an agent does by hand prints what the page says, and the link leads a member to the decision.
+async fn agents(folder: &Path, process: &Process) {
+    let (session, printed) = (blocks("docs/agents.md", "sh"), blocks("docs/agents.md", "text"));
+    let ([session], [printed]) = (&session[..], &printed[..]) else {
+        panic!("a block of each: {session:?} {printed:?}")
+    };
+    let said = paste(folder, &[session]).await;
+    let (told, link) = said.trim().rsplit_once('\n').expect("several lines");
+    let (expected, shown) = printed.trim().rsplit_once('\n').expect("several lines");
+    assert_eq!(told, expected);
+    let member_of = |link: &str| link.split(':').next().map(str::to_owned);
+    assert_eq!(member_of(link), member_of(shown));
+    let link = link.split_once(':').expect("a member").1.trim_matches('"');
+    let ready = fs::read(folder.join(".local/ready.json")).expect("the ready file");
+    let ready: Value = serde_json::from_slice(&ready).expect("JSON");
+    let member = &ready["organizations"][0]["members"][0];
+    let of_member = |name: &str| member[name].as_str().expect("a text");
+    let browser = Browser::new(process.base_url());
+    assert_eq!(browser.sign_in(of_member("email"), of_member("password"), "/app").await.status, 303);
+    let path = link.strip_prefix(process.base_url()).expect("a link of this stack");
+    assert_eq!(browser.decide(path, "confirm", "").await.status, 303, "a member confirms what the agent proposed");
 }
 
 /// The part of the walkthrough in the browser: publication, a claim, proof, and its acceptance.

@@ -67,6 +67,10 @@ fn every_operation_and_page_reaches_the_function_that_answers_it() {
         .flat_map(|(path, item)| item.as_object().into_iter().flatten().map(move |(method, _)| (method, path)))
         .map(|(method, path)| format!("{} {path}", method.to_uppercase()))
         .collect();
+    let (agents, answers): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.path == "/mcp");
+    for method in ["POST", "GET", "DELETE"] {
+        assert_eq!(gateway::function(&routes, method, "/mcp"), "mcp", "{agents:?}");
+    }
     let (pages, operations): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.path.starts_with("/app"));
     assert_eq!(operations.iter().map(ToString::to_string).collect::<BTreeSet<_>>(), documented);
     for operation in operations {
@@ -167,7 +171,10 @@ fn time_outs_leave_time_for_what_the_code_allows_itself() {
     assert_eq!(queues, BTreeSet::from(["DeliveryQueue", "RetryQueue"]));
 }
 
-/// Each function starts with the environment that the template gives it, and needs all of it but the header.
+/// What a function does without: each adds to what holds anyway.
+const OPTIONAL: [&str; 3] = ["CLIENT_ADDRESS_HEADER", "MCP_HOSTS", "MCP_ORIGINS"];
+
+/// Each function starts with the environment that the template gives it, and needs all of it but what is optional.
 #[tokio::test]
 async fn functions_get_the_settings_that_they_need_and_no_others() {
     let org = Org::new().await;
@@ -195,7 +202,7 @@ async fn functions_get_the_settings_that_they_need_and_no_others() {
             assert!(page.status < 500, "{name}: {}", page.status);
         }
         drop(process);
-        for missing in given.keys().filter(|variable| *variable != "CLIENT_ADDRESS_HEADER") {
+        for missing in given.keys().filter(|variable| !OPTIONAL.contains(&variable.as_str())) {
             let mut environment = environment.clone();
             environment.remove(missing);
             let (failed, told) = start(&environment).await.refusal().await.unwrap_or_else(|error| panic!("{error}"));
@@ -211,7 +218,9 @@ fn value_of(variable: &str, org: &Org) -> String {
         "CLIENT_ADDRESS_HEADER" => "CloudFront-Viewer-Address".to_owned(),
         // Nothing answers there, and none of the events needs it.
         "DELIVERY_QUEUE_URL" | "RETRY_QUEUE_URL" => "http://127.0.0.1:9/queue".to_owned(),
-        "FILES_BUCKET" | "KEYRING_SECRET" => "none".to_owned(),
+        "FILES_BUCKET" | "KEYRING_SECRET" | "PAPER_FUNCTION" => "none".to_owned(),
+        "MCP_HOSTS" => "d111.cloudfront.example".to_owned(),
+        "MCP_ORIGINS" => "https://agent.example".to_owned(),
         other => panic!("a setting that this test does not know: {other}"),
     }
 }

@@ -1,0 +1,199 @@
+//! A tool call as a request of its operation, and the operation's response as a result.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderName};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value, json};
+use shared::domain::audit::Via;
+use shared::limits;
+
+use crate::tools::Tool;
+
+/// The argument that becomes the header `Idempotency-Key`.
+pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency_key";
+/// The argument that becomes the header `If-Match`.
+pub(crate) const IF_MATCH: &str = "if_match";
+/// The member that holds what is a list in the API: results are objects.
+pub(crate) const LIST: &str = "data";
+
+/// What stands in a path as it is.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The request that a call stands for, with the caller's token. What the arguments lack or have wrong is left to the
+/// operation, which says so as it does to everyone.
+pub(crate) fn request(
+    tool: &Tool,
+    mut arguments: Map<String, Value>,
+    headers: &HeaderMap,
+) -> Result<Request<Body>, http::Error> {
+    let mut path = String::new();
+    for segment in tool.path.split('/').skip(1) {
+        path.push('/');
+        match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            Some(name) => {
+                let value = arguments.remove(name).map(text).filter(|value| !value.is_empty());
+                // No id looks like this, and an empty segment would be another path.
+                let value = value.unwrap_or_else(|| "-".to_owned());
+                path.extend(utf8_percent_encode(&value, PLAIN));
+            }
+            None => path.push_str(segment),
+        }
+    }
+    let mut request = Request::builder().method(&tool.method);
+    for (argument, header) in [(IDEMPOTENCY_KEY, "idempotency-key"), (IF_MATCH, "if-match")] {
+        if let Some(value) = arguments.remove(argument).filter(|value| tool.takes(argument) && !value.is_null()) {
+            // Bytes that no header can have are refused as any malformed key is.
+            let value = HeaderValue::from_str(&text(value)).unwrap_or_else(|_| HeaderValue::from_static(""));
+            request = request.header(HeaderName::from_static(header), value);
+        }
+    }
+    for token in headers.get_all(AUTHORIZATION) {
+        request = request.header(AUTHORIZATION, token);
+    }
+    let body = if tool.method == Method::GET {
+        let query = query(tool, arguments);
+        if !query.is_empty() {
+            path = format!("{path}?{query}");
+        }
+        Body::empty()
+    } else {
+        request = request.header(CONTENT_TYPE, "application/json");
+        Body::from(Value::Object(arguments).to_string())
+    };
+    request.uri(path).extension(Via::Mcp).body(body)
+}
+
+/// A value as it stands in a path, a header or a query.
+fn text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// The query. `null` is an absent value where there is such a parameter; a page is short unless another is asked for.
+fn query(tool: &Tool, mut arguments: Map<String, Value>) -> String {
+    arguments.retain(|name, value| !(value.is_null() && tool.takes(name)));
+    if tool.takes("limit") {
+        arguments.entry("limit").or_insert_with(|| json!(limits::AGENT_PAGE_LIMIT_DEFAULT));
+    }
+    let encoded = |text: &str| utf8_percent_encode(text, PLAIN).to_string();
+    let pairs = arguments.into_iter().map(|(name, value)| format!("{}={}", encoded(&name), encoded(&text(value))));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// An operation's response, received.
+pub(crate) struct Answered {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+/// The headers of responses that say something about the result.
+const TOLD: [&str; 5] = ["x-request-id", "etag", "location", "ignored-fields", "idempotent-replayed"];
+
+impl Answered {
+    /// Receives a response.
+    pub(crate) async fn of(response: Response) -> Self {
+        let (parts, body) = response.into_parts();
+        // Bodies are in memory: collecting them can't fail.
+        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        Self { status: parts.status, headers: parts.headers, body: body.into() }
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The result of the call. Its text repeats its content unless it would be too large for that.
+    pub(crate) fn result(&self, tool: &Tool, is_brief: bool) -> Value {
+        let value: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        let told = TOLD.iter().filter_map(|name| Some(((*name).to_owned(), json!(self.header(name)?))));
+        let mut meta: Map<String, Value> = told.collect();
+        meta.insert("status".to_owned(), json!(self.status.as_u16()));
+        let meta = json!({"countersign/response": meta});
+        if !self.status.is_success() {
+            let content = [value.to_string(), advice(tool, self.status, &value)];
+            return json!({"content": content.map(|text| json!({"type": "text", "text": text})), "isError": true, "_meta": meta});
+        }
+        let value = if value.is_array() { json!({LIST: value}) } else { value };
+        let text = if is_brief {
+            "The result is large: it is in structuredContent only.".to_owned()
+        } else {
+            value.to_string()
+        };
+        let content: Vec<Value> =
+            [Some(text), self.note()].into_iter().flatten().map(|text| json!({"type": "text", "text": text})).collect();
+        json!({"content": content, "structuredContent": value, "isError": false, "_meta": meta})
+    }
+
+    /// What the headers of a success say to whoever reads texts only.
+    fn note(&self) -> Option<String> {
+        let etag = self
+            .header(ETAG.as_str())
+            .map(|tag| format!("etag: {tag}. To change this version only, send it as `if_match`."));
+        let ignored = self.header("ignored-fields").map(|names| {
+            format!("This existed already and came back unchanged. Not stored, because it has other values: {names}.")
+        });
+        let replayed = self.header("idempotent-replayed").map(|_| {
+            "This `idempotency_key` was used before: this is the first result again, and nothing was done twice."
+                .to_owned()
+        });
+        let all: Vec<String> = [etag, ignored, replayed].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| all.join(" "))
+    }
+}
+
+/// What to do about an error, for whoever has only this tool's answer.
+fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
+    let errors = envelope["error"]["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let has_code = |code: &str| errors.iter().any(|error| error["code"] == code);
+    match status {
+        StatusCode::FORBIDDEN => format!(
+            "Next: `{}` writes, and this token has the scope `read`. Ask the human for a token with the scope \
+             `read_write` (in the app: Developers, Access tokens). Tools that read go on working.",
+            tool.name
+        ),
+        StatusCode::NOT_FOUND => {
+            "Next: check the id. Nothing in this organization has it; look it up with the `list_` tool of its kind."
+                .to_owned()
+        }
+        StatusCode::CONFLICT if tool.method == Method::PATCH => {
+            "Next: the record has changed since that `if_match`. Read it again, decide anew, and send its new etag."
+                .to_owned()
+        }
+        StatusCode::CONFLICT => {
+            "Next: that `idempotency_key` belongs to another request. Send a fresh one; nothing was done.".to_owned()
+        }
+        StatusCode::UNPROCESSABLE_ENTITY if has_code("proposal_pending") => {
+            "Next: such a proposal waits already. Find it with `list_proposals` (`state`: `pending`, this `agreement_id`) \
+             and give its `confirm_url` to the human."
+                .to_owned()
+        }
+        StatusCode::UNPROCESSABLE_ENTITY if tool.name == "create_proposal" && is_blocked(errors) => {
+            "Next: nothing was proposed. Each error is one thing that the draft lacks. Missing participants you can add \
+             with `add_agreement_participant`; steps, documents and payments a person sets up at the agreement's `app_url` \
+             (`get_agreement`, whose `publish_blockers` say the same, each with a link). Then propose again."
+                .to_owned()
+        }
+        StatusCode::UNPROCESSABLE_ENTITY => {
+            "Next: correct what `errors` names and call again; nothing was changed. `path.x` is the argument `x`, \
+             `header.idempotency-key` is `idempotency_key`, `header.if-match` is `if_match`."
+                .to_owned()
+        }
+        _ => "Next: try again in a few seconds, with the same `idempotency_key` if you sent one. If it goes on, tell the \
+              human the `request_id`."
+            .to_owned(),
+    }
+}
+
+/// Whether a proposal was refused for what its agreement lacks.
+fn is_blocked(errors: &[Value]) -> bool {
+    let known = ["required", "invalid_type", "invalid_format", "invalid_value", "not_found", "wrong_state"];
+    errors.iter().any(|error| {
+        error["field"] == "agreement_id" && error["code"].as_str().is_some_and(|code| !known.contains(&code))
+    })
+}

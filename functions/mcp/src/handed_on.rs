@@ -1,0 +1,166 @@
+//! The one operation that is handed on to another function: papering funding items.
+//!
+//! Decision: `paper-api` runs it here too. It writes documents with fonts that take 6.9 MB zipped, more than twice of what
+//! this function may have. So it is invoked with an event like the gateway's, which has the caller's own token: what the
+//! call may do, and its audit row, are decided there as ever, and this function's role gets no right to the files. The key
+//! of the event's route marks the call, since clients can't choose it. It takes one signed call, over the signer and the
+//! HTTP client that the function carries anyway; a second attempt is left to the caller, who may have sent a key for it.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use aws_credential_types::provider::ProvideCredentials;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4;
+use aws_smithy_http_client::Connector;
+use aws_smithy_runtime_api::client::http::HttpConnector;
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::byte_stream::ByteStream;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::post;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::{Map, Value, json};
+use shared::AppState;
+use shared::api::entrance;
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::lambda::MCP_ROUTE;
+use shared::limits;
+use shared::platform::aws::{self, AwsSettings};
+
+/// The path of the operation.
+const PATH: &str = "/api/v1/funding-items/paper";
+/// Its id.
+const OPERATION: &str = "paper_funding_items";
+
+/// A function of this service.
+pub(crate) struct Function {
+    url: String,
+    settings: AwsSettings,
+    connector: Connector,
+}
+
+/// The routes of other operations, with the one that is handed on.
+pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Function) -> Router {
+    let hand_on = |State((app, function)): State<(Arc<AppState>, Arc<Function>)>, request: Request<Body>| async move {
+        let headers = request.headers().clone();
+        match function.invoke(request).await {
+            Ok(response) => response,
+            // Whatever became of the call there, the caller hears that it failed here, and the log has the cause.
+            Err(cause) => entrance::answer(app, OPERATION, &headers, Err(Error::Unavailable(cause))).await,
+        }
+    };
+    Router::new().route(PATH, post(hand_on)).with_state((app, Arc::new(function))).fallback_service(operations)
+}
+
+impl Function {
+    /// A function by its name.
+    pub(crate) fn new(name: String, settings: AwsSettings) -> Self {
+        let origin = if let Some(endpoint) = &settings.endpoint_url {
+            endpoint.trim_end_matches('/').to_owned()
+        } else {
+            let region = &settings.region;
+            let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
+            format!("https://lambda.{region}.amazonaws.com{suffix}")
+        };
+        let url = format!("{origin}/2015-03-31/functions/{name}/invocations");
+        Self { url, settings, connector: aws::connector() }
+    }
+
+    async fn invoke(&self, request: Request<Body>) -> Result<Response, String> {
+        let event = event(request).await?.to_string();
+        let call = async {
+            let response = self.connector.call(self.signed(event).await?).await.map_err(told)?;
+            if !response.status().is_success() || response.headers().get("x-amz-function-error").is_some() {
+                return Err(format!("paper-api could not be invoked: Lambda answered {}", response.status().as_u16()));
+            }
+            ByteStream::new(response.into_body()).collect().await.map_err(told)
+        };
+        // The function answers within its own deadline, and its start and the way there take a moment.
+        let answered = tokio::time::timeout(limits::CALL_DEADLINE + limits::AWS_CONNECT_TIMEOUT, call).await;
+        let answered = answered.map_err(|_| "paper-api did not answer in time".to_owned())??;
+        let answer: Value = serde_json::from_slice(&answered.into_bytes()).map_err(told)?;
+        response(&answer).ok_or_else(|| "paper-api answered with no response".to_owned())
+    }
+
+    async fn signed(&self, event: String) -> Result<HttpRequest, String> {
+        let identity = self.settings.credentials.provide_credentials().await.map_err(told)?.into();
+        let params = v4::SigningParams::builder()
+            .identity(&identity)
+            .region(&self.settings.region)
+            .name("lambda")
+            .time(SystemTime::now())
+            .settings(SigningSettings::default())
+            .build()
+            .map_err(told)?
+            .into();
+        let body = SignableBody::Bytes(event.as_bytes());
+        let signable = SignableRequest::new("POST", &self.url, std::iter::empty(), body).map_err(told)?;
+        let instructions = sign(signable, &params).map_err(told)?.into_parts().0;
+        let request = http::Request::builder().method("POST").uri(&self.url);
+        let request = request.header(http::header::CONTENT_LENGTH, event.len());
+        let mut request = request.body(SdkBody::from(event)).map_err(told)?;
+        instructions.apply_to_request_http1x(&mut request);
+        HttpRequest::try_from(request).map_err(told)
+    }
+}
+
+/// The event of a request, in the gateway's format 2.0.
+async fn event(request: Request<Body>) -> Result<Value, String> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.map_err(told)?.to_bytes();
+    let body = std::str::from_utf8(&body).map_err(told)?;
+    let (method, path) = (parts.method.as_str(), parts.uri.path());
+    let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let mut headers: Map<String, Value> =
+        parts.headers.iter().map(|(name, value)| (name.to_string(), json!(text(value)))).collect();
+    // An event has a host, and nothing depends on it.
+    headers.insert("host".to_owned(), json!(MCP_ROUTE));
+    let now = Timestamp::now();
+    Ok(json!({
+        "version": "2.0",
+        "routeKey": MCP_ROUTE,
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": headers,
+        "requestContext": {
+            "accountId": "",
+            "apiId": "",
+            "domainName": MCP_ROUTE,
+            "domainPrefix": MCP_ROUTE,
+            "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "", "userAgent": ""},
+            "requestId": "",
+            "routeKey": MCP_ROUTE,
+            "stage": "$default",
+            "time": now.to_string(),
+            "timeEpoch": now.unix_ms(),
+        },
+        "body": body,
+        "isBase64Encoded": false,
+    }))
+}
+
+/// The response that a function's answer stands for.
+fn response(answer: &Value) -> Option<Response> {
+    let status = u16::try_from(answer["statusCode"].as_u64()?).ok()?;
+    let body = answer["body"].as_str().unwrap_or_default();
+    let body = if answer["isBase64Encoded"] == true { STANDARD.decode(body).ok()? } else { body.as_bytes().to_vec() };
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = StatusCode::from_u16(status).ok()?;
+    let headers: &mut HeaderMap = response.headers_mut();
+    for (name, value) in answer["headers"].as_object().into_iter().flatten() {
+        headers.insert(http::HeaderName::try_from(name).ok()?, http::HeaderValue::from_str(value.as_str()?).ok()?);
+    }
+    Some(response)
+}
+
+fn told(error: impl std::fmt::Display) -> String {
+    format!("invoking paper-api: {error}")
+}

@@ -1,0 +1,306 @@
+//! The protocol, without HTTP and without tools: what a message is, which revision it speaks, and the forms of answers.
+//!
+//! Two revisions are spoken. 2026-07-28 has no handshake: every request says its revision in a header and in `_meta`, and
+//! repeats its method and tool in headers that must agree with it. 2025-11-25 begins with `initialize`; it is spoken without
+//! a session, which that revision leaves to the server.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, HeaderName, StatusCode};
+use serde_json::{Map, Value, json};
+
+use crate::access::only;
+
+/// The revision without a handshake.
+pub(crate) const STATELESS: &str = "2026-07-28";
+/// The revision with one.
+pub(crate) const HANDSHAKE: &str = "2025-11-25";
+/// All that are spoken, the newest first.
+pub(crate) const REVISIONS: [&str; 2] = [STATELESS, HANDSHAKE];
+
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+
+/// How long a client may keep the list of tools, in milliseconds. It changes with releases only.
+const KEPT_MS: u64 = 3_600_000;
+
+/// What an agent is told before it sees a tool.
+const INSTRUCTIONS: &str = "Countersign coordinates agreements, the conditions under which their stages run, and evidence \
+about money that moves between real banks. It never holds or moves money. Begin with `get_identity`. You can draft and \
+sort; publishing and cancelling you can only propose: `create_proposal` gives a `confirm_url`, and nothing happens until a \
+person confirms there. A claim is not a proof: `sender_reported`, `claimed` and `satisfied` are one side's word; report \
+money as arrived only if `reconciled` is true. Branch on `lifecycle`, `state`, `phase` and `status` of items; `*_sentence`, \
+an agreement's `status` and `waiting_on` of gates are prose. Lists are oldest first; check `pagination.total` and go on with \
+`offset`. Send a fresh `idempotency_key` with each act, and the same one when you repeat it. An error says what to do next.";
+
+/// What a message is refused with.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Refusal {
+    pub status: StatusCode,
+    pub id: Value,
+    code: i32,
+    message: String,
+    data: Option<Value>,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, code: i32, message: impl Into<String>) -> Self {
+        Self { status, id: Value::Null, code, message: message.into(), data: None }
+    }
+
+    /// What was received is no JSON (400), or is too long (413).
+    pub(crate) fn unreadable(status: StatusCode, message: impl Into<String>) -> Self {
+        Self::new(status, -32700, message)
+    }
+
+    /// It is no request of the protocol.
+    pub(crate) fn invalid(status: StatusCode, message: impl Into<String>) -> Self {
+        Self::new(status, -32600, message)
+    }
+
+    fn params(status: StatusCode, message: impl Into<String>) -> Self {
+        Self::new(status, -32602, message)
+    }
+
+    fn headers(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, -32020, message)
+    }
+
+    fn revision(requested: &str) -> Self {
+        let data = json!({"supported": REVISIONS, "requested": requested});
+        Self { data: Some(data), ..Self::new(StatusCode::BAD_REQUEST, -32022, "Unsupported protocol version") }
+    }
+
+    fn of(self, id: &Value) -> Self {
+        Self { id: id.clone(), ..self }
+    }
+
+    /// As a response.
+    pub(crate) fn into_response(self) -> Value {
+        let mut error = json!({"code": self.code, "message": self.message});
+        if let Some(data) = self.data {
+            error["data"] = data;
+        }
+        json!({"jsonrpc": "2.0", "id": self.id, "error": error})
+    }
+}
+
+/// A revision, as a request speaks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Revision {
+    /// [`STATELESS`].
+    Stateless,
+    /// [`HANDSHAKE`].
+    Handshake,
+}
+
+/// A message that a client may send.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Message {
+    /// It wants an answer.
+    Request(Request),
+    /// It wants none.
+    Notification,
+}
+
+/// A request.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Request {
+    pub id: Value,
+    pub revision: Revision,
+    pub wanted: Wanted,
+}
+
+/// What a request wants.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Wanted {
+    /// To shake hands.
+    Initialize,
+    /// To know what is spoken here.
+    Discover,
+    /// A sign of life.
+    Ping,
+    /// The tools.
+    ListTools,
+    /// To call one.
+    CallTool { name: String, arguments: Map<String, Value> },
+}
+
+/// Reads a message, and compares its headers with it.
+pub(crate) fn read(headers: &HeaderMap, message: &Value) -> Result<Message, Refusal> {
+    let Some(members) = message.as_object() else {
+        return Err(Refusal::invalid(StatusCode::BAD_REQUEST, "A message is one JSON object; there are no batches."));
+    };
+    let id = match members.get("id") {
+        None => None,
+        Some(id @ (Value::String(_) | Value::Number(_))) => Some(id),
+        Some(_) => return Err(Refusal::invalid(StatusCode::BAD_REQUEST, "An id is a string or a number.")),
+    };
+    let null = Value::Null;
+    let of = id.unwrap_or(&null);
+    if members.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err(Refusal::invalid(StatusCode::BAD_REQUEST, "`jsonrpc` has to be \"2.0\".").of(of));
+    }
+    let Some(method) = members.get("method").and_then(Value::as_str) else {
+        let message = "This server asks clients nothing, so it takes requests and notifications only.";
+        return Err(Refusal::invalid(StatusCode::BAD_REQUEST, message).of(of));
+    };
+    let empty = Map::new();
+    let params = match members.get("params") {
+        None => &empty,
+        Some(Value::Object(params)) => params,
+        Some(_) => return Err(Refusal::params(StatusCode::BAD_REQUEST, "`params` has to be an object.").of(of)),
+    };
+    let revision = revision(headers, method, params).map_err(|refusal| refusal.of(of))?;
+    if revision == Revision::Stateless {
+        compare(headers, method, params).map_err(|refusal| refusal.of(of))?;
+    }
+    let Some(id) = id else { return Ok(Message::Notification) };
+    let wanted = wanted(revision, method, params).map_err(|refusal| refusal.of(id))?;
+    Ok(Message::Request(Request { id: id.clone(), revision, wanted }))
+}
+
+/// The revision that a message speaks.
+fn revision(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Result<Revision, Refusal> {
+    let named = only(headers, PROTOCOL_VERSION)
+        .map_err(|()| Refusal::headers("MCP-Protocol-Version has to be one revision, and may be given only once."))?;
+    if method == "initialize" {
+        // The handshake finds the revision, so any may be asked for; the header must not say another.
+        let asked = params.get("protocolVersion").and_then(Value::as_str);
+        return match (named, asked) {
+            (_, None) => Err(Refusal::params(StatusCode::BAD_REQUEST, "`protocolVersion` is required.")),
+            (Some(named), Some(asked)) if named != asked => {
+                Err(Refusal::headers("MCP-Protocol-Version differs from `params.protocolVersion`."))
+            }
+            _ => Ok(Revision::Handshake),
+        };
+    }
+    let meta = params.get("_meta").and_then(Value::as_object);
+    let of_body = meta.and_then(|meta| meta.get(META_VERSION)).and_then(Value::as_str);
+    if let Some(unknown) = [named, of_body].into_iter().flatten().find(|revision| !REVISIONS.contains(revision)) {
+        return Err(Refusal::revision(unknown));
+    }
+    match (named, of_body) {
+        (Some(named), Some(of_body)) if named != of_body => {
+            Err(Refusal::headers(format!("MCP-Protocol-Version differs from `_meta` `{META_VERSION}`.")))
+        }
+        (None, Some(_)) => Err(Refusal::headers("The header MCP-Protocol-Version is required.")),
+        (Some(STATELESS), _) => {
+            let is_notification = method.starts_with("notifications/");
+            let has_capabilities = meta.and_then(|meta| meta.get(META_CAPABILITIES)).is_some_and(Value::is_object);
+            if !is_notification && (of_body.is_none() || !has_capabilities) {
+                let message = format!("`params._meta` needs `{META_VERSION}` and `{META_CAPABILITIES}`.");
+                return Err(Refusal::params(StatusCode::BAD_REQUEST, message));
+            }
+            Ok(Revision::Stateless)
+        }
+        _ if method == "server/discover" => {
+            let message = format!("`server/discover` is of {STATELESS}: name it in MCP-Protocol-Version and `_meta`.");
+            Err(Refusal::params(StatusCode::BAD_REQUEST, message))
+        }
+        _ => Ok(Revision::Handshake),
+    }
+}
+
+/// Compares the headers by which a request is routed with what they repeat.
+fn compare(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Result<(), Refusal> {
+    let value = |name: HeaderName, called: &str| {
+        let value = only(headers, name);
+        value.map_err(|()| Refusal::headers(format!("{called} has to be text, and may be given only once.")))
+    };
+    match value(METHOD, "Mcp-Method")? {
+        Some(named) if named == method => {}
+        Some(_) => return Err(Refusal::headers("Mcp-Method differs from `method`.")),
+        None => return Err(Refusal::headers("The header Mcp-Method is required.")),
+    }
+    let Some(name) = params.get("name").and_then(Value::as_str).filter(|_| method == "tools/call") else {
+        return Ok(());
+    };
+    match value(NAME, "Mcp-Name")? {
+        Some(named) if decoded(named).as_deref() == Some(name) => Ok(()),
+        Some(_) => Err(Refusal::headers("Mcp-Name differs from `params.name`.")),
+        None => Err(Refusal::headers("The header Mcp-Name is required.")),
+    }
+}
+
+/// A header's text, which may be wrapped in base64.
+fn decoded(text: &str) -> Option<String> {
+    match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
+        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
+        None => Some(text.to_owned()),
+    }
+}
+
+fn wanted(revision: Revision, method: &str, params: &Map<String, Value>) -> Result<Wanted, Refusal> {
+    match (method, revision) {
+        ("initialize", _) => Ok(Wanted::Initialize),
+        ("server/discover", Revision::Stateless) => Ok(Wanted::Discover),
+        ("ping", Revision::Handshake) => Ok(Wanted::Ping),
+        ("tools/list", _) if params.get("cursor").is_none_or(Value::is_null) => Ok(Wanted::ListTools),
+        ("tools/list", _) => Err(Refusal::params(StatusCode::OK, "The list has one page, and so no cursor.")),
+        ("tools/call", _) => {
+            let Some(name) = params.get("name").and_then(Value::as_str) else {
+                return Err(Refusal::params(StatusCode::OK, "`name` is required: the tool's."));
+            };
+            let arguments = match params.get("arguments") {
+                None | Some(Value::Null) => Map::new(),
+                Some(Value::Object(arguments)) => arguments.clone(),
+                Some(_) => return Err(Refusal::params(StatusCode::OK, "`arguments` has to be an object.")),
+            };
+            Ok(Wanted::CallTool { name: name.to_owned(), arguments })
+        }
+        (_, Revision::Stateless) => Err(Refusal::new(StatusCode::NOT_FOUND, -32601, "There is no such method.")),
+        (_, Revision::Handshake) => Err(Refusal::new(StatusCode::OK, -32601, "There is no such method.")),
+    }
+}
+
+impl Request {
+    /// A refusal of it after it was read.
+    pub(crate) fn refuse(&self, message: impl Into<String>) -> Refusal {
+        Refusal::params(StatusCode::OK, message).of(&self.id)
+    }
+
+    /// The response with a result.
+    pub(crate) fn respond(&self, mut result: Value) -> Value {
+        if self.revision == Revision::Stateless {
+            result["resultType"] = json!("complete");
+            result["_meta"][META_SERVER] = server();
+        }
+        json!({"jsonrpc": "2.0", "id": self.id, "result": result})
+    }
+
+    /// The response with a list of tools.
+    pub(crate) fn respond_with_tools(&self, tools: &[&Value]) -> Value {
+        self.respond(self.kept(json!({"tools": tools})))
+    }
+
+    /// A result that a client may keep for a while, whoever its token belongs to.
+    fn kept(&self, mut result: Value) -> Value {
+        if self.revision == Revision::Stateless {
+            result["ttlMs"] = json!(KEPT_MS);
+            result["cacheScope"] = json!("public");
+        }
+        result
+    }
+
+    /// The response that says what is spoken here.
+    pub(crate) fn respond_with_server(&self) -> Value {
+        let mut result = json!({"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS});
+        if self.wanted == Wanted::Discover {
+            result["supportedVersions"] = json!(REVISIONS);
+            return self.respond(self.kept(result));
+        }
+        result["protocolVersion"] = json!(HANDSHAKE);
+        result["serverInfo"] = server();
+        self.respond(result)
+    }
+}
+
+fn server() -> Value {
+    json!({"name": "countersign", "title": "Countersign", "version": env!("CARGO_PKG_VERSION")})
+}

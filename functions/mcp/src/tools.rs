@@ -1,0 +1,70 @@
+//! The tools, as `tools.json` has them: each with the operation that it runs.
+
+use std::sync::OnceLock;
+
+use http::Method;
+use serde_json::Value;
+
+/// What [`crate::catalog`] made of the declarations.
+const TOOLS: &str = include_str!("../tools.json");
+
+/// A tool.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    /// Its name: the operation's id.
+    pub name: &'static str,
+    /// The operation's method.
+    pub method: Method,
+    /// The operation's path, with parameters in braces.
+    pub path: &'static str,
+    /// The tool as clients see it.
+    pub shown: Value,
+}
+
+impl Tool {
+    /// The tool of a name.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        all().iter().find(|tool| tool.name == name)
+    }
+
+    /// Whether it has an argument of this name.
+    pub(crate) fn takes(&self, argument: &str) -> bool {
+        self.shown["inputSchema"]["properties"].get(argument).is_some()
+    }
+}
+
+/// All tools, in the order in which clients see them.
+pub(crate) fn all() -> &'static [Tool] {
+    static ALL: OnceLock<Vec<Tool>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let read: Vec<Value> = serde_json::from_str(TOOLS).unwrap_or_default();
+        read.into_iter().filter_map(tool).collect()
+    })
+}
+
+fn tool(entry: Value) -> Option<Tool> {
+    let text = |value: &Value| value.as_str().map(|text| &*String::from(text).leak());
+    let method = entry["method"].as_str()?.parse().ok()?;
+    Some(Tool {
+        name: text(&entry["tool"]["name"])?,
+        method,
+        path: text(&entry["path"])?,
+        shown: entry["tool"].clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_is_read() {
+        let entries: Vec<Value> = serde_json::from_str(TOOLS).unwrap();
+        assert_eq!(all().len(), entries.len());
+        for tool in all() {
+            let mut parameters =
+                tool.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+            assert!(parameters.all(|name| tool.takes(name)), "{}", tool.name);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The protocol in both revisions: what is spoken, and what is refused how.
+
+use http::Method;
+use serde_json::{Value, json};
+use shared::domain::time::Timestamp;
+use shared::domain::token::Scope;
+use tests::Org;
+use tests::mcp::{HANDSHAKE, Mcp, Reply, STATELESS};
+
+const PAIRS: [&str; 2] = [STATELESS, HANDSHAKE];
+
+/// Headers as `send` takes them.
+fn headers(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+/// Sends a request with some of its headers in the place of those that it would have; an empty one is left out.
+async fn send(mcp: &Mcp, method: &str, params: &Value, changed: &[(&str, &str)]) -> Reply {
+    let (mut sent, body) = mcp.request(method, params);
+    sent.retain(|(name, _)| changed.iter().all(|(changed, _)| changed != name));
+    sent.extend(headers(changed).into_iter().filter(|(_, value)| !value.is_empty()));
+    mcp.send(Method::POST, &sent, body.to_string().into_bytes()).await
+}
+
+/// The code of an error of the protocol, with its status.
+fn code(reply: &Reply) -> (u16, i64) {
+    assert!(reply.body["result"].is_null(), "{reply:?}");
+    (reply.status, reply.body["error"]["code"].as_i64().unwrap_or_else(|| panic!("{reply:?}")))
+}
+
+#[tokio::test]
+async fn the_newest_revision_needs_no_handshake() {
+    let org = Org::new().await;
+    let mcp = Mcp::of(&org);
+    let found = mcp.result("server/discover", &json!({})).await;
+    assert_eq!(found["supportedVersions"], json!([STATELESS, HANDSHAKE]));
+    assert_eq!((&found["resultType"], &found["capabilities"]), (&json!("complete"), &json!({"tools": {}})));
+    assert!(found["instructions"].as_str().is_some_and(|text| text.contains("confirm_url")), "{found}");
+    assert!(found["ttlMs"].as_u64().is_some() && found["cacheScope"] == "public", "{found}");
+    assert_eq!(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "countersign");
+    let listed = mcp.result("tools/list", &json!({})).await;
+    assert!(listed["ttlMs"].as_u64().is_some() && listed.get("nextCursor").is_none(), "{listed}");
+    assert_eq!(mcp.call("get_identity", &json!({})).await.answer()["organization_id"], org.id.to_string());
+    // A session is nothing that this server has, whatever a client sends.
+    let reply = send(&mcp, "tools/list", &json!({}), &[("mcp-session-id", "x")]).await;
+    assert!(reply.status == 200 && !reply.headers.contains_key("mcp-session-id"), "{reply:?}");
+    for (method, params, expected) in [
+        ("ping", json!({}), (404, -32601)),
+        ("resources/list", json!({}), (404, -32601)),
+        ("subscriptions/listen", json!({}), (404, -32601)),
+        ("tools/list", json!({"cursor": "x"}), (200, -32602)),
+        ("tools/call", json!({"name": "publish_agreement"}), (200, -32602)),
+        ("tools/call", json!({"name": "view_home"}), (200, -32602)),
+        ("tools/call", json!({}), (200, -32602)),
+        ("tools/call", json!({"name": "get_identity", "arguments": []}), (200, -32602)),
+    ] {
+        assert_eq!(code(&mcp.ask(method, &params).await), expected, "{method} {params}");
+    }
+}
+
+#[tokio::test]
+async fn the_revision_with_a_handshake_is_spoken_without_a_session() {
+    let org = Org::new().await;
+    let mcp = Mcp::of(&org).speaking(HANDSHAKE);
+    for asked in [HANDSHAKE, "2024-11-05", "2030-01-01", STATELESS] {
+        let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let reply = send(&mcp, "initialize", &params, &[("mcp-protocol-version", "")]).await;
+        let result = &reply.body["result"];
+        assert_eq!((reply.status, &result["protocolVersion"]), (200, &json!(HANDSHAKE)), "{reply:?}");
+        assert_eq!(
+            (&result["capabilities"], &result["serverInfo"]["name"]),
+            (&json!({"tools": {}}), &json!("countersign"))
+        );
+        assert!(result["instructions"].is_string() && result.get("resultType").is_none());
+        assert!(!reply.headers.contains_key("mcp-session-id"), "{reply:?}");
+    }
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
+    let reply =
+        mcp.send(Method::POST, &headers(&[("mcp-protocol-version", HANDSHAKE)]), initialized.into_bytes()).await;
+    assert_eq!((reply.status, &reply.body), (202, &Value::Null));
+    assert_eq!(mcp.result("ping", &json!({})).await, json!({}));
+    assert_eq!(mcp.tools().await, Mcp::of(&org).tools().await, "the same tools");
+    assert_eq!(mcp.call("get_identity", &json!({})).await.answer()["organization_id"], org.id.to_string());
+    // Old clients name no revision after the handshake.
+    let reply = send(&mcp, "tools/list", &json!({}), &[("mcp-protocol-version", "")]).await;
+    assert_eq!((reply.status, reply.body["result"]["tools"].is_array()), (200, true));
+    assert_eq!(code(&mcp.ask("resources/list", &json!({})).await), (200, -32601));
+    assert_eq!(code(&mcp.ask("server/discover", &json!({})).await), (400, -32602), "of the other revision");
+    let differs = [("mcp-protocol-version", "2025-06-18")];
+    let params = json!({"protocolVersion": HANDSHAKE, "capabilities": {}});
+    assert_eq!(code(&send(&mcp, "initialize", &params, &differs).await), (400, -32020));
+}
+
+#[tokio::test]
+async fn headers_have_to_agree_with_the_message() {
+    let org = Org::new().await;
+    let mcp = Mcp::of(&org);
+    let call = json!({"name": "get_identity", "arguments": {}});
+    for (changed, expected) in [
+        (("mcp-method", ""), (400, -32020)),
+        (("mcp-method", "tools/list"), (400, -32020)),
+        (("mcp-name", ""), (400, -32020)),
+        (("mcp-name", "get_contact"), (400, -32020)),
+        (("mcp-name", "=?base64?not base64?="), (400, -32020)),
+        (("mcp-protocol-version", ""), (400, -32020)),
+        (("mcp-protocol-version", HANDSHAKE), (400, -32020)),
+        (("mcp-protocol-version", "2030-01-01"), (400, -32022)),
+    ] {
+        assert_eq!(code(&send(&mcp, "tools/call", &call, &[changed]).await), expected, "{changed:?}");
+    }
+    let wrapped = send(&mcp, "tools/call", &call, &[("mcp-name", "=?base64?Z2V0X2lkZW50aXR5?=")]).await;
+    assert_eq!((wrapped.status, &wrapped.body["result"]["isError"]), (200, &json!(false)), "{wrapped:?}");
+    let twice = headers(&[("mcp-protocol-version", STATELESS), ("mcp-protocol-version", STATELESS)]);
+    let (_, body) = mcp.request("tools/list", &json!({}));
+    assert_eq!(code(&mcp.send(Method::POST, &twice, body.to_string().into_bytes()).await), (400, -32020));
+    // What is spoken is said to whoever speaks something else.
+    for revision in PAIRS {
+        let reply =
+            send(&mcp.speaking(revision), "tools/list", &json!({}), &[("mcp-protocol-version", "1999-01-01")]).await;
+        let data = &reply.body["error"]["data"];
+        assert_eq!((code(&reply), &reply.body["id"]), ((400, -32022), &json!(7)));
+        assert_eq!(*data, json!({"supported": [STATELESS, HANDSHAKE], "requested": "1999-01-01"}));
+    }
+    // What the newest revision wants of every request.
+    let without = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).to_string();
+    let sent = headers(&[("mcp-protocol-version", STATELESS), ("mcp-method", "tools/list")]);
+    assert_eq!(code(&mcp.send(Method::POST, &sent, without.into_bytes()).await), (400, -32602));
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_refused_and_nothing_runs() {
+    let org = Org::new().await;
+    let mcp = Mcp::of(&org);
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    for (body, expected) in [
+        ("", (400, -32700)),
+        ("{", (400, -32700)),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, (400, -32700)),
+        (&format!("[{call}]"), (400, -32600)),
+        ("7", (400, -32600)),
+        (r#"{"id":1,"method":"ping"}"#, (400, -32600)),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, (400, -32600)),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, (400, -32600)),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, (400, -32602)),
+    ] {
+        assert_eq!(code(&mcp.send(Method::POST, &[], body.as_bytes().to_vec()).await), expected, "{body}");
+    }
+    let send = async |name: &str, value: &str| mcp.send(Method::POST, &headers(&[(name, value)]), call.into()).await;
+    assert_eq!(code(&send("content-type", "text/plain").await), (415, -32600));
+    assert_eq!(code(&send("accept", "text/event-stream").await), (406, -32600));
+    for (name, value) in
+        [("accept", "application/json"), ("accept", "*/*"), ("content-type", "application/json; charset=utf-8")]
+    {
+        assert_eq!(send(name, value).await.status, 200, "{name}: {value}");
+    }
+    let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"{}\"}}", "x".repeat(1_100_000));
+    assert_eq!(code(&mcp.send(Method::POST, &[], long.into_bytes()).await), (413, -32700));
+    let rows = org.audit().await;
+    assert!(rows.iter().all(|row| row["operation"] == "use_mcp"), "{rows:?}");
+}
+
+#[tokio::test]
+async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
+    let org = Org::new().await;
+    let mcp = Mcp::of(&org);
+    let revoked = org.issue("Revoked", Scope::Read, Timestamp::now()).await;
+    org.revoke(revoked.id).await;
+    let tokens = [None, Some("nonsense"), Some(revoked.value.as_str())];
+    for (method, params) in [
+        ("tools/list", json!({})),
+        ("server/discover", json!({})),
+        ("tools/call", json!({"name": "get_identity", "arguments": {}})),
+        ("tools/call", json!({"name": "create_workspace", "arguments": {"name": "Harbor"}})),
+    ] {
+        for token in tokens {
+            let caller = token.map_or_else(|| Mcp::of(&org.anonymous()), |token| Mcp::of(&org.with_token(token)));
+            let reply = caller.ask(&method, &params).await;
+            assert_eq!((reply.status, &reply.body["error"]["code"]), (401, &json!("unauthenticated")), "{reply:?}");
+            assert_eq!(reply.headers["www-authenticate"], "Bearer");
+        }
+    }
+    for method in [Method::GET, Method::DELETE, Method::PUT] {
+        let reply = mcp.send(method.clone(), &[], Vec::new()).await;
+        assert_eq!((reply.status, reply.headers["allow"].as_bytes()), (405, &b"POST"[..]), "{method}");
+        assert_eq!(Mcp::of(&org.anonymous()).send(method, &[], Vec::new()).await.status, 401);
+    }
+    let own = org.base_url().to_owned();
+    let port = own.rsplit(':').next().expect("a port").to_owned();
+    for revision in PAIRS {
+        let mcp = mcp.speaking(revision);
+        for (name, value, status) in [
+            ("origin", own.as_str(), 200),
+            ("origin", &format!("http://localhost:{port}"), 200),
+            ("origin", "https://evil.example", 403),
+            ("origin", "null", 403),
+            ("origin", &format!("https://127.0.0.1:{port}"), 403),
+            ("host", "evil.example", 403),
+            ("host", "127.0.0.1", 403),
+            ("host", &format!("localhost:{port}"), 200),
+        ] {
+            let reply = send(&mcp, "tools/list", &json!({}), &[(name, value)]).await;
+            assert_eq!(reply.status, status, "{name}: {value}: {reply:?}");
+            assert!(status == 200 || reply.body["error"]["code"] == "forbidden", "{reply:?}");
+        }
+    }
+    // Whoever sends it: a browser's page is refused before its token is looked at.
+    let foreign =
+        send(&Mcp::of(&org.anonymous()), "tools/list", &json!({}), &[("origin", "https://evil.example")]).await;
+    assert_eq!(foreign.status, 403);
+    // Each call left one row, and none of them says that an operation was run.
+    let rows = org.audit().await;
+    let of = |operation: &str| rows.iter().filter(|row| row["operation"] == operation).count();
+    assert_eq!((of("get_identity"), of("create_workspace")), (1, 1), "by the revoked token");
+    assert_eq!(rows.len(), 2 + of("use_mcp"));
+    assert!(rows.iter().all(|row| row["via"] == "mcp"), "{rows:?}");
+    assert_eq!(rows.iter().filter(|row| row["code"] == "unauthenticated").count(), 4);
+    assert_eq!(rows.iter().filter(|row| row["code"] == "method_not_allowed").count(), 3);
+    assert_eq!(rows.iter().filter(|row| row["code"] == "forbidden").count(), 10);
+}

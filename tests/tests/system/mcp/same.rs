@@ -1,0 +1,264 @@
+//! The same call over HTTP and over MCP: the same result, the same effect, the same row in the audit log.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use tests::app::Browser;
+use tests::client::Client;
+use tests::mcp::{Called, HANDSHAKE, Mcp, STATELESS};
+use tests::spec::Operation;
+use tests::{Answer, Fixture, Org, rows};
+
+use super::tools::results;
+
+/// Something in which the ids, the moments and the name of an organization are general, so that it compares with another's.
+fn general(value: &Value, fixture: &Fixture) -> Value {
+    match value {
+        Value::String(text) => json!(general_text(text, fixture)),
+        Value::Array(values) => values.iter().map(|value| general(value, fixture)).collect(),
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| match name.as_str() {
+                // That of a paper, which has the id of its item in it.
+                "size_bytes" => (name.clone(), json!("size")),
+                _ => (name.clone(), general(value, fixture)),
+            };
+            Value::Object(members.iter().map(member).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn general_text(text: &str, fixture: &Fixture) -> String {
+    let known = fixture.ids.iter().fold(text.to_owned(), |text, (name, id)| text.replace(id, name));
+    let mut rest = known.replace(&fixture.org.name, "organization");
+    if rest.len() == 24 && rest.ends_with('Z') && rest.as_bytes()[10] == b'T' {
+        return "moment".to_owned();
+    }
+    // The same is true of its hash.
+    if rest.len() == 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return "hash".to_owned();
+    }
+    const ID_CHARS: usize = 36;
+    let mut whole = String::new();
+    while let Some(character) = rest.chars().next() {
+        match rest.get(..ID_CHARS).and_then(|window| uuid::Uuid::try_parse(window).ok()) {
+            Some(_) => {
+                whole.push_str("id");
+                rest.drain(..ID_CHARS);
+            }
+            None => {
+                whole.push(character);
+                rest.drain(..character.len_utf8());
+            }
+        }
+    }
+    whole
+}
+
+/// The arguments of the call that a fixture makes of an operation.
+fn arguments(fixture: &Fixture, operation: &Operation) -> Map<String, Value> {
+    let mut all = fixture.body(operation).and_then(|body| body.as_object().cloned()).unwrap_or_default();
+    for parameter in operation.parameters("path") {
+        all.insert(parameter.name.clone(), json!(fixture.ids[&parameter.name]));
+    }
+    all
+}
+
+/// What is said about a call in the audit log.
+async fn row(org: &Org, request_id: &str) -> Value {
+    let audit = org.audit().await;
+    let found: Vec<&Value> = audit.iter().filter(|row| row["sk"] == request_id).collect();
+    assert_eq!(found.len(), 1, "one row for {request_id}");
+    found[0].clone()
+}
+
+/// A row without what is the call's own.
+fn told(row: &Value, fixture: &Fixture) -> Value {
+    let tokens = [(fixture.org.token.id, "writer"), (fixture.org.read_only_token.id, "reader")];
+    let token = tokens.iter().find(|(id, _)| row["token_id"] == id.to_string()).map(|(_, name)| *name);
+    let objects: Vec<Value> = rows::objects(row).iter().map(|id| general(&json!(id), fixture)).collect();
+    json!({
+        "operation": row["operation"], "status": row["status"], "code": row["code"], "token": token, "objects": objects,
+    })
+}
+
+/// Compares a call over HTTP in one organization with the same over MCP in another.
+async fn compare(name: &str, (http, answer): (&Fixture, &Answer), (mcp, called): (&Fixture, &Called)) {
+    let mut body = answer.json();
+    if body.is_array() {
+        body = json!({"data": body});
+    }
+    assert_eq!(general(&called.answer(), mcp), general(&body, http), "{name}");
+    assert_eq!(
+        (called.is_error(), &called.response()["status"]),
+        (answer.status >= 400, &json!(answer.status)),
+        "{name}"
+    );
+    for header in ["etag", "location", "ignored-fields", "idempotent-replayed"] {
+        let told = called
+            .response()
+            .get(header)
+            .map_or_else(String::new, |value| general_text(value.as_str().unwrap_or(""), mcp));
+        assert_eq!(told, general_text(&answer.header(header), http), "{name}: {header}");
+    }
+    let rows = (row(&http.org, &answer.request_id()).await, row(&mcp.org, &called.request_id()).await);
+    assert_eq!(told(&rows.1, mcp), told(&rows.0, http), "{name}");
+    assert_eq!((rows.0.get("via"), rows.1.get("via")), (None, Some(&json!("mcp"))), "{name}");
+}
+
+/// Two organizations with the same records: one is called over HTTP, the other by tools. Each operation is called as it
+/// works, with its key again, by who may only read, with nothing, and with too much.
+#[tokio::test]
+async fn every_operation_does_the_same_as_its_tool() {
+    let (http, of_tools) = (Fixture::new().await, Fixture::new().await);
+    let mcp = Mcp::of(&of_tools.org);
+    let results = results(&mcp.tools().await);
+    let readers: [(Client, Mcp); 1] = [(http.org.read_only(), Mcp::of(&of_tools.org.read_only()))];
+    for operation in http.operations() {
+        let name = operation.id.as_str();
+        let (asked, with) = (http.call(operation), arguments(&of_tools, operation));
+        for (reader, tools) in readers.iter().filter(|_| operation.is_write()) {
+            let answer = http.call_by(reader, operation).send().await;
+            let called = tools.call(name, &Value::Object(with.clone())).await;
+            compare(&format!("{name} by a reader"), (&http, &answer), (&of_tools, &called)).await;
+            assert!(called.texts()[1].contains("scope `read_write`"), "{:?}", called.texts());
+        }
+        let mut more = with.clone();
+        more.insert("nonsense".to_owned(), json!("x"));
+        let answer = match http.body(operation) {
+            Some(mut body) => {
+                body["nonsense"] = json!("x");
+                asked.clone().json(&body).send().await
+            }
+            None => asked.clone().query("nonsense", "x").send().await,
+        };
+        let called = mcp.speaking(HANDSHAKE).call(name, &Value::Object(more)).await;
+        assert_eq!(answer.status, 422, "{answer}");
+        compare(&format!("{name} with too much"), (&http, &answer), (&of_tools, &called)).await;
+        if operation.method == "POST" {
+            let mut with = with.clone();
+            with.insert("idempotency_key".to_owned(), json!("once"));
+            // Each operation has its own key: one key has one request.
+            with.insert("idempotency_key".to_owned(), json!(name));
+            for attempt in ["first", "again"] {
+                let answer = asked.clone().key(name).send().await;
+                assert!(answer.status < 300, "{answer}");
+                let called = mcp.call(name, &Value::Object(with.clone())).await;
+                compare(&format!("{name}, {attempt}"), (&http, &answer), (&of_tools, &called)).await;
+                assert!(results[name].is_valid(&called.0["structuredContent"]), "{name}: {}", called.0);
+            }
+        } else {
+            let answer = asked.clone().send().await;
+            assert_eq!(answer.status, 200, "{answer}");
+            let called = mcp
+                .call(
+                    name,
+                    &Value::Object(match operation.is_list() {
+                        true => with.clone().into_iter().chain([("limit".to_owned(), json!(50))]).collect(),
+                        false => with.clone(),
+                    }),
+                )
+                .await;
+            compare(name, (&http, &answer), (&of_tools, &called)).await;
+            assert!(results[name].is_valid(&called.0["structuredContent"]), "{name}: {}", called.0);
+        }
+    }
+    // What was done is the same in both.
+    let effects = async |fixture: &Fixture| -> BTreeMap<String, Value> {
+        let mut all = BTreeMap::new();
+        for list in fixture.lists() {
+            all.insert(list.id.clone(), general(&json!(fixture.org.all(&list.path).await), fixture));
+        }
+        all
+    };
+    assert_eq!(effects(&of_tools).await, effects(&http).await);
+    let types =
+        async |org: &Org| -> Vec<Value> { org.events().await.iter().map(|event| event["type"].clone()).collect() };
+    assert_eq!(types(&of_tools.org).await, types(&http.org).await);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_call_is_said_as_the_api_says_it() {
+    let org = Org::new().await;
+    let mcp = Mcp::of(&org);
+    let error = async |tool: &str, arguments: Value| {
+        let called = mcp.call(tool, &arguments).await;
+        assert!(called.is_error(), "{}", called.0);
+        (called.answer()["error"].clone(), called.texts()[1].to_owned())
+    };
+    let unknown = crate::unknown_id();
+    let (found, next) = error("get_contact", json!({"contact_id": unknown})).await;
+    assert!(found["code"] == "not_found" && next.contains("look it up"), "{found} {next}");
+    for arguments in [json!({}), json!({"contact_id": ""}), json!({"contact_id": 7}), json!({"contact_id": "a/b?c=d"})]
+    {
+        let (found, next) = error("get_contact", arguments).await;
+        assert_eq!(
+            (&found["code"], &found["errors"][0]["field"]),
+            (&json!("invalid_request"), &json!("path.contact_id"))
+        );
+        assert!(next.contains("`path.x` is the argument `x`"), "{next}");
+    }
+    let other = Org::new().await.contact("Theirs").await;
+    let (found, _) = error("get_contact", json!({"contact_id": other["id"]})).await;
+    assert_eq!(found["code"], "not_found", "another organization's record does not exist");
+    let (found, _) =
+        error("create_contact", json!({"display_name": 1, "kind": "robot", "idempotency_key": "k\u{e9}"})).await;
+    let mut fields: Vec<&str> =
+        found["errors"].as_array().expect("errors").iter().filter_map(|it| it["field"].as_str()).collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["display_name", "header.idempotency-key", "kind"], "all at once");
+    // A key of one request, and a version that has changed.
+    let ada = json!({"display_name": "Ada", "kind": "person", "idempotency_key": "k"});
+    let first = mcp.call("create_contact", &ada).await;
+    let again = mcp.call("create_contact", &ada).await;
+    assert_eq!(first.answer(), again.answer());
+    assert!(again.texts()[1].contains("nothing was done twice"), "{:?}", again.texts());
+    let (found, next) =
+        error("create_contact", json!({"display_name": "Ben", "kind": "person", "idempotency_key": "k"})).await;
+    assert!(found["code"] == "conflict" && next.contains("Send a fresh one"), "{found} {next}");
+    let id = first.answer()["id"].clone();
+    let read = mcp.call("get_contact", &json!({"contact_id": id})).await;
+    let etag = read.response()["etag"].clone();
+    assert!(read.texts()[1].contains(etag.as_str().expect("a tag")), "{:?}", read.texts());
+    let change = json!({"contact_id": id, "display_name": "Ada Okafor", "if_match": etag});
+    assert!(!mcp.call("update_contact", &change).await.is_error());
+    let (found, next) = error("update_contact", change).await;
+    assert!(found["code"] == "conflict" && next.contains("Read it again"), "{found} {next}");
+}
+
+/// Members see what agents did, and how it came.
+#[tokio::test]
+async fn members_see_that_a_call_came_over_mcp() {
+    let org = Org::new().await;
+    let browser = Browser::of(&org, &org.member("Ines Duarte").await).await;
+    let mcp = Mcp::of(&org);
+    mcp.tools().await;
+    let ada = json!({"display_name": "Ada", "kind": "person"});
+    assert!(!mcp.speaking(STATELESS).call("create_contact", &ada).await.is_error());
+    org.contact("Ben").await;
+    let page = browser.get("/app/audit").await;
+    assert!(page.says("Integration (over MCP)") && page.says("Integration (over the API)"), "{}", page.body);
+    assert!(!page.says("use_mcp</dd>"), "what runs no operation hides no act");
+    let export = browser.get("/app/audit/export").await.body;
+    let by_mcp: Vec<&str> = export.split("\r\n").filter(|line| line.ends_with(",mcp")).collect();
+    assert_eq!(by_mcp.len(), 1, "{export}");
+    assert!(by_mcp[0].contains("Integration (over MCP),create_contact,"), "{export}");
+}
+
+/// A page of the app is no tool, and no way through the endpoint leads to one.
+#[tokio::test]
+async fn nothing_of_the_app_is_reachable() {
+    let org = Org::new().await;
+    let mcp = Mcp::of(&org);
+    let tools = mcp.tools().await;
+    assert!(tools.iter().all(|tool| !tool.to_string().contains("/app")), "no tool leads there");
+    let workspace = org.workspace("Harbor").await;
+    for id in [
+        "../../../app/audit",
+        "..%2f..%2fapp",
+        &format!("{}/../../../../app", workspace["id"].as_str().expect("an id")),
+    ] {
+        let called = mcp.call("get_workspace", &json!({"workspace_id": id})).await;
+        assert_eq!(called.answer()["error"]["errors"][0]["field"], "path.workspace_id", "{id}");
+    }
+}

@@ -1,0 +1,123 @@
+//! The tools: which there are, what they say, and how much room they take.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use tests::mcp::Mcp;
+use tests::{Fixture, Org, spec};
+
+/// What an agent's context gives to the list of tools.
+const TOKENS_MAX: usize = 12_000;
+/// So many bytes of JSON in English are at least a token: tokenizers of models give 3.6 to 4.5 for such text, fewer for ids
+/// and code, and the list has neither.
+const BYTES_OF_A_TOKEN: f64 = 3.5;
+
+/// The tools as `make generate` writes them.
+const KEPT: &str = include_str!("../../../../functions/mcp/tools.json");
+
+#[test]
+fn the_tools_are_those_of_the_declarations() {
+    assert!(local::tools_json() == KEPT, "run `make generate`: the tools have changed");
+}
+
+#[tokio::test]
+async fn there_is_a_tool_for_each_operation_and_no_other() {
+    let org = Org::new().await;
+    let tools = Mcp::of(&org).tools().await;
+    assert_eq!(tools, Mcp::of(&org.read_only()).tools().await, "who may only read sees them all");
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect();
+    let operations = spec::all();
+    let ids: BTreeSet<&str> = operations.iter().map(|operation| operation.id.as_str()).collect();
+    assert_eq!((names.iter().copied().collect::<BTreeSet<_>>(), names.len()), (ids, operations.len()));
+    for operation in &operations {
+        let tool = &tools[names.iter().position(|name| *name == operation.id).expect("a tool")];
+        let (input, hints) = (&tool["inputSchema"], &tool["annotations"]);
+        for schema in [input, &tool["outputSchema"]] {
+            jsonschema::draft202012::meta::validate(schema).unwrap_or_else(|error| panic!("{}: {error}", operation.id));
+            assert_eq!(schema["type"], "object", "{}", operation.id);
+        }
+        // Its arguments are what the operation takes, each once.
+        let mut takes: Vec<String> = ["path", "query"]
+            .iter()
+            .flat_map(|place| operation.parameters(place))
+            .chain(operation.fields())
+            .map(|field| field.name)
+            .collect();
+        takes.extend(operation.parameters("header").iter().map(|field| field.name.to_lowercase().replace('-', "_")));
+        takes.sort();
+        assert_eq!(crate::members(&input["properties"]), takes, "{}", operation.id);
+        assert_eq!(input["additionalProperties"], false);
+        let required: BTreeSet<String> = ["path", "query"]
+            .iter()
+            .flat_map(|place| operation.parameters(place))
+            .chain(operation.fields())
+            .filter(|field| field.is_required)
+            .map(|field| field.name)
+            .collect();
+        let listed = input["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), required, "{}", operation.id);
+        // What it says of itself.
+        assert_eq!((&hints["readOnlyHint"], &hints["openWorldHint"]), (&json!(!operation.is_write()), &json!(false)));
+        assert_eq!(hints.get("destructiveHint").is_some(), operation.is_write());
+        let about = tool["description"].as_str().expect("a description");
+        assert_eq!(about.contains("Needs the scope `read_write`."), operation.is_write(), "{about}");
+        assert_eq!(about.contains("10 rows a page"), operation.is_list(), "{about}");
+        assert!((80..600).contains(&about.len()), "{}: {about}", operation.id);
+        // Every tool that it sends the agent to exists.
+        let named = about.split('`').skip(1).step_by(2).filter(|word| {
+            ["get_", "list_", "create_", "update_", "add_", "park_", "paper_"]
+                .iter()
+                .any(|begin| word.starts_with(begin))
+        });
+        for name in named.filter(|name| name.len() > "update_".len()) {
+            assert!(names.contains(&name), "{} names {name}", operation.id);
+        }
+    }
+}
+
+#[test]
+fn the_list_leaves_room_for_the_conversation() {
+    let entries: Vec<Value> = serde_json::from_str(KEPT).expect("JSON");
+    let size = |entry: &Value| entry["tool"].to_string().len();
+    let mut sizes: Vec<(usize, &str)> =
+        entries.iter().map(|entry| (size(entry), entry["tool"]["name"].as_str().unwrap_or(""))).collect();
+    sizes.sort_unstable();
+    let bytes: usize = sizes.iter().map(|(size, _)| size).sum();
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "some ten thousand"
+    )]
+    let tokens = (bytes as f64 / BYTES_OF_A_TOKEN).ceil() as usize;
+    println!(
+        "{} tools: {bytes} bytes, at most {tokens} tokens; the largest: {:?}",
+        entries.len(),
+        &sizes[sizes.len() - 5..]
+    );
+    assert!(tokens <= TOKENS_MAX, "{tokens} tokens: {sizes:?}");
+}
+
+/// Pages are short unless an agent asks for more.
+#[tokio::test]
+async fn a_list_is_short_by_default() {
+    let fixture = Fixture::new().await;
+    let mcp = Mcp::of(&fixture.org);
+    for list in fixture.lists() {
+        let page = mcp.call(&list.id, &json!({})).await.answer();
+        assert_eq!(page["pagination"]["limit"], 10, "{}", list.id);
+        let page = mcp.call(&list.id, &json!({"limit": 1, "offset": 0, "search": null})).await;
+        let has_search = list.has("query", "search");
+        assert_eq!(page.is_error(), !has_search, "what is no argument is refused, `null` or not: {}", page.0);
+        if has_search {
+            assert_eq!(page.answer()["pagination"]["limit"], 1);
+        }
+    }
+}
+
+/// The validators of what tools give, by their names.
+pub(super) fn results(tools: &[Value]) -> BTreeMap<String, Validator> {
+    let validator = |tool: &Value| jsonschema::validator_for(&tool["outputSchema"]).expect("a schema");
+    tools.iter().map(|tool| (tool["name"].as_str().expect("a name").to_owned(), validator(tool))).collect()
+}
