@@ -8,6 +8,7 @@ use futures_util::future::try_join_all;
 use futures_util::try_join;
 
 use super::change::{Change, Changes};
+use super::funding_review::to_review_changes;
 use super::item::{Item, from_versioned_item, text, to_versioned_item};
 use super::keys::{self, Key, SORT};
 use super::list::{Attribute, Order, RowFilter, TEXT};
@@ -333,7 +334,8 @@ fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem
     }
     let record = Change::Replace(encoded(call.org(), after, before.version() + 1)?, before.version());
     let renamed = (before.label() != after.label()).then(|| Change::Put(pointer(call.org(), after)));
-    Ok(std::iter::once(record).chain(renamed).collect())
+    let to_review = to_review_changes(call.org(), before, after);
+    Ok(std::iter::once(record).chain(renamed).chain(to_review).collect())
 }
 
 #[cfg(test)]
