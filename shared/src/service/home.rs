@@ -211,7 +211,7 @@ pub async fn get(
     Ok(Home {
         queue,
         obligations,
-        proofs,
+        proofs: Shortlist { shown: proofs.0, total: proofs.1 },
         tokens: Shortlist::of(tokens, limits::HOME_WARNINGS_MAX),
         endpoints: Shortlist::of(endpoints, limits::HOME_WARNINGS_MAX),
         changes,

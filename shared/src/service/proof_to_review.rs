@@ -11,7 +11,6 @@ use crate::domain::ids::{AgreementId, WorkspaceId};
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
-use crate::service::home::Shortlist;
 use crate::service::scope::Scope;
 use crate::store::Versioned;
 
@@ -24,15 +23,16 @@ pub struct ItemToReview {
     pub workspace: Workspace,
 }
 
-/// The funding items with proof that waits for a decision, those that wait longest first.
-pub(super) async fn to_review(scope: &Scope) -> Result<Shortlist<ItemToReview>, Error> {
+/// The first funding items with proof that waits for a decision, those that wait longest first, and how many there are.
+pub(super) async fn to_review(scope: &Scope) -> Result<(Vec<ItemToReview>, usize), Error> {
     let store = scope.store();
-    let all = store.funding_to_review().await?;
-    let chosen: Vec<_> = all.iter().take(limits::HOME_PROOFS_MAX).collect();
+    let mut chosen = store.funding_to_review().await?;
+    let total = chosen.len();
+    chosen.truncate(limits::HOME_PROOFS_MAX);
     let agreements: BTreeSet<AgreementId> = chosen.iter().map(|row| row.agreement).collect();
-    let workspaces: BTreeSet<WorkspaceId> = chosen.iter().map(|row| row.place.workspace).collect();
+    let workspaces: BTreeSet<WorkspaceId> = chosen.iter().map(|row| row.workspace).collect();
     let (items, agreements, workspaces) = tokio::try_join!(
-        store.funding_items_at(chosen.iter().map(|row| &row.place)),
+        store.reviewed_funding_items(&chosen),
         store.agreements(agreements),
         store.workspaces(workspaces),
     )?;
@@ -49,9 +49,9 @@ pub(super) async fn to_review(scope: &Scope) -> Result<Shortlist<ItemToReview>, 
         if item.reopened_with(&agreement, scope.moment()).is_some() {
             return None;
         }
-        Some(ItemToReview { item, workspace: Workspace::clone(workspaces.get(&row.place.workspace)?) })
+        Some(ItemToReview { item, workspace: Workspace::clone(workspaces.get(&row.workspace)?) })
     });
     let shown: Vec<ItemToReview> = shown.collect();
-    let total = all.len() - (chosen.len() - shown.len());
-    Ok(Shortlist { shown, total })
+    let total = total - (chosen.len() - shown.len());
+    Ok((shown, total))
 }

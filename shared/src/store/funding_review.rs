@@ -3,18 +3,13 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::AttributeValue;
-
-use super::change::Change;
-use super::funding_items::AT;
-use super::item::{Item, from_versioned_item, number, text};
+use super::item::{Item, from_versioned_item, text};
 use super::keys::{self, Key, SORT};
 use super::list::Order;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::contact::ExternalReference;
-use crate::domain::funding::proof::Proof;
 use crate::domain::funding::{FundingItem, Phase};
-use crate::domain::ids::{AgreementId, FundingItemId, OrgId, TrustId, WorkspaceId};
+use crate::domain::ids::{FundingItemId, TrustId, WorkspaceId};
 
 /// Where a funding item is: its workspace, and its sort key within the organization's items.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,55 +17,6 @@ pub(crate) struct ItemPlace {
     /// The workspace.
     pub workspace: WorkspaceId,
     sort: String,
-}
-
-/// A funding item with proof that waits for a decision, as its row says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ItemToReview {
-    /// The item.
-    pub id: FundingItemId,
-    /// Where it is.
-    pub place: ItemPlace,
-    /// The agreement that papers it.
-    pub agreement: AgreementId,
-    /// Since when the oldest such proof waits, in milliseconds since 1970.
-    pub since_ms: i64,
-}
-
-/// The attribute of a row with the agreement.
-const AGREEMENT: &str = "a";
-/// The attribute of a row with the time since when it waits.
-const SINCE: &str = "n";
-
-/// The row of an item, if proof of it waits for a decision.
-pub(super) fn to_review_row(org: OrgId, item: &FundingItem) -> Option<Item> {
-    let waits = item.proofs().iter().filter(|proof| proof.is_undecided() && !item.is_closed());
-    let since = waits.map(Proof::filed_at).min()?;
-    let mut row = keys::funding_item_to_review(org, item.id()).into_item();
-    let sort = keys::funding_item(org, item.workspace_id(), item.place()).sort().to_owned();
-    row.insert(AT.to_owned(), AttributeValue::S(sort));
-    row.insert(AGREEMENT.to_owned(), AttributeValue::S(item.agreement_id()?.to_string()));
-    row.insert(SINCE.to_owned(), AttributeValue::N(since.unix_ms().to_string()));
-    Some(row)
-}
-
-/// The change of an item's row, if there is one.
-pub(super) fn to_review_changes(org: OrgId, before: &FundingItem, after: &FundingItem) -> Option<Change> {
-    match (to_review_row(org, before), to_review_row(org, after)) {
-        (before, Some(after)) => (before.as_ref() != Some(&after)).then_some(Change::Put(after)),
-        (Some(_), None) => Some(Change::Delete(keys::funding_item_to_review(org, after.id()))),
-        (None, None) => None,
-    }
-}
-
-fn read_row(row: &Item) -> Option<ItemToReview> {
-    let sort = text(row, AT)?.to_owned();
-    Some(ItemToReview {
-        id: text(row, SORT)?.parse().ok()?,
-        place: ItemPlace { workspace: sort.split('#').next()?.parse().ok()?, sort },
-        agreement: text(row, AGREEMENT)?.parse().ok()?,
-        since_ms: number(row, SINCE)?,
-    })
 }
 
 /// How many items of a workspace are in each phase.
@@ -93,28 +39,6 @@ impl OrgStore {
     ) -> Result<Option<Versioned<FundingItem>>, StoreError> {
         let key = keys::with_sort(keys::funding_items(self.org), &place.sort);
         self.store.get(key).await?.map(from_versioned_item).transpose()
-    }
-
-    /// The funding items with proof that waits for a decision, those that wait longest first. There is a row for each such item
-    /// and none for any other, so this is one read, however many items there are.
-    pub(crate) async fn funding_to_review(&self) -> Result<Vec<ItemToReview>, StoreError> {
-        let partition = keys::funding_to_review(self.org);
-        let mut found = Vec::new();
-        let visit = |row: Item| found.extend(read_row(&row));
-        self.store.scan_partition(&partition, Order::OldestFirst, &[], visit).await?;
-        found.sort_by_key(|row| (row.since_ms, row.id));
-        Ok(found)
-    }
-
-    /// The funding items at some places. Missing ones are left out.
-    pub(crate) async fn funding_items_at<'a>(
-        &self,
-        places: impl IntoIterator<Item = &'a ItemPlace>,
-    ) -> Result<Vec<Versioned<FundingItem>>, StoreError> {
-        let partition = keys::funding_items(self.org);
-        let wanted = places.into_iter().map(|place| keys::with_sort(partition.clone(), &place.sort));
-        let wanted: Vec<Key> = wanted.collect();
-        self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item).collect()
     }
 
     /// The workspace of a trust, from the pointer of its id.
