@@ -237,6 +237,8 @@ pub const HOME_AGREEMENTS_MAX: usize = 5;
 pub const HOME_ATTENTION_MAX: usize = 50;
 /// Obligations that are overdue on Home, and as many with claims to confirm.
 pub const HOME_OBLIGATIONS_MAX: usize = 5;
+/// Funding items on Home with proof that waits for a decision, those that wait longest first.
+pub const HOME_PROOFS_MAX: usize = 5;
 /// Tokens that end soon, and endpoints that fail, on Home. If all fail, they usually have one cause.
 pub const HOME_WARNINGS_MAX: usize = 3;
 /// The latest acts on Home.
@@ -560,6 +562,8 @@ pub const FACTS_BYTES_MAX: usize = 4 * 1024;
 pub const FUNDING_CONTACTS_MAX: usize = 20;
 /// Funding items of one agreement (contract, section 2). They change with it in one transaction, each with its event.
 pub const PAPERED_ITEMS_MAX: usize = 25;
+/// Claims of one funding item that members withdrew. Its record keeps them.
+pub const CLAIMS_WITHDRAWN_MAX: usize = 10;
 /// Proof of one funding item that waits for a member.
 pub const PROOFS_WAITING_MAX: usize = 20;
 /// Proof that was ever filed for one funding item. Its record keeps all of it, in some 600 bytes each.

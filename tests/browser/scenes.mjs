@@ -645,7 +645,7 @@ export const SCENES = [
   { name: 'Funding, item without a label', path: ({ funding }) => funding.schedule, act: press('Add item'), status: 422, has: '#add-label[aria-invalid=true]' },
   { name: 'Funding, only claimed', path: ({ funding }) => `${funding.schedule}?phase=claimed`, says: ['Delivery van', 'Claimed'] },
   { name: 'Funding item, to sort', path: ({ funding }) => funding.item('Rental house on Pine Street'), says: ['Gathering facts', 'Legal description', 'These facts are needed.'], has: 'button:text-is("Sort")' },
-  { name: 'Funding item, claimed', path: ({ funding }) => funding.item('Delivery van'), says: ['The owner says it is done', 'Nothing shows that it has moved.', 'It proves nothing'], has: ['.track.claim .badge.amber', 'button:text-is("File proof")'], lacks: '.track.claim .green' },
+  { name: 'Funding item, claimed', path: ({ funding }) => funding.item('Delivery van'), says: ['The owner says it is done', 'Nothing shows that it has moved.', 'A claim is not proof'], has: ['.track.claim .badge.amber', 'button:text-is("File proof")'], lacks: '.track.claim .green' },
   { name: 'Funding item, proof refused', path: ({ funding }) => funding.item('Delivery van'), act: press('File proof'), status: 422, says: 'Source must be chosen', has: '#proof-dated[aria-invalid=true]' },
   { name: 'Funding item, funded', path: ({ funding }) => funding.item('Brokerage sweep'), says: ['Funded: the receiving side confirmed it.', 'Accepted by'], has: '.track.proof li.accepted' },
   { name: 'Funding item, closed', path: ({ funding }) => funding.item('Piano'), says: ['Closed: it was sold.', 'Reopen…'] },

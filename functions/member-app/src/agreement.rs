@@ -19,6 +19,7 @@ use crate::deal::Deal;
 use crate::done::notice_of_act;
 use crate::draft::overview;
 use crate::fields::Fields;
+use crate::funding::funding_url;
 use crate::labels::{DisplayTime, action_verb, actor_label, lifecycle_badge};
 use crate::layout::{Layout, Link, Notice};
 use crate::proposal::next_line;
@@ -34,6 +35,8 @@ struct AgreementPage {
     deal: Deal,
     kind: &'static str,
     workspace: Link,
+    /// The funding page of the workspace, with how many of its items the agreement papers, if it does.
+    funding: Option<Link>,
     dates: Vec<(&'static str, DisplayTime)>,
     created_by: String,
     agreement_summary: AgreementSummary,
@@ -109,6 +112,17 @@ pub(crate) async fn page(
     Ok(page.showing([id.uuid()]))
 }
 
+/// The funding page with the items that an agreement papers, by how many they are. None once it has ended and they are free.
+fn funding_link(agreement: &Agreement) -> Option<Link> {
+    let text = match agreement.funding_item_ids.len() {
+        0 => return None,
+        1 => "1 funding item".to_owned(),
+        many => format!("{many} funding items"),
+    };
+    let url = funding_url(agreement.workspace_id);
+    (!agreement.has_ended_early()).then_some(Link { url, text })
+}
+
 fn agreement_page(
     request: &Request,
     review: &AgreementReview,
@@ -145,6 +159,7 @@ fn agreement_page(
         },
         deal,
         workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+        funding: funding_link(agreement),
         dates: dates(agreement, &view),
         created_by: actor_label(&agreement.created_by),
         agreement_summary: summary,

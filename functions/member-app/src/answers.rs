@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use shared::domain::agreement::Lifecycle;
 use shared::domain::agreement::gate::InformationField;
+use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, SubmissionId};
 use shared::domain::information::bank_details::BankDetails;
 use shared::domain::information::{Answer, AnswerFile, OpenAnswer, Submission, Verdict, place};
@@ -23,6 +23,7 @@ use crate::agreement::agreement_url;
 use crate::agreement_summary::size;
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::fields::Fields;
+use crate::funding::item_url;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::{Layout, Link, Notice};
 use crate::response::PageResponse;
@@ -96,6 +97,8 @@ struct AnswersPage {
     /// What was sent, the newest first.
     revisions: Vec<Revision>,
     fields: Fields,
+    /// The funding items whose confirmation was asked for and uploaded. Filing it as proof is what comes next.
+    proofs: Vec<Link>,
 }
 
 /// What a participant sent.
@@ -156,10 +159,22 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         step: stage.map(|stage| stage.name.as_str().to_owned()).unwrap_or_default(),
         name: contact.display_name.as_str().to_owned(),
         access: access_url(id, participant),
+        proofs: submissions.last().map(|latest| confirmed_items(agreement, gate, latest)).unwrap_or_default(),
         revisions,
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid(), participant.uuid(), contact.id.uuid()]))
+}
+
+/// The items that an agreement papers whose confirmation is a file of some answers, by what was asked for.
+fn confirmed_items(agreement: &Agreement, gate: GateId, submission: &Submission) -> Vec<Link> {
+    let link = |question: &InformationField| {
+        let item = agreement.funding_item_ids.iter().find(|item| item.uuid() == question.id.uuid())?;
+        let is_file = matches!(submission.answers.get(&question.id), Some(Answer::Open(OpenAnswer::File(_))));
+        let url = format!("{}#confirmation", item_url(*item));
+        is_file.then(|| Link { url, text: question.label.as_str().to_owned() })
+    };
+    agreement.questions(gate).unwrap_or_default().iter().filter_map(link).collect()
 }
 
 async fn revision(

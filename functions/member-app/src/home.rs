@@ -1,6 +1,7 @@
 //! The home page: a work queue, the most urgent first, and the latest changes.
 
 mod payment;
+mod proof;
 
 use std::collections::BTreeSet;
 
@@ -169,6 +170,8 @@ fn shown(found: &Home) -> Vec<Uuid> {
     let owed = found.obligations.overdue.iter().chain(&found.obligations.to_confirm);
     let owed = owed.map(|queued| queued.obligation.id().uuid());
     let agreements = agreements.map(|queued| queued.agreement.id().uuid());
+    let proofs = found.proofs.shown.iter().map(|proof| proof.item.id().uuid());
+    let owed = proofs.chain(owed);
     proposals.chain(payments).chain(owed).chain(agreements).chain(tokens).chain(endpoints).collect()
 }
 
@@ -177,6 +180,8 @@ fn lead(found: &Home) -> String {
         0 if found.queue.is_new => "Welcome. Agreements, decisions and what they wait for appear here.".to_owned(),
         0 if found.queue.payments.total == 1 => "One payment needs attention.".to_owned(),
         0 if found.queue.payments.total > 1 => format!("{} payments need attention.", found.queue.payments.total),
+        0 if found.proofs.total == 1 => "Proof of one transfer needs your decision.".to_owned(),
+        0 if found.proofs.total > 1 => format!("Proof of {} transfers needs your decision.", found.proofs.total),
         0 if is_idle(found) => "Nothing needs your decision.".to_owned(),
         0 => "No proposal needs your decision.".to_owned(),
         1 => "One proposal needs your decision.".to_owned(),
@@ -185,11 +190,11 @@ fn lead(found: &Home) -> String {
 }
 
 /// Whether the member has nothing to do.
-fn is_idle(Home { queue, obligations, tokens, endpoints, .. }: &Home) -> bool {
+fn is_idle(Home { queue, obligations, proofs, tokens, endpoints, .. }: &Home) -> bool {
     let WorkQueue { proposals, papers, payments, drafts, attention, closing, .. } = queue;
     let agreements = [drafts, attention, closing].map(|section| section.total);
     let owed = obligations.overdue_total + obligations.to_confirm_total;
-    let others = [proposals.total, papers.total, payments.total, tokens.total, endpoints.total, owed];
+    let others = [proposals.total, papers.total, payments.total, proofs.total, tokens.total, endpoints.total, owed];
     let mut counts = agreements.into_iter().chain(others);
     counts.all(|count| count == 0)
 }
@@ -236,6 +241,12 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
             title: "Paper signatures to confirm",
             items: papers.shown.iter().map(|paper| Item::of_paper(paper, contacts)).collect(),
             more: more(papers, format!("{} more paper signatures", papers.more()), "/app/agreements?lifecycle=active"),
+        },
+        Section {
+            id: "proofs",
+            title: "Proof of transfers to review",
+            items: found.proofs.shown.iter().map(Item::of_proof).collect(),
+            more: more(&found.proofs, format!("{} more funding items", found.proofs.more()), crate::funding::PATH),
         },
         Section {
             id: "overdue",

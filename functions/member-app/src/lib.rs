@@ -353,6 +353,8 @@ fn funding_routes() -> Pages {
         .route(&at("/close"), action::<funding::CloseUnfunded>())
         .route(&at("/reopen"), action::<funding::Reopen>())
         .route(&at("/claim"), action::<funding::RecordClaim>())
+        .route(&at("/claim/withdraw"), action::<funding::WithdrawClaim>())
+        .route(&at("/confirmation/{submission}"), action::<funding::FileConfirmation>())
         .route(&at("/proof"), action::<funding::FileProof>())
         .route(&at("/proof/{proof}/accept"), action::<funding::AcceptProof>())
         .route(&at("/proof/{proof}/reject"), action::<funding::RejectProof>())

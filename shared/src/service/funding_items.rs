@@ -5,11 +5,12 @@
 //! read, list and summary tells the truth from one record, and no act has to look whether an agreement has ended.
 
 use crate::domain::agreement::Agreement;
+use crate::domain::day::Day;
 use crate::domain::funding::input::{FundingItemChanges, NewFundingItem, Parking};
 use crate::domain::funding::proof::NewProof;
 use crate::domain::funding::summary::FundingSummary;
 use crate::domain::funding::{CloseReason, FundingItem, ItemChange, Status};
-use crate::domain::ids::{AgreementId, FundingItemId, ProofId, TrustId, WorkspaceId};
+use crate::domain::ids::{AgreementId, FundingItemId, ProofId, SubmissionId, TrustId, WorkspaceId};
 use crate::domain::member::Member;
 use crate::domain::member::funding::{self as acts, FundingChange, NotDone};
 use crate::domain::moment::Moment;
@@ -18,6 +19,8 @@ use crate::domain::proposal::Note;
 use crate::domain::trust::Trust;
 use crate::error::Error;
 use crate::limits;
+use crate::service::funding_confirmations::confirmations;
+use crate::service::funding_fingerprint::ItemFingerprint;
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::trusts::unknown_contacts;
@@ -201,6 +204,23 @@ impl Current {
         Ok(Self { item, agreement, moment })
     }
 
+    /// The fingerprint of what a page shows of the item now.
+    async fn fingerprint(&self, scope: &Scope) -> Result<ItemFingerprint, Error> {
+        let trust = async {
+            match self.item.trust_id() {
+                Some(id) => scope.store().trust(id).await.map_err(Error::from),
+                None => Ok(None),
+            }
+        };
+        let owners = async {
+            let owners = scope.store().contacts(self.item.owner_contact_ids().iter().copied()).await?;
+            Ok(owners.into_iter().map(Versioned::into_inner).collect::<Vec<_>>())
+        };
+        let workspace = workspaces::get_without_people(scope, self.item.workspace_id());
+        let (workspace, trust, owners) = futures_util::try_join!(workspace, trust, owners)?;
+        Ok(ItemFingerprint::of(&self.item, self.agreement.as_deref(), (&workspace, trust.as_deref(), &owners)))
+    }
+
     fn course(&self) -> acts::Course<'_> {
         (self.agreement.as_deref(), self.moment)
     }
@@ -278,6 +298,8 @@ pub enum FundingAct {
     CloseUnfunded(CloseReason, Option<Note>),
     /// Records that the owner says it is done.
     RecordClaim(Option<SafeNote>),
+    /// Withdraws the owner's claim.
+    WithdrawClaim(SafeNote),
     /// Files proof of the receiving side.
     FileProof(NewProof),
     /// Accepts proof: the item is funded.
@@ -298,7 +320,49 @@ pub async fn act(
     id: FundingItemId,
     act: FundingAct,
 ) -> Result<Plan<Result<(), NotDone>>, Error> {
+    act_on(scope, by, Current::load(scope, id).await?, act)
+}
+
+/// The same for an act that a member decides on a page: it is done only if the item is still as the page showed it.
+///
+/// # Errors
+/// Those of [`act`].
+pub async fn act_as_shown(
+    scope: &Scope,
+    by: &Member,
+    id: FundingItemId,
+    (act, shown): (FundingAct, &ItemFingerprint),
+) -> Result<Plan<Result<(), NotDone>>, Error> {
     let current = Current::load(scope, id).await?;
+    // What the rules refuse is told as they say it.
+    let is_possible = !is_done(&current.item, by, &act) && decide(by, &current, act.clone()).is_ok();
+    if is_possible && let Some(parts) = shown.changed_to(&current.fingerprint(scope).await?) {
+        let refused = Err(NotDone::ChangedSinceShown(parts));
+        return Ok(Plan::new(scope, refused).decided_at(current.moment).showing([id.uuid()]));
+    }
+    act_on(scope, by, current, act)
+}
+
+/// Files the file of an accepted answer of the item's agreement as proof. A form that is sent twice files it once.
+///
+/// # Errors
+/// Those of [`act`]; [`Error::NotFound`] when there is no such answer.
+pub async fn file_confirmation(
+    scope: &Scope,
+    by: &Member,
+    id: FundingItemId,
+    (submission, dated): (SubmissionId, Day),
+) -> Result<Plan<Result<(), NotDone>>, Error> {
+    let current = Current::load(scope, id).await?;
+    let Some(agreement) = &current.agreement else { return Err(Error::not_found()) };
+    let submissions = scope.store().submissions(agreement.id()).await?;
+    let found = confirmations(agreement, &submissions, id).find(|found| found.submission.id == submission);
+    let new = found.and_then(|found| found.as_proof(&current.item, dated)).ok_or_else(Error::not_found)?;
+    act_on(scope, by, current, FundingAct::FileProof(new))
+}
+
+fn act_on(scope: &Scope, by: &Member, current: Current, act: FundingAct) -> Result<Plan<Result<(), NotDone>>, Error> {
+    let id = current.item.id();
     let shown = [id.uuid()].into_iter().chain(current.item.agreement_id().map(AgreementId::uuid));
     let shown: Vec<_> = shown.collect();
     let plan = |outcome| Plan::new(scope, outcome).decided_at(current.moment).showing(shown.clone());
@@ -321,6 +385,7 @@ fn decide(by: &Member, current: &Current, act: FundingAct) -> Result<FundingChan
     match act {
         FundingAct::CloseUnfunded(reason, note) => acts::close_unfunded(by, item, current.course(), (reason, note)),
         FundingAct::RecordClaim(note) => acts::record_claim(by, item, current.course(), note),
+        FundingAct::WithdrawClaim(reason) => acts::withdraw_claim(by, item, current.course(), reason),
         FundingAct::FileProof(new) => acts::file_proof(by, item, current.course(), new),
         FundingAct::AcceptProof(proof) => acts::accept_proof(by, item, current.course(), proof),
         FundingAct::RejectProof(proof, reason) => acts::reject_proof(by, item, moment, (proof, reason)),
@@ -341,6 +406,10 @@ fn is_done(item: &FundingItem, by: &Member, act: &FundingAct) -> bool {
         }
         (FundingAct::RecordClaim(note), Status::Claimed { claim, .. }) => {
             claim.note == *note && claim.by.is_member(by.id())
+        }
+        (FundingAct::WithdrawClaim(reason), Status::InProgress { .. }) => {
+            let last = item.withdrawn_claims().last();
+            last.is_some_and(|withdrawn| withdrawn.reason == *reason && withdrawn.by.is_member(by.id()))
         }
         (FundingAct::FileProof(new), _) => {
             item.proof(new.id).is_some_and(|found| found.is_as(new) && found.filed_by().is_member(by.id()))

@@ -13,6 +13,8 @@ use crate::domain::trust::Trust;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
+use crate::service::funding_confirmations::{Confirmation, confirmations};
+use crate::service::funding_fingerprint::{ItemFingerprint, PaperingFingerprint};
 use crate::service::funding_items::FundingSchedule;
 use crate::service::scope::Scope;
 use crate::service::trusts::{TrustInFull, TrustQuery};
@@ -188,6 +190,11 @@ pub struct ItemReview {
     pub people: Vec<Contact>,
     /// The agreement that papers it, or by which it was funded.
     pub agreement: Option<Agreement>,
+    /// The files that participants of the agreement uploaded to confirm the transfer, the oldest first, where it waits for
+    /// proof. What was returned is left out, and what is filed already.
+    pub confirmations: Vec<Confirmation>,
+    /// The fingerprint of what the page shows, for the forms of decisions.
+    pub fingerprint: ItemFingerprint,
 }
 
 /// A funding item.
@@ -209,17 +216,22 @@ pub async fn item(scope: &Scope, id: FundingItemId) -> Result<ItemReview, Error>
     };
     let mut wanted = owner_candidates(&workspace, &trusts);
     wanted.extend(found.owner_contact_ids());
-    let (agreement, people) = futures_util::try_join!(agreement, contacts(scope, wanted))?;
+    let submissions = async {
+        match found.agreement_id().filter(|_| matches!(found.phase(), Phase::InProgress | Phase::Claimed)) {
+            Some(id) => scope.store().submissions(id).await.map_err(Error::from),
+            None => Ok(Vec::new()),
+        }
+    };
+    let (agreement, people, submissions) = futures_util::try_join!(agreement, contacts(scope, wanted), submissions)?;
     let version = found.version();
     let item = found.into_inner();
-    Ok(ItemReview {
-        item,
-        version,
-        workspace: workspace.into_inner(),
-        trusts,
-        people,
-        agreement: agreement.map(Versioned::into_inner),
-    })
+    let (workspace, agreement) = (workspace.into_inner(), agreement.map(Versioned::into_inner));
+    let confirmations = agreement.iter().flat_map(|agreement| confirmations(agreement, &submissions, id));
+    let confirmations = confirmations.map(|found| found.shown()).filter(|found| item.proof(found.proof_id).is_none());
+    let confirmations = confirmations.collect();
+    let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
+    let fingerprint = ItemFingerprint::of(&item, agreement.as_ref(), (&workspace, trust, &people));
+    Ok(ItemReview { item, version, workspace, trusts, people, agreement, confirmations, fingerprint })
 }
 
 /// A trust as its page shows it.
@@ -273,6 +285,8 @@ pub struct PaperingPreview {
     pub contacts: Vec<Contact>,
     /// The texts of the documents, one for each item that has one.
     pub papers: Vec<Paper>,
+    /// The fingerprint of what the preview shows, if there is something to preview.
+    pub fingerprint: Option<PaperingFingerprint>,
 }
 
 /// Previews the papering of items of a workspace. It checks nothing: the items say what keeps each from it.
@@ -290,12 +304,15 @@ pub async fn papering(
     let of: BTreeSet<Option<TrustId>> = items.iter().map(FundingItem::trust_id).collect();
     let only = if of.len() == 1 { of.into_iter().next().flatten() } else { None };
     let Some(trust) = trusts.into_iter().find(|trust| Some(trust.id) == only) else {
-        return Ok(PaperingPreview { workspace, items, trust: None, contacts: Vec::new(), papers: Vec::new() });
+        let (contacts, papers) = (Vec::new(), Vec::new());
+        return Ok(PaperingPreview { workspace, items, trust: None, contacts, papers, fingerprint: None });
     };
     let contacts = contacts(scope, papers::named_contacts(&trust, &items)).await?;
     let parties = Parties { trust: &trust, contacts: &contacts };
     let papers = items.iter().filter_map(|item| papers::paper(item, parties, day)).collect();
-    Ok(PaperingPreview { workspace, items, trust: Some(trust), contacts, papers })
+    let fingerprint = PaperingFingerprint::of(items.iter(), (&workspace, &trust, &contacts), day);
+    let fingerprint = Some(fingerprint);
+    Ok(PaperingPreview { workspace, items, trust: Some(trust), contacts, papers, fingerprint })
 }
 
 /// Which of some external references have a funding item already.

@@ -31,6 +31,7 @@ use crate::service::due_obligations::{self, DueObligations};
 use crate::service::endpoints::{self, EndpointState};
 use crate::service::loaded_agreement::{AgreementWithFacts, DraftFunding, Payments, blockers_of, participants_of};
 use crate::service::paper_signatures::counting;
+use crate::service::proof_to_review::{self, ItemToReview};
 use crate::service::scope::Scope;
 use crate::service::tokens;
 use crate::store::agreements::{OpenAgreement, OpenAgreements};
@@ -173,6 +174,8 @@ pub struct Home {
     pub queue: WorkQueue,
     /// The obligations that are overdue, and those with claims to confirm.
     pub obligations: DueObligations,
+    /// The funding items with proof that a member should accept or reject, those that wait longest first.
+    pub proofs: Shortlist<ItemToReview>,
     /// For admins, the tokens that end soon, the next one first.
     pub tokens: Shortlist<Token>,
     /// For admins, the endpoints that fail.
@@ -193,9 +196,11 @@ pub async fn get(
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
     let obligations = due_obligations::due(scope, member);
-    let (queue, obligations, mut tokens, mut endpoints, (changes, names)) = tokio::try_join!(
+    let proofs = proof_to_review::to_review(scope);
+    let (queue, obligations, proofs, mut tokens, mut endpoints, (changes, names)) = tokio::try_join!(
         queue(scope, member, organization, all_attention),
         obligations,
+        proofs,
         tokens,
         endpoints,
         audit::latest_changes(scope)
@@ -206,6 +211,7 @@ pub async fn get(
     Ok(Home {
         queue,
         obligations,
+        proofs: Shortlist { shown: proofs.0, total: proofs.1 },
         tokens: Shortlist::of(tokens, limits::HOME_WARNINGS_MAX),
         endpoints: Shortlist::of(endpoints, limits::HOME_WARNINGS_MAX),
         changes,

@@ -19,6 +19,7 @@ use crate::domain::trust::Trust;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::service::agreements::AgreementInFull;
+use crate::service::funding_fingerprint::PaperingFingerprint;
 use crate::service::loaded_agreement::blockers_of;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::workspaces;
@@ -84,6 +85,12 @@ impl Prepared {
     #[must_use]
     pub fn papers(&self) -> &[Paper] {
         &self.papers
+    }
+
+    /// The fingerprint of what a preview of it shows.
+    #[must_use]
+    pub fn fingerprint(&self) -> PaperingFingerprint {
+        PaperingFingerprint::of(self.items(), (&self.workspace, &self.trust, &self.contacts), self.day)
     }
 
     /// The agreement with the files of its documents.

@@ -84,6 +84,7 @@ fn part(kind: RecordKind) -> Part {
         | Kind::StatementFile
         | Kind::ProposalClaim
         | Kind::FundingItemPointer
+        | Kind::FundingItemToReview
         | Kind::FundingItemReference
         | Kind::TrustPointer
         | Kind::TrustReference

@@ -12,7 +12,7 @@ use super::item::{Item, from_versioned_item, text, to_versioned_item};
 use super::keys::{self, Key, SORT};
 use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::table::PartitionQuery;
-use super::{OrgStore, StoreError, Versioned};
+use super::{OrgStore, StoreError, Versioned, funding_to_review};
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::ExternalReference;
 use crate::domain::funding::{FundingItem, ItemChange, Phase, Place, ReopenedItem, StartedItem};
@@ -333,7 +333,8 @@ fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem
     }
     let record = Change::Replace(encoded(call.org(), after, before.version() + 1)?, before.version());
     let renamed = (before.label() != after.label()).then(|| Change::Put(pointer(call.org(), after)));
-    Ok(std::iter::once(record).chain(renamed).collect())
+    let to_review = funding_to_review::change(call.org(), before, after);
+    Ok(std::iter::once(record).chain(renamed).chain(to_review).collect())
 }
 
 #[cfg(test)]

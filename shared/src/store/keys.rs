@@ -692,6 +692,16 @@ pub(super) fn funding_item_reference(org: OrgId, reference: &ExternalReference) 
     Key::alone(of(org, format_args!("FUNDINGITEMREF#{}", reference.as_str())))
 }
 
+/// The partition of the rows of funding items with proof that waits for a decision.
+pub(super) fn funding_to_review(org: OrgId) -> String {
+    of(org, "FUNDINGTOREVIEW")
+}
+
+/// The row of a funding item with proof that waits for a decision.
+pub(super) fn funding_item_to_review(org: OrgId, item: FundingItemId) -> Key {
+    Key::new(funding_to_review(org), item)
+}
+
 /// The counter that proposes the place of a workspace's next funding item.
 pub(super) fn funding_place_counter(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(of(org, format_args!("COUNTER#FUNDINGITEMS#{workspace}")))

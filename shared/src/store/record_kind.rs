@@ -121,6 +121,8 @@ text_enum! {
         FundingItemPointer = "pointer to a funding item",
         /// The funding item of an external reference.
         FundingItemReference = "reference of a funding item",
+        /// The row of a funding item with proof that waits for a decision.
+        FundingItemToReview = "row of a funding item with proof to review",
         /// A trust.
         Trust = "trust",
         /// The pointer from a trust's id to its workspace.
@@ -230,6 +232,7 @@ fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKin
         "FORMERMEMBERS" => sorted(Kind::FormerMember, "i"),
         "INVITATIONS" => sorted(Kind::Invitation, "*"),
         "TOKENS" => sorted(Kind::TokenPointer, "i"),
+        "FUNDINGTOREVIEW" => sorted(Kind::FundingItemToReview, "i"),
         "FUNDINGITEMS" => sorted(Kind::FundingItem, "i#n"),
         "TRUSTS" => sorted(Kind::Trust, "i#i"),
         "ENDPOINTS" => sorted(Kind::Endpoint, "i").or_else(|| beside_endpoint(tail, sort)),
@@ -395,6 +398,7 @@ mod tests {
             (Kind::FundingItem, keys::funding_item(org, id().into(), place)),
             (Kind::FundingItemPointer, keys::funding_item_pointer(org, id().into())),
             (Kind::FundingItemReference, keys::funding_item_reference(org, &reference)),
+            (Kind::FundingItemToReview, keys::funding_item_to_review(org, id().into())),
             (Kind::Trust, keys::trust(org, id().into(), id().into())),
             (Kind::TrustPointer, keys::trust_pointer(org, id().into())),
             (Kind::TrustReference, keys::trust_reference(org, &reference)),

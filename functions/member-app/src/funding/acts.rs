@@ -4,21 +4,23 @@ use http::StatusCode;
 use shared::domain::day::Day;
 use shared::domain::funding::input::{Nullable, Parking};
 use shared::domain::funding::proof::{NewProof, ProofSource};
-use shared::domain::funding::{CloseReason, FundingItem, WaitingOn, sensitive};
-use shared::domain::ids::{FundingItemId, ProofId};
+use shared::domain::funding::{AssetKind, CloseReason, FundingItem, Verb, WaitingOn, sensitive};
+use shared::domain::ids::{FundingItemId, ProofId, SubmissionId};
+use shared::domain::member::funding::NotDone;
 use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::proposal::Note;
-use shared::domain::sentences::funding_words as words;
+use shared::domain::sentences::{funding_words as words, next_step_of_item};
 use shared::error::Error;
+use shared::service::funding_fingerprint::ItemFingerprint;
 use shared::service::funding_items::{self, FundingAct};
 use shared::service::precondition::ExpectedVersion;
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use super::facts;
-use super::item::{CLAIM, CLOSE, PARK, PROOF, SORT, page};
-use super::{Typed, item_url, not_chosen};
+use super::facts::{self, DROPS, Dropped};
+use super::item::{CLAIM, CLOSE, CONFIRMATION, PARK, PROOF, SORT, WITHDRAW, page};
+use super::{Typed, item_url, not_chosen, not_possible};
 use crate::Handler;
 use crate::done::redirect_with;
 use crate::layout::Notice;
@@ -45,14 +47,39 @@ async fn act(
     };
     let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    match submitted.run(|| funding_items::act(scope, by, id, doing.clone())).await? {
+    let outcome = if is_decision(&doing) {
+        let shown = ItemFingerprint::from_form(submitted.form().get("shown"));
+        submitted.run(|| funding_items::act_as_shown(scope, by, id, (doing.clone(), &shown))).await?
+    } else {
+        submitted.run(|| funding_items::act(scope, by, id, doing.clone())).await?
+    };
+    match outcome {
         Ok(()) => Ok(redirect.into()),
-        Err(refused) => {
-            let (title, line) = words::refusal(refused);
-            let typed = Typed::new(name, submitted.form(), FieldErrors::default());
-            Ok(page(request, typed, Some(Notice::bad(title, line))).await?.conflicting())
-        }
+        Err(refused) => not_done(request, name, submitted.form(), refused).await,
     }
+}
+
+/// Whether an act is decided on what the page showed. What is recorded or filed waits for a decision, and what is rejected
+/// stays as it was.
+fn is_decision(act: &FundingAct) -> bool {
+    use FundingAct::{AcceptProof, CloseUnfunded, FileProof, RecordClaim, RejectProof, Reopen, WithdrawClaim};
+
+    match act {
+        CloseUnfunded(..) | WithdrawClaim(_) | AcceptProof(_) | Reopen => true,
+        RecordClaim(_) | FileProof(_) | RejectProof(..) => false,
+    }
+}
+
+/// The page as it is now, with why an act was refused and what was typed.
+async fn not_done(request: &Request, name: &str, form: &Form, refused: NotDone) -> Result<PageResponse, Error> {
+    let (title, line) = words::refusal(refused);
+    let changed = match refused {
+        NotDone::ChangedSinceShown(parts) => words::changed(parts),
+        _ => String::new(),
+    };
+    let notice = Notice::new("bad", title.to_owned(), [changed, line.to_owned()]);
+    let typed = Typed::new(name, form, FieldErrors::default());
+    Ok(page(request, typed, Some(notice)).await?.conflicting())
 }
 
 /// Reads a note that may be blank, in which no account number may be.
@@ -88,9 +115,15 @@ impl Handler for Sort {
             Ok(changes) => changes,
             Err(errors) => return wrong(request, SORT, form, errors).await,
         };
+        if let Some(dropped) = Dropped::of(form, &item).filter(|dropped| !dropped.is_confirmed(form)) {
+            let typed = Typed::new(SORT, form, FieldErrors::default()).with_field(DROPS, dropped.kind.as_str());
+            let notice = Notice::warn("Nothing is saved yet", dropped.told());
+            return Ok(page(request, typed, Some(notice)).await?.unprocessable());
+        }
         // A version that is no number is no version of the item.
         let expected = ExpectedVersion::OneOf(form.get("version").parse().into_iter().collect());
-        let done = Notice::good("Sorted", "The page says what comes next.");
+        let next = item.sort(changes.clone(), request.now()).map(|after| next_step_of_item(&after));
+        let done = Notice::good("Sorted", next.unwrap_or_default());
         let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
         match submitted.run(|| funding_items::update(&submitted, id, &expected, changes.clone())).await {
             Ok(_) => Ok(redirect.into()),
@@ -124,6 +157,7 @@ async fn not_sorted(
     submitted: &SubmittedForm<'_>,
     errors: FieldErrors,
 ) -> Result<PageResponse, Error> {
+    let errors = in_own_words(errors, submitted.form());
     let of_item = errors.clone().into_list().into_iter().find(|error| error.field.starts_with("path."));
     let form = submitted.form();
     match of_item {
@@ -134,6 +168,19 @@ async fn not_sorted(
         }
         None => wrong(request, SORT, form, errors).await,
     }
+}
+
+/// What is wrong with the action, as the form calls it.
+fn in_own_words(errors: FieldErrors, form: &Form) -> FieldErrors {
+    let (kind, verb) = (AssetKind::parse(form.get("asset_kind")), Verb::parse(form.get("verb")));
+    let Some((kind, _)) = kind.zip(verb) else { return errors };
+    let mut said = FieldErrors::default();
+    for error in errors.into_list() {
+        let is_verb = error.code == FieldCode::VerbNotAllowed;
+        let message = if is_verb { not_possible(kind) } else { error.message };
+        said.extend(FieldErrors::one(error.field, error.code, message));
+    }
+    said
 }
 
 /// Puts the item on hold.
@@ -155,7 +202,7 @@ impl Handler for Park {
                 Err(errors)
             }
         };
-        let line = "An item on hold is not papered, and its draft is not published.";
+        let line = "While it is on hold, it can’t be papered, and its draft can’t be published.";
         park(request, parking, Notice::plain("On hold", line)).await
     }
 }
@@ -170,7 +217,11 @@ impl Handler for ClearHold {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let parking = Parking { waiting_on: Nullable(None), note: None };
-        park(request, Ok(parking), Notice::good("Hold cleared", "The page says what comes next.")).await
+        let scope = request.signed_in()?.scope();
+        let item = funding_items::get(scope, request.path_id("id")?).await?;
+        let cleared = item.park(parking.clone(), scope.actor().clone(), request.now());
+        let next = cleared.map(|after| next_step_of_item(&after)).unwrap_or_default();
+        park(request, Ok(parking), Notice::good("Hold cleared", next)).await
     }
 }
 
@@ -215,7 +266,7 @@ impl Handler for CloseUnfunded {
                 Err(errors)
             }
         };
-        let done = Notice::good("Closed as unfunded", "It counts as done, and not as funded. It can be reopened.");
+        let done = Notice::good("Closed as unfunded", "It counts as done, but not as funded. It can be reopened.");
         act(request, CLOSE, doing, done).await
     }
 }
@@ -229,7 +280,7 @@ impl Handler for Reopen {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let done = Notice::good("Reopened", "It no longer counts as done.");
+        let done = Notice::good("Reopened", "It no longer counts as done. Next: check its facts, then paper it again.");
         act(request, "reopen", Ok(FundingAct::Reopen), done).await
     }
 }
@@ -244,9 +295,69 @@ impl Handler for RecordClaim {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let note = read_safe_note(request.submitted_form()?.form(), "claim_note");
-        let done = Notice::plain("Claim recorded", "It proves nothing, and does not count as done. Next: file proof.");
+        let done = Notice::plain("Claim recorded", "A claim is not proof, so this item is not done. Next: file proof.");
         act(request, CLAIM, note.map(FundingAct::RecordClaim), done).await
     }
+}
+
+/// Withdraws what the owner said, which was recorded for the wrong item or turned out to be wrong.
+pub(crate) struct WithdrawClaim;
+
+impl Handler for WithdrawClaim {
+    fn operation(_: &Request) -> &'static str {
+        "withdraw_funding_claim"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let doing = read_reason(request.submitted_form()?.form(), "withdraw_reason").map(FundingAct::WithdrawClaim);
+        let line = "The item is in progress again. The claim stays in its history.";
+        act(request, WITHDRAW, doing, Notice::good("Claim withdrawn", line)).await
+    }
+}
+
+/// Reads the reason of an act that needs one.
+fn read_reason(form: &Form, field: &str) -> Result<SafeNote, FieldErrors> {
+    let reason = read_safe_note(form, field)?;
+    reason.ok_or_else(|| FieldErrors::one(field, FieldCode::Required, "is missing"))
+}
+
+/// Files what a participant uploaded for the agreement, and a member accepted there, as proof.
+pub(crate) struct FileConfirmation;
+
+impl Handler for FileConfirmation {
+    fn operation(_: &Request) -> &'static str {
+        "file_funding_proof"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
+        let submission: SubmissionId = request.path_id("submission")?;
+        let name = format!("{CONFIRMATION}-{submission}");
+        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+        let dated = match read_dated(form, today) {
+            Ok(dated) => dated,
+            Err(errors) => return wrong(request, &name, form, errors).await,
+        };
+        let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &filed()).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| funding_items::file_confirmation(scope, by, id, (submission, dated))).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(refused) => not_done(request, &name, form, refused).await,
+        }
+    }
+}
+
+/// The notice after proof was filed.
+fn filed() -> Notice {
+    Notice::plain("Proof filed", "It does not count yet. Next: review it, then accept or reject it.")
+}
+
+/// Reads the day of proof, which has come.
+fn read_dated(form: &Form, today: Day) -> Result<Day, FieldErrors> {
+    let day = crate::movement::read_day(form, "dated")?;
+    let message = "must not be in the future";
+    if day.is_to_come(today) { Err(FieldErrors::one("dated", FieldCode::OutOfRange, message)) } else { Ok(day) }
 }
 
 /// Files proof of the receiving side.
@@ -285,8 +396,7 @@ impl Handler for FileProof {
                 Err(errors) => return wrong(request, PROOF, form, errors).await,
             }
         }
-        let done = Notice::plain("Proof filed", "Next: a member reviews it, then accepts or rejects it.");
-        act(request, PROOF, Ok(FundingAct::FileProof(new)), done).await
+        act(request, PROOF, Ok(FundingAct::FileProof(new)), filed()).await
     }
 }
 
@@ -294,10 +404,7 @@ impl Handler for FileProof {
 fn read_proof(form: &Form, today: Day) -> Result<NewProof, FieldErrors> {
     let id = form.get("id").parse().unwrap_or_else(|_| ProofId::new());
     let source = ProofSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
-    let dated = crate::movement::read_day(form, "dated").and_then(|day| {
-        let message = "must not be in the future";
-        if day.is_to_come(today) { Err(FieldErrors::one("dated", FieldCode::OutOfRange, message)) } else { Ok(day) }
-    });
+    let dated = read_dated(form, today);
     let note = read_safe_note(form, "proof_note");
     let has_something = form.file("file").is_some() || !form.get("proof_note").trim().is_empty();
     let something = if has_something {
@@ -343,8 +450,7 @@ impl Handler for RejectProof {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let proof: ProofId = request.path_id("proof")?;
-        let reason = read_safe_note(request.submitted_form()?.form(), "reason")
-            .and_then(|reason| reason.ok_or_else(|| FieldErrors::one("reason", FieldCode::Required, "is missing")));
+        let reason = read_reason(request.submitted_form()?.form(), "reason");
         let doing = reason.map(|reason| FundingAct::RejectProof(proof, reason));
         let done = Notice::good("Proof rejected", "It does not count.");
         act(request, &format!("reject-{proof}"), doing, done).await

@@ -3,9 +3,11 @@
 
 use serde_json::{Map, Value as Json};
 use shared::domain::contact::Contact;
+use shared::domain::funding::facts::Given;
 use shared::domain::funding::input::FundingItemChanges;
-use shared::domain::funding::{AssetKind, Fact, FactType, FactValue, FundingItem, Verb};
+use shared::domain::funding::{AssetKind, Fact, FactType, FactValue, FundingItem, Verb, sensitive};
 use shared::domain::money::{self, Currency};
+use shared::domain::sentences::funding_words as words;
 use shared::domain::trust::Trust;
 use shared::limits;
 use shared::web::Form;
@@ -19,6 +21,50 @@ use crate::fields::Fields;
 const FACTS: &str = "detail.";
 /// The name of an owner's box begins so.
 const OWNER: &str = "owner.";
+
+/// The field with the kind of which the page has said what it drops.
+pub(super) const DROPS: &str = "drops";
+/// The field with the verb that was chosen before the kind was changed.
+const VERB_BEFORE: &str = "verb_before";
+
+/// What a changed kind has no place for, and drops.
+pub(super) struct Dropped {
+    pub kind: AssetKind,
+    verb: Option<Verb>,
+    facts: Vec<Fact>,
+}
+
+impl Dropped {
+    /// What a form would drop: of what is on record and of what is typed. None if that is nothing.
+    pub fn of(form: &Form, item: &FundingItem) -> Option<Self> {
+        Self::by(|name| form.get(name), item)
+    }
+
+    fn by<'a>(typed: impl Fn(&str) -> &'a str, item: &FundingItem) -> Option<Self> {
+        let kind = AssetKind::parse(typed("asset_kind")).filter(|kind| *kind != item.asset_kind())?;
+        let verbs = [Verb::parse(typed("verb")), item.verb()].into_iter().flatten();
+        let verb = verbs.into_iter().find(|verb| kind.facts_for(*verb).is_none());
+        let known = kind.facts();
+        let is_there = |fact: &Fact| !typed(&field_of(*fact)).trim().is_empty() || item.detail().get(*fact).is_some();
+        let facts = Fact::ALL.into_iter().filter(|fact| !known.contains(fact) && is_there(fact));
+        let facts: Vec<Fact> = facts.collect();
+        (verb.is_some() || !facts.is_empty()).then_some(Self { kind, verb, facts })
+    }
+
+    /// Whether the page has said what this kind drops.
+    pub fn is_confirmed(&self, form: &Form) -> bool {
+        form.get(DROPS) == self.kind.as_str()
+    }
+
+    /// What is dropped, in words.
+    pub fn told(&self) -> String {
+        let verb = self.verb.map(|verb| format!("the action “{}”", words::verb(verb)));
+        let facts = self.facts.iter().map(|fact| format!("“{}”", fact.label()));
+        let all: Vec<String> = verb.into_iter().chain(facts).collect();
+        let kind = words::asset_kind(self.kind);
+        format!("The kind “{kind}” has no place for: {}. Press Sort again to drop this.", all.join(", "))
+    }
+}
 
 /// The form.
 pub(super) struct SortForm {
@@ -34,6 +80,10 @@ pub(super) struct SortForm {
     pub fields: Fields,
     /// What the verb asks for, in words.
     pub about: String,
+    /// The kind of which the page says what it drops, and what that is.
+    pub drops: Option<(String, String)>,
+    /// What was typed of another kind. It is sent along, for the case that the kind is changed back.
+    pub kept: Vec<(String, String)>,
 }
 
 /// The field of a fact.
@@ -53,9 +103,9 @@ impl FactField {
             FactType::Identifier => ("line", "The whole number. It may be long.", limits::NAME_CHARS_MAX),
             FactType::Lines => ("lines", "", limits::FACTS_BYTES_MAX),
             FactType::Last4 => ("line", "Exactly 4 letters or digits, never the whole number.", 20),
-            FactType::Amount => ("line", "Such as 250,000.00, in the currency below.", 60),
-            FactType::Currency => ("line", "Such as USD.", 3),
-            FactType::Percent => ("line", "In percent, such as 50 or 33.3.", 20),
+            FactType::Amount => ("line", "For example 250,000.00, in the currency below.", 60),
+            FactType::Currency => ("line", "Three letters, such as USD.", 3),
+            FactType::Percent => ("line", "In percent, for example 50 or 33.3.", 20),
             FactType::Flag => ("flag", "", 0),
         };
         Self { name: field_of(fact), label: fact.label(), input, hint, max }
@@ -78,10 +128,14 @@ impl SortForm {
         let kind = AssetKind::parse(fields.value("asset_kind")).unwrap_or(item.asset_kind());
         let needed = Verb::parse(fields.value("verb")).and_then(|verb| kind.facts_for(verb));
         let about = match needed {
-            Some([]) | None => "Which facts are needed depends on what is to be done.".to_owned(),
+            Some([]) | None => "Choose the action first: it decides which facts are needed.".to_owned(),
             Some(_) => "These facts are needed.".to_owned(),
         };
+        let drops = Dropped::by(|name| fields.value(name), item);
+        let drops = drops.filter(|dropped| fields.value(DROPS) == dropped.kind.as_str());
+        let drops = drops.map(|dropped| (dropped.kind.to_string(), dropped.told()));
         let all = kind.facts();
+        let kept = kept(&fields, kind);
         let (needed, others): (Vec<Fact>, Vec<Fact>) = match needed {
             Some(needed) => (needed.to_vec(), all.into_iter().filter(|fact| !needed.contains(fact)).collect()),
             None => (all.into_iter().collect(), Vec::new()),
@@ -96,6 +150,8 @@ impl SortForm {
             others: others.into_iter().map(FactField::of).collect(),
             fields,
             about,
+            drops,
+            kept,
         }
     }
 
@@ -114,6 +170,32 @@ impl SortForm {
         let at = |at: usize| self.fields.error(&format!("owner_contact_ids[{at}]"));
         self.fields.error("owner_contact_ids").or_else(|| (0..limits::FUNDING_CONTACTS_MAX).find_map(at))
     }
+}
+
+/// What was typed that a kind has no place for, but for what no page may show.
+fn kept(fields: &Fields, kind: AssetKind) -> Vec<(String, String)> {
+    let known = kind.facts();
+    let facts = Fact::ALL.into_iter().filter(|fact| !known.contains(fact)).filter_map(|fact| {
+        let typed = fields.value(&field_of(fact));
+        let is_shown = match fact.read(Given::Text(typed.to_owned())) {
+            Err((FieldCode::SensitiveValue, _)) => false,
+            _ => sensitive::check(typed).is_ok(),
+        };
+        (!typed.is_empty() && is_shown).then(|| (field_of(fact), typed.to_owned()))
+    });
+    let verb =
+        Some(fields.value("verb")).filter(|verb| Verb::parse(verb).is_some_and(|verb| kind.facts_for(verb).is_none()));
+    let verb = verb.unwrap_or(fields.value(VERB_BEFORE));
+    let verb = Verb::parse(verb).map(|verb| (VERB_BEFORE.to_owned(), verb.to_string()));
+    facts.chain(verb).collect()
+}
+
+/// The verb of a form. One that was chosen before the kind was changed is there again once the kind is changed back.
+fn verb_of<'a>(form: &'a Form, kind: AssetKind, item: &FundingItem) -> &'a str {
+    let before = form.get(VERB_BEFORE);
+    let is_back = kind == item.asset_kind() && form.get("verb").is_empty();
+    let fits = Verb::parse(before).is_some_and(|verb| kind.facts_for(verb).is_some());
+    if is_back && fits { before } else { form.get("verb") }
 }
 
 /// The fields of an item as it is.
@@ -149,7 +231,10 @@ pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges
     let mut body = Map::new();
     body.insert("label".to_owned(), form.get("label").into());
     body.insert("asset_kind".to_owned(), form.get("asset_kind").into());
-    body.insert("verb".to_owned(), or_null("verb"));
+    // A verb that the changed kind does not have goes with its facts.
+    let verb = verb_of(form, kind, item).trim();
+    let is_dropped = kind != item.asset_kind() && Verb::parse(verb).is_some_and(|verb| kind.facts_for(verb).is_none());
+    body.insert("verb".to_owned(), if verb.is_empty() || is_dropped { Json::Null } else { verb.into() });
     body.insert("trust_id".to_owned(), or_null("trust_id"));
     body.insert("owner_contact_ids".to_owned(), owners.into());
     body.insert("detail".to_owned(), detail.into());

@@ -350,13 +350,12 @@ impl Handler for Import {
         let outcome = add(&submitted, workspace, new).await?;
         let notice = match outcome {
             Outcome::All => {
-                let title =
-                    if total == 1 { "1 item is listed".to_owned() } else { format!("{total} items are listed") };
-                let done = Notice::good(title, "Next: sort what is not sorted yet.");
+                let title = if total == 1 { "1 item added".to_owned() } else { format!("All {total} items added") };
+                let done = Notice::good(title, "Next: sort those without an action, and fill in missing facts.");
                 return Ok(redirect_with(&submitted, format!("{}#notice", funding_url(workspace)), &done).await.into());
             }
-            Outcome::Some => Notice::plain("Some items are listed", "Add the remaining ones with the same button."),
-            Outcome::Refused(message) => Notice::warn("Not all items are listed", message),
+            Outcome::Some => Notice::plain("Some items were added", "Add the rest with the same button."),
+            Outcome::Refused(message) => Notice::warn("Not all items were added", message),
         };
         Ok(redirect_with(&submitted, format!("{url}#notice"), &notice).await.into())
     }

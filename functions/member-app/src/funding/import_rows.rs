@@ -25,6 +25,7 @@ use uuid::Uuid;
 
 use super::facts::{NO_CURRENCY, Wrong, typed_value};
 use super::import::{item_id, there};
+use super::one_of;
 use super::sheet::{Column, OWNERS_SEPARATOR};
 
 /// A row of a file: an item, or what is wrong with it.
@@ -229,13 +230,23 @@ impl<'a> RowReader<'a> {
         match read {
             Ok(read) => Some(read),
             Err(errors) => {
-                let problem = |error: shared::wire::fields::FieldError| {
-                    format!("The {} {}.", column_of(&error.field), error.message)
+                let problem = |error: shared::wire::fields::FieldError| match error.code {
+                    FieldCode::VerbNotAllowed => self.verb_not_possible(),
+                    _ => format!("The {} {}.", column_of(&error.field), error.message),
                 };
-                self.problems.extend(errors.into_list().into_iter().map(problem));
+                let problems: Vec<String> = errors.into_list().into_iter().map(problem).collect();
+                self.problems.extend(problems);
                 None
             }
         }
+    }
+
+    /// Why the verb of the row can't be chosen, in the names of the file.
+    fn verb_not_possible(&self) -> String {
+        let kind = self.cell(Column::AssetKind).to_lowercase();
+        let kind = AssetKind::ALL.into_iter().find(|one| is_kind(*one, &kind)).unwrap_or_default();
+        let fitting: Vec<&str> = kind.verbs().map(Verb::as_str).collect();
+        format!("The verb {} isn’t possible for {kind}. Use {}.", self.cell(Column::Verb), one_of(&fitting))
     }
 
     /// What is known besides: what is to be done, the owners, and the facts. None if nothing is.
@@ -289,8 +300,7 @@ impl<'a> RowReader<'a> {
         if text.is_empty() {
             return Some(AssetKind::Other);
         }
-        let fits = |kind: &AssetKind| kind.as_str() == text || words::asset_kind(*kind).to_lowercase() == text;
-        let found = AssetKind::ALL.into_iter().find(fits);
+        let found = AssetKind::ALL.into_iter().find(|kind| is_kind(*kind, &text));
         if found.is_none() {
             let known: Vec<&str> = AssetKind::ALL.iter().map(|kind| kind.as_str()).collect();
             self.is_none_of(Column::AssetKind, &known.join(", "));
@@ -356,6 +366,11 @@ impl<'a> RowReader<'a> {
         }
         owners
     }
+}
+
+/// Whether a text in lower case is the name of a kind, in the API or in the app.
+fn is_kind(kind: AssetKind, text: &str) -> bool {
+    kind.as_str() == text || words::asset_kind(kind).to_lowercase() == text
 }
 
 /// Several people have a name.

@@ -2,13 +2,16 @@
 
 use askama::Template;
 use shared::domain::agreement::{Agreement, Lifecycle};
-use shared::domain::funding::proof::{Claim, Proof, ProofSource, ProofState};
+use shared::domain::contact::Contact;
+use shared::domain::funding::proof::{Claim, Proof, ProofSource, ProofState, WithdrawnClaim};
 use shared::domain::funding::{CloseReason, FundingItem, Phase, Status, Verb, WaitingOn};
 use shared::domain::ids::{FundingItemId, ProofId};
 use shared::domain::member::Member;
 use shared::domain::sentences;
 use shared::domain::sentences::funding_words as words;
+use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
+use shared::service::funding_confirmations::Confirmation;
 use shared::service::funding_review::{self, ItemReview};
 use shared::web::Request;
 use uuid::Uuid;
@@ -20,6 +23,7 @@ use super::{
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::agreement_summary::size;
+use crate::answers::answers_url;
 use crate::done::notice_of_act;
 use crate::fields::Fields;
 use crate::labels::{Badge, DisplayTime, actor_label};
@@ -31,7 +35,10 @@ pub(super) const SORT: &str = "sort";
 pub(super) const PARK: &str = "park";
 pub(super) const CLOSE: &str = "close";
 pub(super) const CLAIM: &str = "claim";
+pub(super) const WITHDRAW: &str = "withdraw";
 pub(super) const PROOF: &str = "proof";
+/// The beginning of the name of the form that files an uploaded confirmation.
+pub(super) const CONFIRMATION: &str = "confirmation";
 
 #[derive(Template)]
 #[template(path = "funding_item.html")]
@@ -42,6 +49,8 @@ struct ItemPage {
     has_errors: bool,
     title: String,
     path: String,
+    /// The fingerprint of what the page shows, which the forms of decisions carry.
+    shown: String,
     badge: Badge,
     on_hold: Option<String>,
     workspace: Link,
@@ -51,6 +60,8 @@ struct ItemPage {
     next: Next,
     tracks: Option<Tracks>,
     claim_form: Option<Fields>,
+    withdraw: Option<Fields>,
+    confirmations: Vec<Uploaded>,
     proof_form: Option<ProofForm>,
     sort: Option<SortForm>,
     facts: Vec<(&'static str, String)>,
@@ -62,6 +73,8 @@ struct ItemPage {
     closing_is_next: bool,
     closed: Option<Closed>,
     can_reopen: bool,
+    /// Why it can't be reopened, if it is closed.
+    not_reopened: Option<&'static str>,
     added: (String, DisplayTime),
     open_form: String,
 }
@@ -83,6 +96,7 @@ struct Next {
 /// What the owner says, and what the receiving side shows.
 struct Tracks {
     claim: Option<ClaimEntry>,
+    withdrawn: Vec<Withdrawn>,
     proofs: Vec<ProofEntry>,
 }
 
@@ -90,6 +104,30 @@ struct ClaimEntry {
     note: Option<String>,
     by: String,
     at: DisplayTime,
+}
+
+/// A claim that was withdrawn.
+struct Withdrawn {
+    claim: ClaimEntry,
+    by: String,
+    at: DisplayTime,
+    reason: String,
+}
+
+/// A file that a participant uploaded for the agreement to confirm the transfer.
+struct Uploaded {
+    /// The name of its form.
+    name: String,
+    who: String,
+    question: String,
+    file: Link,
+    sent_at: DisplayTime,
+    /// Who accepted the answers, and when. None while that is to be decided.
+    accepted: Option<(String, DisplayTime)>,
+    /// The page of the answers.
+    answers: String,
+    action: String,
+    fields: Fields,
 }
 
 struct ProofEntry {
@@ -132,7 +170,7 @@ struct HoldCard {
 }
 
 struct Closed {
-    what: String,
+    what: &'static str,
     note: Option<String>,
     by: String,
     at: DisplayTime,
@@ -156,14 +194,21 @@ impl Handler for Show {
 pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (FundingItemId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::item(signed_in.scope(), id).await?;
-    let page = ItemPage { layout: Layout::new(request), notice, ..view(&review, signed_in.member(), typed, request) };
+    let zone = &signed_in.organization().time_zone;
+    let confirmations = uploaded(&review, &typed, zone);
+    let page = ItemPage {
+        layout: Layout::new(request),
+        notice,
+        confirmations,
+        ..view(&review, signed_in.member(), typed, request)
+    };
     let shown: Vec<Uuid> =
         [id.uuid()].into_iter().chain(review.agreement.iter().map(|found| found.id().uuid())).collect();
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
 fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> ItemPage {
-    let ItemReview { item, version, workspace, trusts, people, agreement } = review;
+    let ItemReview { item, version, workspace, trusts, people, agreement, fingerprint, .. } = review;
     let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
     let is_open = matches!(item.status(), Status::Open);
     let is_under_way = matches!(item.phase(), Phase::InProgress | Phase::Claimed);
@@ -177,6 +222,7 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
         has_errors: typed.has_errors(),
         title: item.label().as_str().to_owned(),
         path: item_url(item.id()),
+        shown: fingerprint.to_string(),
         badge: item_badge(item),
         on_hold: hold_badge(item),
         workspace: Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() },
@@ -186,6 +232,8 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
         next: next(review),
         tracks: shows_tracks(item).then(|| tracks(item, by, &typed)),
         claim_form: (runs && item.claim().is_none()).then(|| typed.fields_or_none(CLAIM)),
+        withdraw: (runs && item.claim().is_some()).then(|| typed.fields_or_none(WITHDRAW)),
+        confirmations: Vec::new(),
         proof_form: runs.then(|| proof_form(&typed)),
         sort: is_open.then(|| SortForm::new(item, *version, (trusts, people), typed_sort)),
         facts: facts_for_people(item),
@@ -202,6 +250,9 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
         closing_is_next: item.verb() == Some(Verb::LeaveOut) && item.phase() == Phase::Ready,
         closed: closed(item),
         can_reopen: item.is_closed() && !agreement.as_ref().is_some_and(is_live),
+        not_reopened: (item.is_closed() && agreement.as_ref().is_some_and(is_live)).then_some(
+            "It can be reopened once its agreement is completed or cancelled: until then, the agreement could still move it.",
+        ),
         added: (actor_label(item.created_by()), item.created_at().into()),
         open_form: typed.name,
     }
@@ -226,12 +277,15 @@ fn about(ItemReview { item, people, .. }: &ItemReview) -> Vec<(&'static str, Str
     let owners = names(item.owner_contact_ids(), people);
     let reference = item.external_reference().map(|reference| ("Your reference", reference.as_str().to_owned()));
     let owners = if owners.is_empty() { "Not known".to_owned() } else { owners };
-    let own =
-        [("Kind", words::asset_kind(item.asset_kind()).to_owned()), ("What is to be done", verb), ("Owners", owners)];
+    let own = [("Kind", words::asset_kind(item.asset_kind()).to_owned()), ("Action", verb), ("Owners", owners)];
     own.into_iter().chain(reference).collect()
 }
 
-fn next(ItemReview { item, workspace, agreement, .. }: &ItemReview) -> Next {
+fn next(review: &ItemReview) -> Next {
+    let ItemReview { item, workspace, agreement, .. } = review;
+    if let Some(next) = next_with_confirmation(review) {
+        return next;
+    }
     let here = |section: &str, text: &str| Some(Link { url: format!("#{section}"), text: text.to_owned() });
     let link = match item.phase() {
         Phase::Unsorted | Phase::Gathering => here("facts", "Sort"),
@@ -252,13 +306,65 @@ fn next(ItemReview { item, workspace, agreement, .. }: &ItemReview) -> Next {
     Next { text: sentences::next_step_of_item(item), link, is_done: item.is_closed() }
 }
 
+/// The next step where a participant has uploaded the confirmation, and no proof waits for a decision.
+fn next_with_confirmation(review: &ItemReview) -> Option<Next> {
+    let ItemReview { item, people, agreement, confirmations, .. } = review;
+    let agreement = agreement.as_ref().filter(|_| !item.proofs().iter().any(Proof::is_undecided))?;
+    if confirmations.iter().any(|found| found.accepted.is_some()) {
+        let text = "The confirmation was uploaded and accepted. File it as proof.".to_owned();
+        let link = Some(Link { url: format!("#{CONFIRMATION}"), text: "File as proof".to_owned() });
+        return Some(Next { text, link, is_done: false });
+    }
+    let sent = confirmations.last()?;
+    let who = uploader(agreement, people, sent);
+    let url = answers_url(agreement.id(), sent.gate_id, sent.participant_id);
+    let text = format!("{who} uploaded the confirmation. Read it, then accept or return it.");
+    Some(Next { text, link: Some(Link { url, text: "Read the answers".to_owned() }), is_done: false })
+}
+
+fn uploader(agreement: &Agreement, people: &[Contact], sent: &Confirmation) -> String {
+    let contact = agreement.participant(sent.participant_id).map(|participant| participant.contact_id);
+    let contact = people.iter().find(|person| Some(person.id) == contact);
+    contact.map_or("A participant".to_owned(), |contact| contact.display_name.as_str().to_owned())
+}
+
+/// What participants uploaded to confirm the transfer. Its form begins with the day on which that was.
+fn uploaded(review: &ItemReview, typed: &Typed, zone: &TimeZone) -> Vec<Uploaded> {
+    let ItemReview { item, people, agreement, confirmations, .. } = review;
+    let Some(agreement) = agreement else { return Vec::new() };
+    let entry = |sent: &Confirmation| {
+        let name = format!("{CONFIRMATION}-{}", sent.proof_id);
+        let answers = answers_url(agreement.id(), sent.gate_id, sent.participant_id);
+        let file = format!("{answers}/files/{}/{}", sent.proof_id, item.id());
+        Uploaded {
+            who: uploader(agreement, people, sent),
+            question: sent.question.as_str().to_owned(),
+            file: Link {
+                url: file,
+                text: format!("{}, {}", sent.file.name.as_str(), size(sent.file.content.size_bytes)),
+            },
+            sent_at: sent.sent_at.into(),
+            accepted: sent.accepted.as_ref().map(|(at, by)| (actor_label(by), (*at).into())),
+            answers,
+            action: format!("{}/confirmation/{}", item_url(item.id()), sent.proof_id),
+            fields: typed.fields_of(&name, [("dated", zone.day_of(sent.sent_at).for_people())]),
+            name,
+        }
+    };
+    confirmations.iter().map(entry).collect()
+}
+
 fn shows_tracks(item: &FundingItem) -> bool {
-    matches!(item.phase(), Phase::InProgress | Phase::Claimed) || item.claim().is_some() || !item.proofs().is_empty()
+    matches!(item.phase(), Phase::InProgress | Phase::Claimed)
+        || item.claim().is_some()
+        || !item.withdrawn_claims().is_empty()
+        || !item.proofs().is_empty()
 }
 
 fn tracks(item: &FundingItem, by: &Member, typed: &Typed) -> Tracks {
     Tracks {
         claim: item.claim().map(claim),
+        withdrawn: item.withdrawn_claims().iter().map(withdrawn).collect(),
         proofs: item.proofs().iter().map(|proof| proof_entry(item, proof, by, typed)).collect(),
     }
 }
@@ -268,6 +374,15 @@ fn claim(claim: &Claim) -> ClaimEntry {
         note: claim.note.as_ref().map(|note| note.as_str().to_owned()),
         by: actor_label(&claim.by),
         at: claim.claimed_at.into(),
+    }
+}
+
+fn withdrawn(withdrawn: &WithdrawnClaim) -> Withdrawn {
+    Withdrawn {
+        claim: claim(&withdrawn.claim),
+        by: actor_label(&withdrawn.by),
+        at: withdrawn.at.into(),
+        reason: withdrawn.reason.as_str().to_owned(),
     }
 }
 
@@ -341,14 +456,11 @@ fn close_beginning(item: &FundingItem) -> Vec<(&'static str, &'static str)> {
 
 fn closed(item: &FundingItem) -> Option<Closed> {
     match item.status() {
-        Status::Funded { funded_at, by, .. } => Some(Closed {
-            what: "Funded on accepted proof".to_owned(),
-            note: None,
-            by: actor_label(by),
-            at: (*funded_at).into(),
-        }),
-        Status::Unfunded { reason, note, closed_at, by } => Some(Closed {
-            what: format!("Closed as unfunded: {}", words::close_reason(*reason)),
+        Status::Funded { funded_at, by, .. } => {
+            Some(Closed { what: "Proof accepted", note: None, by: actor_label(by), at: (*funded_at).into() })
+        }
+        Status::Unfunded { note, closed_at, by, .. } => Some(Closed {
+            what: "Closed as unfunded",
             note: note.as_ref().map(|note| note.as_str().to_owned()),
             by: actor_label(by),
             at: (*closed_at).into(),

@@ -38,7 +38,8 @@ use shared::web::Form;
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 pub(crate) use acts::{
-    AcceptProof, ClearHold, CloseUnfunded, Download, FileProof, Park, RecordClaim, RejectProof, Reopen, Sort,
+    AcceptProof, ClearHold, CloseUnfunded, Download, FileConfirmation, FileProof, Park, RecordClaim, RejectProof,
+    Reopen, Sort, WithdrawClaim,
 };
 pub(crate) use export::Export;
 pub(crate) use import::{Import, ReadImport, ShowImport, ShowPreview};
@@ -167,6 +168,11 @@ impl Typed {
         Self { name: name.into(), fields: Fields::submitted(form, errors).without(is_left_out) }
     }
 
+    /// The same with a field that nobody typed.
+    fn with_field(self, name: &str, value: &str) -> Self {
+        Self { fields: Fields::of([(name, value)]).over(self.fields), ..self }
+    }
+
     fn is(&self, name: &str) -> bool {
         self.name == name
     }
@@ -187,6 +193,21 @@ impl Typed {
     /// The same for a form that begins empty.
     fn fields_or_none(&self, name: &str) -> Fields {
         self.fields_of(name, std::iter::empty::<(String, String)>())
+    }
+}
+
+/// Why an action can't be chosen, as the end of a sentence that begins with its name.
+fn not_possible(kind: AssetKind) -> String {
+    let fitting: Vec<&str> = kind.verbs().map(words::verb).collect();
+    format!("isn’t possible for the kind “{}”. Choose {}", words::asset_kind(kind), one_of(&fitting))
+}
+
+/// A choice in words: `A, B or C`.
+fn one_of(all: &[&str]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
     }
 }
 

@@ -10,6 +10,7 @@ use shared::domain::ids::{AgreementId, ContactId, FundingItemId, WorkspaceId};
 use shared::domain::sentences::funding_words as words;
 use shared::error::Error;
 use shared::limits;
+use shared::service::funding_fingerprint::{PaperingFingerprint, PaperingPart};
 use shared::service::funding_review::{self, PaperingPreview};
 use shared::service::papering;
 use shared::web::{Form, Request};
@@ -36,6 +37,8 @@ struct PreviewPage {
     items: String,
     /// The id of the agreement. A form that is sent twice drafts one.
     agreement_id: String,
+    /// The fingerprint of what the page shows, which the form carries.
+    shown: String,
     fields: Fields,
     people: Vec<(String, String)>,
     papers: Vec<PaperView>,
@@ -115,6 +118,7 @@ async fn preview(
         problems: problems(&found, items),
         items: list.join(","),
         agreement_id: id.to_string(),
+        shown: found.fingerprint.as_ref().map(ToString::to_string).unwrap_or_default(),
         fields: typed.unwrap_or_else(|| Fields::of([("name", name)])),
         people: people(&found),
         papers: found.papers.iter().map(PaperView::from).collect(),
@@ -208,9 +212,11 @@ impl Handler for Paperize {
             return Ok(redirect.into());
         }
         let files = request.app().files()?;
-        let (submitted_ref, new) = (&submitted, &new);
+        let shown = PaperingFingerprint::from_form(form.get("shown"));
+        let (submitted_ref, new, shown) = (&submitted, &new, &shown);
         let run = || async move {
             let prepared = papering::prepare(submitted_ref.scope(), new).await?.with_id(id);
+            check_shown(shown, &prepared)?;
             let written = ::papering::write(submitted_ref.scope().org(), &prepared, files).await?;
             papering::paper(submitted_ref, prepared, written)
         };
@@ -218,6 +224,15 @@ impl Handler for Paperize {
             Ok(_) => Ok(redirect.into()),
             // The form was sent twice: the first one papered the items.
             Err(_) if papering::papered_before(submitted.scope(), id).await?.is_some() => Ok(redirect.into()),
+            Err(Error::Invalid(errors)) if errors.clone().into_list().iter().any(|error| error.field == SHOWN) => {
+                let changed = errors.into_list().into_iter().map(|error| error.message);
+                let line =
+                    "The page shows the agreement as it would be now: look at it, then paper the items.".to_owned();
+                let title = "Nothing was papered: what you saw has changed".to_owned();
+                let notice = Notice::new("bad", title, changed.chain([line]));
+                let typed = Fields::submitted(form, FieldErrors::default());
+                Ok(preview(request, &items, (id, Some(typed)), Some(notice)).await?.conflicting())
+            }
             Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
                 let problem = errors.into_list().into_iter().find(|error| !error.field.starts_with("item_ids["));
                 let line = problem.map(|error| format!("The items: {}.", error.message)).unwrap_or_default();
@@ -228,6 +243,25 @@ impl Handler for Paperize {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The field of what the page showed.
+const SHOWN: &str = "shown";
+
+/// Checks that an agreement would be as the preview showed it.
+fn check_shown(shown: &PaperingFingerprint, prepared: &papering::Prepared) -> Result<(), Error> {
+    let changed = shown.changed_to(&prepared.fingerprint());
+    let said = |part: &PaperingPart| match part {
+        PaperingPart::Items => "Changed: the items or their facts.",
+        PaperingPart::Trust => "Changed: the trust, its settlors or its trustees.",
+        PaperingPart::Names => "Changed: names of people or of the workspace.",
+        PaperingPart::Day => "The documents now have another date.",
+    };
+    let mut errors = FieldErrors::default();
+    for part in &changed {
+        errors.extend(FieldErrors::one(SHOWN, FieldCode::WrongState, said(part)));
+    }
+    if changed.is_empty() { Ok(()) } else { Err(Error::Invalid(errors)) }
 }
 
 fn read(form: &Form, items: &[FundingItemId]) -> Result<NewPapering, FieldErrors> {

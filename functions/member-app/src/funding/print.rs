@@ -54,7 +54,6 @@ fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, Str
         about.push(format!("Owner: {owners}"));
     }
     about.extend(review.trust(item.trust_id()).map(|trust| format!("Trust: {}", trust.formal_name.as_str())));
-    about.extend(item.hold().map(|hold| format!("On hold: {}", words::waiting_on(hold.waiting_on))));
     about.push(sentences::next_step_of_item(item));
     let mut rows = vec![(item.label().as_str().to_owned(), about.join("\n"))];
     if let Some(claim) = item.claim() {
@@ -63,7 +62,7 @@ fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, Str
             actor_label(&claim.by),
             claim.claimed_at.for_people()
         );
-        rows.push(("– Claim".to_owned(), said));
+        rows.push(("Claim".to_owned(), said));
     }
     let proofs = item.proofs().iter().filter_map(|proof| {
         let what = format!("{} dated {}", words::source(proof.source()), proof.dated().for_people());
@@ -73,7 +72,7 @@ fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, Str
             ProofState::Accepted { at, by } => format!("accepted by {}, {}", actor_label(by), at.for_people()),
             ProofState::Rejected { .. } | ProofState::SetAside { .. } => return None,
         };
-        Some(("– Proof".to_owned(), format!("{what}: {state}.")))
+        Some(("Proof".to_owned(), format!("{what}: {state}.")))
     });
     rows.extend(proofs);
     rows

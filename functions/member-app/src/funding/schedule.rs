@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use shared::domain::funding::input::NewFundingItem;
+use shared::domain::funding::proof::Proof;
 use shared::domain::funding::{FundingItem, Phase, Verb};
 use shared::domain::ids::{FundingItemId, TrustId, WorkspaceId};
 use shared::domain::sentences;
@@ -50,6 +51,8 @@ struct SchedulePage {
     funded: u32,
     unfunded: u32,
     parked: u32,
+    /// What comes next in the whole workspace.
+    next: Option<Link>,
     filters: Filters,
     phases: Vec<PhaseLink>,
     trusts: Vec<Choice>,
@@ -187,6 +190,7 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         funded: summary.funded,
         unfunded: summary.unfunded,
         parked: summary.parked,
+        next: next(&review, &path),
         phases: phases(&filters, &path, &counts),
         trusts: trust_choices(&review.schedule.trusts),
         trust_links: review
@@ -236,6 +240,40 @@ fn phases(filters: &Filters, path: &str, counts: &HashMap<Phase, u32>) -> Vec<Ph
     std::iter::once(None).chain(Phase::ALL.into_iter().map(Some)).map(link).collect()
 }
 
+/// Whether an item is ready and stays out of the trust.
+fn is_left_out(item: &FundingItem) -> bool {
+    item.phase() == Phase::Ready && item.verb() == Some(Verb::LeaveOut)
+}
+
+/// What comes next: decisions first, then what is nearest to the trust.
+fn next(review: &WorkspaceFundingReview, path: &str) -> Option<Link> {
+    let items = &review.schedule.items;
+    let waits = |item: &&FundingItem| !item.is_closed() && item.proofs().iter().any(Proof::is_undecided);
+    let to_review: Vec<&FundingItem> = items.iter().filter(waits).collect();
+    if let Some(first) = to_review.first() {
+        let url = format!("{}#tracks", item_url(first.id()));
+        let text = match to_review.len() {
+            1 => format!("review the proof of {}", first.label().as_str()),
+            many => format!("review proof of {many} items, beginning with {}", first.label().as_str()),
+        };
+        return Some(Link { url, text });
+    }
+    let count = |is: &dyn Fn(&FundingItem) -> bool| items.iter().filter(|item| is(item)).count();
+    let is_ready = |item: &FundingItem| item.check_papering().is_ok();
+    let steps = [
+        (Phase::Ready, count(&is_ready), "paper"),
+        (Phase::Ready, count(&is_left_out), "close what is left out:"),
+        (Phase::Papered, count(&|item| item.phase() == Phase::Papered), "publish the drafts of"),
+        (Phase::Gathering, count(&|item| item.phase() == Phase::Gathering), "fill in what is missing for"),
+        (Phase::Unsorted, count(&|item| item.phase() == Phase::Unsorted), "choose the action for"),
+        (Phase::Claimed, count(&|item| item.phase() == Phase::Claimed), "file proof for"),
+        (Phase::InProgress, count(&|item| item.phase() == Phase::InProgress), "file proof for"),
+    ];
+    let (phase, count, act) = steps.into_iter().find(|(_, count, _)| *count > 0)?;
+    let items = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
+    Some(Link { url: format!("{path}?phase={phase}"), text: format!("{act} {items}") })
+}
+
 fn groups(
     review: &WorkspaceFundingReview,
     items: &[&FundingItem],
@@ -246,7 +284,13 @@ fn groups(
         phase: phase.as_str(),
         title: words::phase(phase),
         count: counts.get(&phase).copied().unwrap_or_default(),
-        about: if phase == Phase::Claimed { "A claim is no proof: these don’t count as done." } else { "" },
+        about: match phase {
+            Phase::Claimed => "A claim is no proof: these don’t count as done.",
+            Phase::Ready if items.iter().any(|item| is_left_out(item)) => {
+                "Nothing is missing: paper these, and close those that are left out."
+            }
+            _ => "",
+        },
         rows: items.iter().filter(|item| item.phase() == phase).map(|item| row(review, item, selected)).collect(),
     };
     Phase::ALL.into_iter().map(group).filter(|group| !group.rows.is_empty()).collect()
@@ -291,7 +335,7 @@ impl Handler for Add {
             Err(errors) => return again(errors).await,
         };
         let done =
-            Notice::good(format!("{} was added", new.label.as_str()), "Next: decide what is to be done with it.");
+            Notice::good(format!("{} was added", new.label.as_str()), "Next: choose its action and fill in its facts.");
         let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
         match submitted.run(|| funding_items::create_once(&submitted, id, new.clone())).await {
             Ok(Upserted::Created(_)) => Ok(redirect.into()),

@@ -7,6 +7,7 @@
 use shared::domain::funding::input::{ContactIds, FundingItemChanges};
 use shared::domain::funding::{FundingItem, Verb};
 use shared::domain::ids::{ContactId, FundingItemId, TrustId, WorkspaceId};
+use shared::domain::sentences::funding_words as words;
 use shared::error::Error;
 use shared::limits;
 use shared::service::funding_items;
@@ -17,7 +18,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::{NullablePatch, Patch};
 
 use super::schedule::{SELECTED, page};
-use super::{Typed, funding_url, papers_url};
+use super::{Typed, funding_url, not_possible, papers_url};
 use crate::Handler;
 use crate::done::redirect_with;
 use crate::layout::Notice;
@@ -68,7 +69,7 @@ async fn sort(
     let changes = match read(form) {
         Ok(Some(changes)) => changes,
         Ok(None) => {
-            let line = "Choose what is to be done, a trust or an owner. What is left as it is stays.";
+            let line = "Choose an action, a trust or an owner.";
             return refused(request, form, Notice::bad("Nothing was sorted", line)).await;
         }
         Err(errors) => {
@@ -93,7 +94,7 @@ async fn sort(
     let count = ids.len();
     let done = Notice::good(
         if count == 1 { "1 item was sorted".to_owned() } else { format!("{count} items were sorted") },
-        "",
+        "Next: fill in what is missing, or paper those that are ready.",
     );
     let redirect = redirect_with(submitted, format!("{}#notice", funding_url(workspace)), &done).await;
     for (at, id) in ids.iter().enumerate() {
@@ -122,7 +123,13 @@ fn problems(items: &[&FundingItem], changes: &FundingItemChanges, submitted: &Su
     let problem = |item: &&FundingItem| {
         let errors = item.sort(changes.clone(), now).err()?;
         let first = errors.into_list().into_iter().next()?;
-        Some(format!("“{}” {}.", item.label().as_str(), first.message.trim_end_matches('.')))
+        let label = item.label().as_str();
+        Some(match (first.code, &changes.verb) {
+            (FieldCode::VerbNotAllowed, NullablePatch::Set(verb)) => {
+                format!("“{label}”: {} {}.", words::verb(*verb), not_possible(item.asset_kind()))
+            }
+            _ => format!("“{label}” {}.", first.message.trim_end_matches('.')),
+        })
     };
     items.iter().filter_map(problem).collect()
 }

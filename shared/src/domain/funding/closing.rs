@@ -2,13 +2,14 @@
 //! them.
 
 use super::item::{FundingItem, Status};
-use super::proof::{AcceptedProof, Claim, NewProof, Proof, ProofState};
+use super::proof::{AcceptedProof, Claim, NewProof, Proof, ProofState, WithdrawnClaim};
 use super::{CloseReason, FundingStatus};
 use crate::domain::event::{EventKind, FundingItemClosedData};
 use crate::domain::ids::ProofId;
 use crate::domain::member::Member;
 use crate::domain::member::funding::NotDone;
 use crate::domain::moment::Moment;
+use crate::domain::movement::evidence::EvidenceFile;
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::proposal::Note;
 use crate::limits;
@@ -40,9 +41,29 @@ impl FundingItem {
             Status::Claimed { .. } => return Err(NotDone::ClaimedAlready),
             _ => return Err(self.not_in_progress()),
         };
+        if self.withdrawn_claims.len() >= limits::CLAIMS_WITHDRAWN_MAX {
+            return Err(NotDone::TooManyClaims);
+        }
         let claim = Claim { claimed_at: moment.at(), by: by.actor(), note };
         let next = Self { status: Status::Claimed { papering, claim }, ..self.clone() };
         Ok(self.touched(next, moment.at()))
+    }
+
+    /// The item without its claim, which stays in its history. It is in progress again, as before the claim.
+    pub(in crate::domain) fn unclaimed(&self, by: &Member, moment: Moment, reason: SafeNote) -> Result<Self, NotDone> {
+        let Status::Claimed { papering, claim } = &self.status else {
+            return Err(if self.is_closed() { NotDone::Closed } else { NotDone::NothingClaimed });
+        };
+        let withdrawn = WithdrawnClaim { claim: claim.clone(), at: moment.at(), by: by.actor(), reason };
+        let mut next = Self { status: Status::InProgress { papering: *papering }, ..self.clone() };
+        next.withdrawn_claims.push(withdrawn);
+        Ok(self.touched(next, moment.at()))
+    }
+
+    /// The claims that members withdrew, the oldest first.
+    #[must_use]
+    pub fn withdrawn_claims(&self) -> &[WithdrawnClaim] {
+        &self.withdrawn_claims
     }
 
     /// The item with proof that waits for a member.
@@ -55,6 +76,12 @@ impl FundingItem {
         }
         if new.file.is_none() && new.note.is_none() {
             return Err(NotDone::NothingToSee);
+        }
+        let is_same = |known: &EvidenceFile, new: &EvidenceFile| known.content == new.content;
+        let counts = |proof: &&Proof| matches!(proof.state(), ProofState::Undecided | ProofState::Accepted { .. });
+        let known = self.proofs.iter().filter(counts).filter_map(Proof::document);
+        if new.file.as_ref().is_some_and(|file| known.into_iter().any(|known| is_same(known, file))) {
+            return Err(NotDone::SameFile);
         }
         let waiting = self.proofs.iter().filter(|proof| proof.is_undecided()).count();
         if waiting >= limits::PROOFS_WAITING_MAX || self.proofs.len() >= limits::PROOFS_PER_ITEM_MAX {

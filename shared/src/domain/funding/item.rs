@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::{AssetKind, Detail, Fact, Verb};
 use super::papers::{NamesDigest, Parties};
-use super::proof::{Claim, Proof};
+use super::proof::{Claim, Proof, WithdrawnClaim};
 use super::{CloseReason, FundingStatus, Phase, WaitingOn};
 use crate::domain::actor::Actor;
 use crate::domain::contact::{Contact, ExternalReference};
@@ -76,6 +76,9 @@ pub struct FundingItem {
     /// All proof that was ever filed, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) proofs: Vec<Proof>,
+    /// The claims that members withdrew, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) withdrawn_claims: Vec<WithdrawnClaim>,
     pub(super) created_by: Actor,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,

@@ -319,7 +319,8 @@ fn question(item: &FundingItem) -> Result<InformationField, FieldErrors> {
         _ => "Confirmation from the receiving side",
     };
     Ok(InformationField {
-        id: FieldId::new(),
+        // So that its answer is known as the confirmation of this item.
+        id: FieldId::from(item.id().uuid()),
         label: cut(&format!("{asked}: {}", item.label().as_str()))?,
         field_type: FieldType::File,
         required: true,

@@ -26,6 +26,19 @@ pub struct Claim {
     pub note: Option<SafeNote>,
 }
 
+/// A claim that a member withdrew: it was recorded for the wrong item, or the owner took it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WithdrawnClaim {
+    /// The claim, as it was recorded.
+    pub claim: Claim,
+    /// When it was withdrawn.
+    pub at: Timestamp,
+    /// The member who withdrew it.
+    pub by: Actor,
+    /// Why.
+    pub reason: SafeNote,
+}
+
 text_enum! {
     /// Where proof comes from: always the receiving side.
     pub enum ProofSource {

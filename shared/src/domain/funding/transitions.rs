@@ -110,6 +110,7 @@ impl FundingItem {
             hold: None,
             status: Status::Open,
             proofs: Vec::new(),
+            withdrawn_claims: Vec::new(),
             created_by,
             created_at: now,
             updated_at: now,

@@ -70,9 +70,53 @@ pub struct FundingChange {
 /// The agreement that papers the item, as of now, and when the act is decided.
 pub type Course<'a> = (Option<&'a Agreement>, Moment);
 
+/// A part of what a page shows of an item, as people call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemPart {
+    /// What it is, what is to be done with it, whose it is, and its facts.
+    Facts,
+    /// Its hold.
+    Hold,
+    /// What the owner claims.
+    Claim,
+    /// What was filed as proof, and what was decided about it.
+    Proof,
+    /// Whether it is open, papered or closed.
+    Status,
+    /// The agreement that papers it.
+    Agreement,
+    /// The names of its trust, its owners and its workspace.
+    Names,
+}
+
+impl ItemPart {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 7] =
+        [Self::Facts, Self::Hold, Self::Claim, Self::Proof, Self::Status, Self::Agreement, Self::Names];
+}
+
+/// Some parts of an item.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ItemParts([bool; ItemPart::ALL.len()]);
+
+impl ItemParts {
+    /// The parts for which something holds.
+    #[must_use]
+    pub fn which(is: impl Fn(ItemPart) -> bool) -> Self {
+        Self(ItemPart::ALL.map(is))
+    }
+
+    /// These parts, in the order in which they are told.
+    pub fn iter(self) -> impl Iterator<Item = ItemPart> {
+        ItemPart::ALL.into_iter().zip(self.0).filter_map(|(part, is_one)| is_one.then_some(part))
+    }
+}
+
 /// Why an act was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotDone {
+    /// It is not as the page showed it on which the member decided: these parts are others.
+    ChangedSinceShown(ItemParts),
     /// It is papered: its agreement is to be cancelled first.
     Papered(AgreementId),
     /// It is closed already.
@@ -83,6 +127,12 @@ pub enum NotDone {
     NotInProgress,
     /// The owner's claim is on record already.
     ClaimedAlready,
+    /// No claim is on record that could be withdrawn.
+    NothingClaimed,
+    /// As many claims were withdrawn as one item may have.
+    TooManyClaims,
+    /// The same file is filed as proof already.
+    SameFile,
     /// There is no such proof.
     UnknownProof,
     /// The proof was decided before.
@@ -124,7 +174,7 @@ pub fn close_unfunded(
 /// Records that the owner says it is done. It is no proof, and no event tells of it.
 ///
 /// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::ClaimedAlready`].
+/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::ClaimedAlready`], [`NotDone::TooManyClaims`].
 pub fn record_claim(
     by: &Member,
     item: &FundingItem,
@@ -137,11 +187,28 @@ pub fn record_claim(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
 
+/// Withdraws the claim that is on record, for one that was recorded for the wrong item. The item is in progress again, the
+/// claim stays in its history, and no event tells of it, as none told of the claim.
+///
+/// # Errors
+/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::NothingClaimed`].
+pub fn withdraw_claim(
+    by: &Member,
+    item: &FundingItem,
+    course: Course<'_>,
+    reason: SafeNote,
+) -> Result<FundingChange, NotDone> {
+    check_in_progress(item, course)?;
+    let (_, moment) = course;
+    let after = item.unclaimed(by, moment, reason)?;
+    Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
+}
+
 /// Files proof of the receiving side. It waits for a member.
 ///
 /// # Errors
 /// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::FiledAlready`], [`NotDone::NothingToSee`],
-/// [`NotDone::TooMuchProof`].
+/// [`NotDone::SameFile`], [`NotDone::TooMuchProof`].
 pub fn file_proof(
     by: &Member,
     item: &FundingItem,

@@ -2,7 +2,7 @@
 
 use crate::domain::funding::proof::ProofSource;
 use crate::domain::funding::{AssetKind, CloseReason, FundingItem, FundingStatus, Phase, Verb, WaitingOn};
-use crate::domain::member::funding::NotDone;
+use crate::domain::member::funding::{ItemPart, ItemParts, NotDone};
 
 /// A kind of asset.
 #[must_use]
@@ -107,10 +107,37 @@ pub fn source_about(source: ProofSource) -> &'static str {
     }
 }
 
+/// What has changed of an item since a page showed it, in a sentence.
+#[must_use]
+pub fn changed(parts: ItemParts) -> String {
+    let names: Vec<&str> = parts.iter().map(part).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("Changed: {one}."),
+        [rest @ .., last] => format!("Changed: {} and {last}.", rest.join(", ")),
+    }
+}
+
+fn part(part: ItemPart) -> &'static str {
+    match part {
+        ItemPart::Facts => "its facts",
+        ItemPart::Hold => "its hold",
+        ItemPart::Claim => "the claim",
+        ItemPart::Proof => "the proof",
+        ItemPart::Status => "its state",
+        ItemPart::Agreement => "its agreement",
+        ItemPart::Names => "the names of people, trust or workspace",
+    }
+}
+
 /// Why an act about an item was refused: a title, and what it says besides.
 #[must_use]
 pub fn refusal(refused: NotDone) -> (&'static str, &'static str) {
     match refused {
+        NotDone::ChangedSinceShown(_) => (
+            "This item has changed since you opened it",
+            "Nothing was done. The page shows the item as it is now: look at it, then decide again.",
+        ),
         NotDone::Papered(_) => {
             ("An agreement papers this item", "Cancel the agreement, or discard its draft, then close the item.")
         }
@@ -121,6 +148,13 @@ pub fn refusal(refused: NotDone) -> (&'static str, &'static str) {
             "Nothing was recorded. Its agreement has to be published, and not cancelled.",
         ),
         NotDone::ClaimedAlready => ("A claim is on record already", "Nothing was recorded. Next: file proof."),
+        NotDone::NothingClaimed => ("No claim is on record", "There is nothing to withdraw."),
+        NotDone::TooManyClaims => {
+            ("This item can take no more claims", "Many claims were recorded and withdrawn. Proof can still be filed.")
+        }
+        NotDone::SameFile => {
+            ("This file is filed already", "The same file counts once. To file another one, choose it on the form.")
+        }
         NotDone::UnknownProof => ("There is no such proof", "The page shows what was filed."),
         NotDone::DecidedAlready => ("This proof was decided already", "The page shows who decided it."),
         NotDone::FiledAlready => ("This form was sent before", "Open the page again to file other proof."),

@@ -6,9 +6,9 @@ use super::super::change::{Change, Update};
 use super::super::item::{Item, VERSION, from_item, from_versioned_item, number, text};
 use super::super::keys::{self, Due};
 use super::super::record_kind::{Place, RecordKind};
-use super::super::{funding_items, trusts};
+use super::super::{funding_items, funding_to_review, trusts};
 use super::records::{leads_here, refers_to_contacts};
-use super::{Problem, Sight};
+use super::{Problem, Sight, is_same};
 use crate::domain::agreement::Agreement;
 use crate::domain::funding::FundingItem;
 use crate::domain::ids::OrgId;
@@ -26,6 +26,15 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
             });
         }
         RecordKind::FundingItemReference => reference(sight, org, funding_items::ITEM, "funding item"),
+        RecordKind::FundingItemToReview => {
+            let Some(sort) = text(sight.item, funding_to_review::AT) else { return sight.unreadable() };
+            let at = keys::with_sort(keys::funding_items(org), sort);
+            let (says, own) = ("leads to a funding item without proof to review", sight.item.clone());
+            sight.derives_from(at, Problem::PointerWithoutRecord, says, move |item| {
+                let item = from_item::<FundingItem>(item.clone());
+                item.is_ok_and(|item| funding_to_review::row(org, &item).is_some_and(|row| is_same(&own, &row)))
+            });
+        }
         RecordKind::Trust => trust(sight, org),
         RecordKind::TrustPointer => {
             let Some(workspace) = text(sight.item, trusts::WORKSPACE).and_then(|id| id.parse().ok()) else {
@@ -96,6 +105,9 @@ fn funding_item(sight: &mut Sight<'_>, org: OrgId) {
     }
     is_its_own_row(sight, &expected, funding_items::LISTED);
     leads_here(sight, funding_items::pointer(org, &item), "pointer from its id");
+    if let Some(row) = funding_to_review::row(org, &item) {
+        leads_here(sight, row, "row among those with proof to review");
+    }
     if let Some(reference) = item.external_reference() {
         let unique = funding_items::reference_item(org, reference, item.id());
         leads_here(sight, unique, "item of its external reference");

@@ -456,6 +456,7 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         Kind::Agreement | Kind::Movement | Kind::EvidenceKey => agreements::look(sight, org, place),
         Kind::FundingItem
         | Kind::FundingItemPointer
+        | Kind::FundingItemToReview
         | Kind::FundingItemReference
         | Kind::Trust
         | Kind::TrustPointer

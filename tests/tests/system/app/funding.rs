@@ -1,6 +1,8 @@
 //! Funding as members run it over forms: items from a label to the confirmed transfer, with claim and proof apart, several at
 //! once, and papered with a preview.
 
+mod confirmation;
+mod decisions;
 mod files;
 mod histories;
 mod killed;
@@ -311,7 +313,7 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let before = desk.summary().await;
     let claimed = desk.done(&item, "claim", &[("claim_note", "Ruth says the bank changed it.")]).await;
     let (claim, proof) = columns(&claimed);
-    assert!(claim.contains("Ruth says the bank changed it.") && claim.contains("It proves nothing"), "{claim}");
+    assert!(claim.contains("Ruth says the bank changed it.") && claim.contains("A claim is not proof"), "{claim}");
     assert!(!claim.contains("green") && proof.contains("Nothing shows that it has moved."), "{claim} {proof}");
     let after = desk.summary().await;
     assert_eq!((&after["done"], &after["claimed"], &before["done"]), (&json!(0), &json!(1), &json!(0)));

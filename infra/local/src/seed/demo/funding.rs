@@ -64,15 +64,20 @@ pub(crate) async fn create(
 /// What members do about the items of the published agreement, and about one that was sold.
 async fn act_on(demo: &Demo<'_>, published: &[String; 3], sold: &str) -> Result<(), Error> {
     let note = |text: &str| SafeNote::parse(text).map_err(|(_, why)| Error::Internal(why));
-    let [_, claimed, funded] = published;
+    let [waiting, claimed, funded] = published;
     act(demo, claimed, FundingAct::RecordClaim(Some(note("They say the title was changed last week.")?))).await?;
-    let proof = NewProof {
-        id: ProofId::new(),
-        source: ProofSource::InstitutionConfirmation,
-        dated: Day::parse("2026-03-20").ok_or_else(Error::not_found)?,
-        file: None,
-        note: Some(note("First National confirmed the new title by letter.")?),
+    let proof = |source, text| {
+        Ok::<_, Error>(NewProof {
+            id: ProofId::new(),
+            source,
+            dated: Day::parse("2026-03-20").ok_or_else(Error::not_found)?,
+            file: None,
+            note: Some(note(text)?),
+        })
     };
+    let read_out = proof(ProofSource::NewStatement, "First National read out the new title on the phone.")?;
+    act(demo, waiting, FundingAct::FileProof(read_out)).await?;
+    let proof = proof(ProofSource::InstitutionConfirmation, "First National confirmed the new title by letter.")?;
     let id = proof.id;
     act(demo, funded, FundingAct::FileProof(proof)).await?;
     act(demo, funded, FundingAct::AcceptProof(id)).await?;

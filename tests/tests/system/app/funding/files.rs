@@ -47,7 +47,7 @@ async fn a_thousand_rows_are_previewed_and_added_once() {
         assert!(presses < 20, "{:?}", desk.summary().await);
     }
     let again = desk.maren.get(&at).await;
-    assert_says(&again, &["1000 of 1000 are listed", "Open Funding"]);
+    assert_says(&again, &["1000 of 1000 added", "Open Funding"]);
     let token = again.hidden("form_token");
     assert_eq!(desk.maren.post(&at, &[("form_token", &token)]).await.status, 303);
     assert_eq!(desk.summary().await["total"], 1000);
@@ -238,7 +238,7 @@ I,other,sell,,,,,,,,\n";
         &[
             "The account_last4 must be exactly 4 letters or digits.",
             "The account_last4 is no fact of the kind vehicle; known: ",
-            "The verb deed does not fit bank_account; fitting: retitle, change_beneficiary, transfer, leave_out.",
+            "The verb deed isn’t possible for bank_account. Use retitle, change_beneficiary, transfer or leave_out.",
             "The currency must be a currency of ISO 4217, such as USD, before an amount can be read.",
             "The amount must",
             "No one in this workspace is named “Nobody”.",

@@ -74,10 +74,10 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     let browser = signed_in(&second).await;
     let there = total(&second, &workspace).await;
     assert!(0 < there && there < ROWS, "{there}");
-    assert_says(&browser.get(&preview).await, &[&format!("{there} of {ROWS} are listed"), "Add the remaining items"]);
+    assert_says(&browser.get(&preview).await, &[&format!("{there} of {ROWS} added"), "Add the remaining items"]);
     let page = browser.get(&funding).await;
     assert_says(&page, &[&format!("0 of {there} done")]);
-    assert!(!page.says("items are listed"), "{}", page.body);
+    assert!(!page.says("items added"), "{}", page.body);
     let client = second.client();
     // Items are there with their references, or not at all.
     let found = client.get(ITEMS).query("external_reference", "ref-1").send().await.ok(200);
@@ -92,7 +92,7 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     // A press too many adds nothing.
     let token = browser.get(&funding).await.hidden("form_token");
     assert_eq!(browser.post(&preview, &[("form_token", &token)]).await.status, 303);
-    assert_says(&browser.get(&preview).await, &[&format!("{ROWS} of {ROWS} are listed"), "Open Funding"]);
+    assert_says(&browser.get(&preview).await, &[&format!("{ROWS} of {ROWS} added"), "Open Funding"]);
     let schedule = client.get(funding_path(&workspace)).send().await.ok(200);
     let texts = |name: &str| -> BTreeSet<String> {
         let items = schedule["items"].as_array().expect("items");

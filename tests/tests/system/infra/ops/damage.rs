@@ -79,6 +79,15 @@ pub const DAMAGES: &[Damage] = &[
         let sort = keys_of(items.first("#FUNDINGITEMS", "")).1;
         put(with(&bare((&partition, ".")), "at", string(&sort)))
     }),
+    repaired("a funding item with proof to review without its row", Problem::NoPointer, |items| {
+        deleted(items.first("#FUNDINGTOREVIEW", ""))
+    }),
+    repaired("a row of proof to review of an item without any", Problem::PointerWithoutRecord, |items| {
+        let partition = format!("{}#FUNDINGTOREVIEW", organization(items));
+        let sort = keys_of(items.first("#FUNDINGITEMS", "")).1;
+        let row = with(&bare((&partition, &Uuid::now_v7().to_string())), "at", string(&sort));
+        put(row)
+    }),
     repaired("a funding item that filters find in another phase", Problem::WrongRow, |items| {
         put(with(items.first("#FUNDINGITEMS", ""), "ph", string("done")))
     }),

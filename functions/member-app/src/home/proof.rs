@@ -1,0 +1,31 @@
+//! The lines of funding items with proof to review.
+
+use shared::domain::funding::proof::Proof;
+use shared::domain::sentences::funding_words as words;
+use shared::service::proof_to_review::ItemToReview;
+
+use super::Item;
+use crate::funding::item_url;
+use crate::labels::actor_label;
+
+impl Item {
+    /// A funding item with proof that a member should accept or reject.
+    pub(super) fn of_proof(ItemToReview { item, workspace }: &ItemToReview) -> Self {
+        let waiting: Vec<&Proof> = item.proofs().iter().filter(|proof| proof.is_undecided()).collect();
+        let what = match waiting.as_slice() {
+            [proof] => format!("{}, filed by {}", words::source(proof.source()), actor_label(proof.filed_by())),
+            many => format!("{} proofs", many.len()),
+        };
+        Self {
+            url: format!("{}#tracks", item_url(item.id())),
+            title: item.label().as_str().to_owned(),
+            detail: format!("{} · {what}", workspace.name.as_str()),
+            blockers: Vec::new(),
+            more_blockers: 0,
+            when: waiting.iter().map(|proof| proof.filed_at()).min().map(|since| ("since", since.into())),
+            looks: Vec::new(),
+            more_looks: 0,
+            badge: Some(("To review".to_owned(), "blue")),
+        }
+    }
+}

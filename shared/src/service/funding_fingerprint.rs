@@ -1,0 +1,179 @@
+//! What a page showed of a funding item, or of the agreement that would paper some, when a member decided on it.
+//!
+//! Decision: a fingerprint has a part for each thing that people tell apart, so that a refusal says what has changed. Names
+//! are compared as they are just before the act, and no transaction holds them: who is renamed after that might as well be
+//! renamed after the decision.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::crypto;
+use crate::domain::agreement::Agreement;
+use crate::domain::contact::Contact;
+use crate::domain::day::Day;
+use crate::domain::funding::proof::ProofState;
+use crate::domain::funding::{FundingItem, Phase};
+use crate::domain::ids::ContactId;
+use crate::domain::member::funding::{ItemPart, ItemParts};
+use crate::domain::trust::Trust;
+use crate::domain::workspace::Workspace;
+
+/// The digits of each part. Members compare what they saw, and nobody searches for another item with the same digits.
+const DIGITS: usize = 16;
+const BETWEEN: &str = "-";
+
+/// A fingerprint of what a page showed of an item. The form of a decision carries it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemFingerprint(Vec<String>);
+
+impl ItemFingerprint {
+    pub(super) fn of(
+        item: &FundingItem,
+        agreement: Option<&Agreement>,
+        (workspace, trust, people): (&Workspace, Option<&Trust>, &[Contact]),
+    ) -> Self {
+        let part = |part: ItemPart| match part {
+            ItemPart::Facts => digest(&facts(item)),
+            ItemPart::Hold => digest(&item.hold()),
+            ItemPart::Claim => digest(&(item.claim(), item.withdrawn_claims())),
+            ItemPart::Proof => digest(&proofs(item)),
+            ItemPart::Status => digest(&status(item)),
+            ItemPart::Agreement => digest(
+                &agreement.map(|agreement| (agreement.id(), agreement.name.as_str(), agreement.lifecycle().as_str())),
+            ),
+            ItemPart::Names => {
+                let owners = named(item.owner_contact_ids(), people);
+                digest(&(workspace.name.as_str(), trust.map(|trust| trust.formal_name.as_str()), owners))
+            }
+        };
+        Self(ItemPart::ALL.into_iter().map(part).collect())
+    }
+
+    /// Reads a fingerprint from a form. Any other text is the fingerprint of nothing.
+    #[must_use]
+    pub fn from_form(text: &str) -> Self {
+        Self(text.split(BETWEEN).map(str::to_owned).collect())
+    }
+
+    /// What has changed between the page and now.
+    #[must_use]
+    pub fn changed_to(&self, now: &Self) -> Option<ItemParts> {
+        let differs = |part: ItemPart| {
+            let at = ItemPart::ALL.iter().position(|one| *one == part);
+            at.is_none_or(|at| self.0.get(at) != now.0.get(at))
+        };
+        (self != now).then(|| ItemParts::which(differs))
+    }
+}
+
+impl fmt::Display for ItemFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(BETWEEN))
+    }
+}
+
+/// A part of what the preview of an agreement shows that would paper items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaperingPart {
+    /// The items with their facts.
+    Items,
+    /// The trust, with its settlors and trustees.
+    Trust,
+    /// The names of people and of the workspace.
+    Names,
+    /// The day of the documents.
+    Day,
+}
+
+impl PaperingPart {
+    const ALL: [Self; 4] = [Self::Items, Self::Trust, Self::Names, Self::Day];
+}
+
+/// A fingerprint of the agreement that a page previewed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaperingFingerprint(Vec<String>);
+
+impl PaperingFingerprint {
+    pub(super) fn of<'a>(
+        items: impl Iterator<Item = &'a FundingItem>,
+        (workspace, trust, people): (&Workspace, &Trust, &[Contact]),
+        day: Day,
+    ) -> Self {
+        let items: Vec<&FundingItem> = items.collect();
+        let owners = items.iter().flat_map(|item| item.owner_contact_ids());
+        let takes_part = trust.settlor_contact_ids.iter().chain(&trust.trustee_contact_ids).chain(owners);
+        let takes_part: Vec<ContactId> = takes_part.copied().collect();
+        let part = |part: PaperingPart| match part {
+            PaperingPart::Items => digest(&items.iter().map(|item| (item.id(), facts(item))).collect::<Vec<_>>()),
+            PaperingPart::Trust => {
+                digest(&(trust.id, trust.formal_name.as_str(), &trust.settlor_contact_ids, &trust.trustee_contact_ids))
+            }
+            PaperingPart::Names => digest(&(workspace.name.as_str(), named(&takes_part, people))),
+            PaperingPart::Day => digest(&day),
+        };
+        Self(PaperingPart::ALL.into_iter().map(part).collect())
+    }
+
+    /// Reads a fingerprint from a form. Any other text is the fingerprint of nothing.
+    #[must_use]
+    pub fn from_form(text: &str) -> Self {
+        Self(text.split(BETWEEN).map(str::to_owned).collect())
+    }
+
+    /// What has changed between the page and now.
+    #[must_use]
+    pub fn changed_to(&self, now: &Self) -> Vec<PaperingPart> {
+        let at = |(at, part): (usize, PaperingPart)| (self.0.get(at) != now.0.get(at)).then_some(part);
+        PaperingPart::ALL.into_iter().enumerate().filter_map(at).collect()
+    }
+}
+
+impl fmt::Display for PaperingFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(BETWEEN))
+    }
+}
+
+fn digest(value: &impl Serialize) -> String {
+    let json = serde_json::to_vec(value).unwrap_or_default();
+    let mut digits = crypto::hex(&crypto::fingerprint(&[&json]));
+    digits.truncate(DIGITS);
+    digits
+}
+
+/// What an item is, and what is to be done with it.
+fn facts(item: &FundingItem) -> impl Serialize {
+    (
+        (item.label(), item.asset_kind(), item.external_reference(), item.verb()),
+        (item.trust_id(), item.owner_contact_ids().to_vec(), item.detail()),
+    )
+}
+
+/// What was filed, and what was decided about it. When is left out: an item whose agreement has ended says so at each read
+/// anew, until that is written.
+fn proofs(item: &FundingItem) -> impl Serialize {
+    let state = |state: &ProofState| match state {
+        ProofState::Undecided => "undecided",
+        ProofState::Accepted { .. } => "accepted",
+        ProofState::Rejected { .. } => "rejected",
+        ProofState::SetAside { .. } => "set_aside",
+    };
+    item.proofs().iter().map(|proof| (proof.id(), state(proof.state()))).collect::<Vec<_>>()
+}
+
+/// How it stands. A claim is a part of its own.
+fn status(item: &FundingItem) -> impl Serialize {
+    let phase = match item.phase() {
+        Phase::Unsorted | Phase::Gathering | Phase::Ready => "open",
+        Phase::InProgress | Phase::Claimed => Phase::InProgress.as_str(),
+        closed_or_papered => closed_or_papered.as_str(),
+    };
+    (phase, item.funding_status().as_str(), item.close_reason(), item.agreement_id())
+}
+
+/// The names of people, in the order of their ids.
+fn named<'a>(ids: &[ContactId], people: &'a [Contact]) -> Vec<(ContactId, Option<&'a str>)> {
+    let name = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
+    ids.iter().map(|id| (*id, name(id).map(|contact| contact.display_name.as_str()))).collect()
+}
