@@ -8,7 +8,7 @@ use crate::domain::funding::{CloseReason, Fact, FundingItem, FundingStatus, Phas
 pub fn next_step_of_item(item: &FundingItem) -> String {
     let next = next_step(item);
     match item.hold() {
-        Some(hold) => format!("On hold: it waits for {}. {next}", waited_for(hold.waiting_on)),
+        Some(hold) => format!("On hold: waiting for {}. {next}", waited_for(hold.waiting_on)),
         None => next,
     }
 }
@@ -23,6 +23,8 @@ fn next_step(item: &FundingItem) -> String {
         Phase::Ready if item.verb() == Some(Verb::LeaveOut) => {
             "It stays out of the trust. A member closes it as unfunded.".to_owned()
         }
+        Phase::Ready if item.hold().is_some() => "Then draft its agreement.".to_owned(),
+        Phase::Papered if item.hold().is_some() => "Then publish its agreement.".to_owned(),
         Phase::Ready => "Nothing is missing. Draft its agreement.".to_owned(),
         Phase::Papered => "Its agreement is drafted. A member publishes it.".to_owned(),
         Phase::InProgress | Phase::Claimed if item.proofs().iter().any(Proof::is_undecided) => {
@@ -92,5 +94,8 @@ mod tests {
         assert_eq!(next_step_of_item(&sorted), "Add what is missing: the owner, make, model and year, VIN.");
         let ready = ready_item(&trust, Verb::Assign);
         assert_eq!(next_step_of_item(&ready), "Nothing is missing. Draft its agreement.");
+        let parking = crate::wire::input::read(serde_json::json!({"waiting_on": "counsel"})).unwrap();
+        let waiting = ready.park(parking, crate::domain::actor::Actor::system(), ready.updated_at()).unwrap();
+        assert_eq!(next_step_of_item(&waiting), "On hold: waiting for counsel. Then draft its agreement.");
     }
 }
