@@ -320,7 +320,7 @@ pub async fn act(
     id: FundingItemId,
     act: FundingAct,
 ) -> Result<Plan<Result<(), NotDone>>, Error> {
-    act_on(scope, by, Current::load(scope, id).await?, act)
+    act_on(scope, by, &Current::load(scope, id).await?, act)
 }
 
 /// The same for an act that a member decides on a page: it is done only if the item is still as the page showed it.
@@ -340,7 +340,7 @@ pub async fn act_as_shown(
         let refused = Err(NotDone::ChangedSinceShown(parts));
         return Ok(Plan::new(scope, refused).decided_at(current.moment).showing([id.uuid()]));
     }
-    act_on(scope, by, current, act)
+    act_on(scope, by, &current, act)
 }
 
 /// Files the file of an accepted answer of the item's agreement as proof. A form that is sent twice files it once.
@@ -358,10 +358,10 @@ pub async fn file_confirmation(
     let submissions = scope.store().submissions(agreement.id()).await?;
     let found = confirmations(agreement, &submissions, id).find(|found| found.submission.id == submission);
     let new = found.and_then(|found| found.as_proof(&current.item, dated)).ok_or_else(Error::not_found)?;
-    act_on(scope, by, current, FundingAct::FileProof(new))
+    act_on(scope, by, &current, FundingAct::FileProof(new))
 }
 
-fn act_on(scope: &Scope, by: &Member, current: Current, act: FundingAct) -> Result<Plan<Result<(), NotDone>>, Error> {
+fn act_on(scope: &Scope, by: &Member, current: &Current, act: FundingAct) -> Result<Plan<Result<(), NotDone>>, Error> {
     let id = current.item.id();
     let shown = [id.uuid()].into_iter().chain(current.item.agreement_id().map(AgreementId::uuid));
     let shown: Vec<_> = shown.collect();
@@ -369,7 +369,7 @@ fn act_on(scope: &Scope, by: &Member, current: Current, act: FundingAct) -> Resu
     if is_done(&current.item, by, &act) {
         return Ok(plan(Ok(())));
     }
-    let change = match decide(by, &current, act) {
+    let change = match decide(by, current, act) {
         Ok(change) => change,
         Err(refused) => return Ok(plan(Err(refused))),
     };

@@ -195,8 +195,9 @@ pub async fn get(
 ) -> Result<Home, Error> {
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
-    let obligations = due_obligations::due(scope, member);
-    let proofs = proof_to_review::to_review(scope);
+    let obligations = Box::pin(due_obligations::due(scope, member));
+    // On the heap: together they would be large.
+    let proofs = Box::pin(proof_to_review::to_review(scope));
     let (queue, obligations, proofs, mut tokens, mut endpoints, (changes, names)) = tokio::try_join!(
         queue(scope, member, organization, all_attention),
         obligations,

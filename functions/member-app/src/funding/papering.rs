@@ -179,7 +179,11 @@ fn steps(found: &PaperingPreview) -> Vec<(&'static str, String)> {
     let documents = if count == 1 { "the document".to_owned() } else { format!("all {count} documents") };
     vec![
         ("Signing", format!("Owners and trustees sign {documents}.")),
-        ("Confirmation", "Waits for what the receiving side confirms, a file for each item.".to_owned()),
+        (
+            "Confirmation",
+            "A trustee uploads what the receiving side confirms, a file for each item. A member files it as proof."
+                .to_owned(),
+        ),
     ]
 }
 

@@ -8,7 +8,7 @@ use crate::domain::funding::{CloseReason, Fact, FundingItem, FundingStatus, Phas
 pub fn next_step_of_item(item: &FundingItem) -> String {
     let next = next_step(item);
     match item.hold() {
-        Some(hold) => format!("On hold: it waits for {}. {next}", waited_for(hold.waiting_on)),
+        Some(hold) => format!("On hold: waiting for {}. {next}", waited_for(hold.waiting_on)),
         None => next,
     }
 }
@@ -23,9 +23,8 @@ fn next_step(item: &FundingItem) -> String {
         Phase::Ready if item.verb() == Some(Verb::LeaveOut) => {
             "It stays out of the trust. A member closes it as unfunded.".to_owned()
         }
-        Phase::Ready if item.hold().is_some() => {
-            "Nothing else is missing: its agreement can be drafted once the hold is cleared.".to_owned()
-        }
+        Phase::Ready if item.hold().is_some() => "Then draft its agreement.".to_owned(),
+        Phase::Papered if item.hold().is_some() => "Then publish its agreement.".to_owned(),
         Phase::Ready => "Nothing is missing. Draft its agreement.".to_owned(),
         Phase::Papered => "Its agreement is drafted. A member publishes it.".to_owned(),
         Phase::InProgress | Phase::Claimed if item.proofs().iter().any(Proof::is_undecided) => {
@@ -96,10 +95,8 @@ mod tests {
         let ready = ready_item(&trust, Verb::Assign);
         assert_eq!(next_step_of_item(&ready), "Nothing is missing. Draft its agreement.");
         let parking = crate::wire::input::read(serde_json::json!({"waiting_on": "counsel"})).unwrap();
-        let held = ready.park(parking, crate::domain::actor::Actor::system(), ready.updated_at()).unwrap();
-        let expected = "On hold: it waits for counsel. Nothing else is missing: its agreement can be drafted once the hold is \
-                        cleared.";
-        assert_eq!(next_step_of_item(&held), expected);
+        let waiting = ready.park(parking, crate::domain::actor::Actor::system(), ready.updated_at()).unwrap();
+        assert_eq!(next_step_of_item(&waiting), "On hold: waiting for counsel. Then draft its agreement.");
         let left_out = ready_item(&trust, Verb::LeaveOut);
         assert_eq!(next_step_of_item(&left_out), "It stays out of the trust. A member closes it as unfunded.");
     }

@@ -1,5 +1,7 @@
 //! Random histories of items and their agreements, held to a model: phases, summary, events. And rules of single acts.
 
+mod claims;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -18,12 +20,9 @@ use crate::domain::funding::papers;
 use crate::domain::funding::proof::{Proof, ProofSource, ProofState};
 use crate::domain::funding::summary::FundingSummary;
 use crate::domain::funding::{AssetKind, Fact, FundingStatus, Phase, Verb, WaitingOn};
-use crate::domain::movement::evidence::EvidenceFile;
-use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::obligation::fixtures::member;
 use crate::domain::time::Timestamp;
 use crate::domain::trust::Trust;
-use crate::limits;
 use crate::wire::fields::FieldCode;
 use crate::wire::input::{NullablePatch, read};
 
@@ -118,6 +117,10 @@ impl Model {
         }
     }
 
+    fn takes_proof(&self) -> bool {
+        matches!(self.at, At::InProgress | At::Claimed) && self.undecided < 20 && self.filed < 100
+    }
+
     fn is_closed(&self) -> bool {
         matches!(self.at, At::Funded | At::Unfunded)
     }
@@ -170,12 +173,7 @@ impl Model {
             Try::Withdraw if self.at == At::Claimed && runs => {
                 (self.at, self.withdrawn) = (At::InProgress, self.withdrawn + 1);
             }
-            Try::File
-                if matches!(self.at, At::InProgress | At::Claimed)
-                    && runs
-                    && self.undecided < 20
-                    && self.filed < 100 =>
-            {
+            Try::File if runs && self.takes_proof() => {
                 (self.undecided, self.filed) = (self.undecided + 1, self.filed + 1);
             }
             Try::Accept if matches!(self.at, At::InProgress | At::Claimed) && runs && self.undecided > 0 => {
@@ -592,54 +590,6 @@ fn each_state_takes_the_acts_of_the_contract_and_no_other() {
             assert_eq!(taken(over), expected, "{state}, agreement completed");
         }
     }
-}
-
-#[test]
-fn a_withdrawn_claim_stays_in_the_history_and_no_event_tells_of_it() {
-    use Try::{Claim, Paper, Publish, SortWhole, Withdraw};
-
-    let mut world = World::new(1);
-    for what in [SortWhole(0), Paper, Publish] {
-        assert!(world.attempt(0, what).is_some(), "{what:?}");
-    }
-    let agreement = world.agreement_of(0).cloned();
-    let course = (agreement.as_ref(), Moment::test(noon()));
-    let reason = SafeNote::parse("It is another account").unwrap();
-    let nothing = withdraw_claim(&member("Maren"), &world.items[0], course, reason);
-    assert_eq!(nothing, Err(NotDone::NothingClaimed));
-    let before = FundingSummary::of(&world.items);
-    for count in 1..=limits::CLAIMS_WITHDRAWN_MAX {
-        assert_eq!(world.attempt(0, Claim), Some(Vec::new()));
-        assert_eq!(world.attempt(0, Withdraw), Some(Vec::new()));
-        let item = &world.items[0];
-        assert_eq!((item.phase(), item.claim(), item.withdrawn_claims().len()), (Phase::InProgress, None, count));
-        assert_eq!(FundingSummary::of(&world.items), before);
-    }
-    let last = record_claim(&member("Maren"), &world.items[0], course, None);
-    assert_eq!(last, Err(NotDone::TooManyClaims));
-}
-
-#[test]
-fn a_file_is_filed_once_and_again_only_after_it_was_rejected() {
-    use Try::{Paper, Publish, Reject, SortWhole};
-
-    let mut world = World::new(1);
-    for what in [SortWhole(0), Paper, Publish] {
-        assert!(world.attempt(0, what).is_some(), "{what:?}");
-    }
-    let agreement = world.agreement_of(0).cloned();
-    let course = (agreement.as_ref(), Moment::test(noon()));
-    let letter = |name: &str| {
-        let content = DocumentContent { sha256: "5f".repeat(32), size_bytes: 9 };
-        let file = EvidenceFile { name: SafeLine::parse(name).unwrap(), content, file_type: None };
-        NewProof { file: Some(file), ..proof() }
-    };
-    world.items[0] =
-        file_proof(&member("Maren"), &world.items[0], course, letter("letter.pdf")).unwrap().item.into_inner();
-    let again = file_proof(&member("Noah"), &world.items[0], course, letter("copy.pdf"));
-    assert_eq!(again, Err(NotDone::SameFile));
-    assert!(world.attempt(0, Reject).is_some());
-    assert!(file_proof(&member("Noah"), &world.items[0], course, letter("copy.pdf")).is_ok());
 }
 
 #[test]

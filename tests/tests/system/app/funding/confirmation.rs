@@ -61,8 +61,8 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let own = tests::attending::hidden(&form, &send);
     let own: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let name = format!("answer.{}", id(&item));
-    let sent = tova.browser.upload(&tova.at(&send), &own, (&name, LETTER, &file)).await;
-    assert_eq!(sent.status, 303, "{}", sent.body);
+    let uploaded = tova.browser.upload(&tova.at(&send), &own, (&name, LETTER, &file)).await;
+    assert_eq!(uploaded.status, 303, "{}", uploaded.body);
     let page = desk.maren.get(&item_page(&item)).await;
     assert_says(&page, &["Tova uploaded the confirmation. Read it, then accept or return it.", LETTER]);
     assert!(page.says(&format!("href=\"{answers}\"")) && !page.says("File this as proof"), "{}", page.body);
