@@ -46,6 +46,8 @@ async fn the_newest_revision_needs_no_handshake() {
     assert!(reply.status == 200 && !reply.headers.contains_key("mcp-session-id"), "{reply:?}");
     for (method, params, expected) in [
         ("ping", json!({}), (404, -32601)),
+        ("initialize", json!({}), (404, -32601)),
+        ("initialize", json!({"protocolVersion": STATELESS}), (404, -32601)),
         ("resources/list", json!({}), (404, -32601)),
         ("subscriptions/listen", json!({}), (404, -32601)),
         ("tools/list", json!({"cursor": "x"}), (200, -32602)),
