@@ -176,7 +176,7 @@ async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
     ] {
         for token in tokens {
             let caller = token.map_or_else(|| Mcp::of(&org.anonymous()), |token| Mcp::of(&org.with_token(token)));
-            let reply = caller.ask(&method, &params).await;
+            let reply = caller.ask(method, &params).await;
             assert_eq!((reply.status, &reply.body["error"]["code"]), (401, &json!("unauthenticated")), "{reply:?}");
             assert_eq!(reply.headers["www-authenticate"], "Bearer");
         }

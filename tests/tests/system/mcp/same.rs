@@ -42,15 +42,12 @@ fn general_text(text: &str, fixture: &Fixture) -> String {
     }
     let mut whole = String::new();
     while let Some(character) = rest.chars().next() {
-        match rest.get(..ID_CHARS).and_then(|window| uuid::Uuid::try_parse(window).ok()) {
-            Some(_) => {
-                whole.push_str("id");
-                rest.drain(..ID_CHARS);
-            }
-            None => {
-                whole.push(character);
-                rest.drain(..character.len_utf8());
-            }
+        if rest.get(..ID_CHARS).is_some_and(|window| uuid::Uuid::try_parse(window).is_ok()) {
+            whole.push_str("id");
+            rest.drain(..ID_CHARS);
+        } else {
+            whole.push(character);
+            rest.drain(..character.len_utf8());
         }
     }
     whole
