@@ -43,15 +43,13 @@ pub(crate) async fn answer(endpoint: Arc<Endpoint>, request: Request<Body>) -> R
         Err(refusal) => return endpoint.refuse(&parts.headers, refusal).await,
     };
     let response = match &request.wanted {
-        Wanted::CallTool { name, arguments } => match Tool::find(name) {
-            Some(tool) => {
+        Wanted::CallTool { name, arguments } => {
+            if let Some(tool) = Tool::find(name) {
                 return endpoint.call(&parts.headers, &request, tool, arguments.clone()).await;
             }
-            None => {
-                let refusal = request.refuse("There is no such tool; `tools/list` has those that there are.");
-                return endpoint.refuse(&parts.headers, refusal).await;
-            }
-        },
+            let refusal = request.refuse("There is no such tool; `tools/list` has those that there are.");
+            return endpoint.refuse(&parts.headers, refusal).await;
+        }
         Wanted::Initialize | Wanted::Discover => request.respond_with_server(),
         Wanted::Ping => request.respond(Value::Object(serde_json::Map::new())),
         Wanted::ListTools => {

@@ -62,7 +62,7 @@ pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Functio
 
 impl Function {
     /// A function by its name.
-    pub(crate) fn new(name: String, settings: AwsSettings) -> Self {
+    pub(crate) fn new(name: &str, settings: AwsSettings) -> Self {
         let origin = if let Some(endpoint) = &settings.endpoint_url {
             endpoint.trim_end_matches('/').to_owned()
         } else {

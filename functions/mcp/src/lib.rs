@@ -4,7 +4,7 @@
 //! idempotency, scope, audit and errors are the API's, and a tool has no power that its operation lacks. What is listed is
 //! `tools.json`, which `make generate` writes from the declarations of the operations ([`catalog`]); a test compares them.
 //!
-//! Decision: the protocol is 300 lines of our own ([`protocol`]) and not the crate `rmcp`, whose version 3.11 speaks both
+//! Decision: the protocol is 300 lines of our own (`protocol.rs`) and not the crate `rmcp`, whose version 3.11 speaks both
 //! revisions. Measured with the profile of functions, it adds 551 KB to a zipped binary that has the HTTP types, JSON and
 //! tokio already, and `write-api` alone zips to 2.9 MB: the function would miss the goal of 3 MB (P2). It also brings
 //! sessions, streams and a task per request, none of which a stateless server with JSON responses has a use for.

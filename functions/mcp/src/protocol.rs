@@ -169,7 +169,10 @@ pub(crate) fn read(headers: &HeaderMap, message: &Value) -> Result<Message, Refu
 fn revision(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Result<Revision, Refusal> {
     let named = only(headers, PROTOCOL_VERSION)
         .map_err(|()| Refusal::headers("MCP-Protocol-Version has to be one revision, and may be given only once."))?;
-    if method == "initialize" {
+    let meta = params.get("_meta").and_then(Value::as_object);
+    let of_body = meta.and_then(|meta| meta.get(META_VERSION)).and_then(Value::as_str);
+    // A request that says its revision in `_meta` speaks one without a handshake.
+    if method == "initialize" && of_body.is_none() {
         // The handshake finds the revision, so any may be asked for; the header must not say another.
         let asked = params.get("protocolVersion").and_then(Value::as_str);
         return match (named, asked) {
@@ -180,8 +183,6 @@ fn revision(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> R
             _ => Ok(Revision::Handshake),
         };
     }
-    let meta = params.get("_meta").and_then(Value::as_object);
-    let of_body = meta.and_then(|meta| meta.get(META_VERSION)).and_then(Value::as_str);
     if let Some(unknown) = [named, of_body].into_iter().flatten().find(|revision| !REVISIONS.contains(revision)) {
         return Err(Refusal::revision(unknown));
     }
@@ -238,7 +239,7 @@ fn decoded(text: &str) -> Option<String> {
 
 fn wanted(revision: Revision, method: &str, params: &Map<String, Value>) -> Result<Wanted, Refusal> {
     match (method, revision) {
-        ("initialize", _) => Ok(Wanted::Initialize),
+        ("initialize", Revision::Handshake) => Ok(Wanted::Initialize),
         ("server/discover", Revision::Stateless) => Ok(Wanted::Discover),
         ("ping", Revision::Handshake) => Ok(Wanted::Ping),
         ("tools/list", _) if params.get("cursor").is_none_or(Value::is_null) => Ok(Wanted::ListTools),

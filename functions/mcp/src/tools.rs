@@ -38,11 +38,11 @@ pub(crate) fn all() -> &'static [Tool] {
     static ALL: OnceLock<Vec<Tool>> = OnceLock::new();
     ALL.get_or_init(|| {
         let read: Vec<Value> = serde_json::from_str(TOOLS).unwrap_or_default();
-        read.into_iter().filter_map(tool).collect()
+        read.iter().filter_map(tool).collect()
     })
 }
 
-fn tool(entry: Value) -> Option<Tool> {
+fn tool(entry: &Value) -> Option<Tool> {
     let text = |value: &Value| value.as_str().map(|text| &*String::from(text).leak());
     let method = entry["method"].as_str()?.parse().ok()?;
     Some(Tool {

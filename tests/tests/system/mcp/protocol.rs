@@ -46,6 +46,8 @@ async fn the_newest_revision_needs_no_handshake() {
     assert!(reply.status == 200 && !reply.headers.contains_key("mcp-session-id"), "{reply:?}");
     for (method, params, expected) in [
         ("ping", json!({}), (404, -32601)),
+        ("initialize", json!({}), (404, -32601)),
+        ("initialize", json!({"protocolVersion": STATELESS}), (404, -32601)),
         ("resources/list", json!({}), (404, -32601)),
         ("subscriptions/listen", json!({}), (404, -32601)),
         ("tools/list", json!({"cursor": "x"}), (200, -32602)),
@@ -174,7 +176,7 @@ async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
     ] {
         for token in tokens {
             let caller = token.map_or_else(|| Mcp::of(&org.anonymous()), |token| Mcp::of(&org.with_token(token)));
-            let reply = caller.ask(&method, &params).await;
+            let reply = caller.ask(method, &params).await;
             assert_eq!((reply.status, &reply.body["error"]["code"]), (401, &json!("unauthenticated")), "{reply:?}");
             assert_eq!(reply.headers["www-authenticate"], "Bearer");
         }

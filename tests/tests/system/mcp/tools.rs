@@ -65,12 +65,12 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
         assert_eq!(about.contains("10 rows a page"), operation.is_list(), "{about}");
         assert!((80..600).contains(&about.len()), "{}: {about}", operation.id);
         // Every tool that it sends the agent to exists.
-        let named = about.split('`').skip(1).step_by(2).filter(|word| {
+        let sent_to = about.split('`').skip(1).step_by(2).filter(|word| {
             ["get_", "list_", "create_", "update_", "add_", "park_", "paper_"]
                 .iter()
                 .any(|begin| word.starts_with(begin))
         });
-        for name in named.filter(|name| name.len() > "update_".len()) {
+        for name in sent_to.filter(|name| name.len() > "update_".len()) {
             assert!(names.contains(&name), "{} names {name}", operation.id);
         }
     }
