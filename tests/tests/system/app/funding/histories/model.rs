@@ -151,6 +151,10 @@ impl World {
         Self { items: vec![Item::new(); items], agreements: Vec::new(), names: (0, 0) }
     }
 
+    pub fn agreements(&self) -> usize {
+        self.agreements.len()
+    }
+
     pub fn lifecycle(&self, agreement: usize) -> &'static str {
         self.agreements[agreement].lifecycle
     }
@@ -287,6 +291,10 @@ impl World {
     fn close(&mut self, at: usize) -> Result<Vec<Told>, Refused> {
         let is_over = self.agreement_of(at) == "completed";
         let item = &mut self.items[at];
+        if item.at == At::Unfunded {
+            // The same form, sent again.
+            return Ok(Vec::new());
+        }
         if item.is_closed() || (item.at != At::Open && !is_over) {
             return Err(Vec::new());
         }
@@ -297,11 +305,41 @@ impl World {
     fn reopen(&mut self, at: usize) -> Result<Vec<Told>, Refused> {
         let is_live = ["draft", "active"].contains(&self.agreement_of(at));
         let item = &mut self.items[at];
+        if item.at == At::Open {
+            return Ok(Vec::new());
+        }
         if !item.is_closed() || is_live {
             return Err(Vec::new());
         }
         (item.at, item.agreement, item.undecided) = (At::Open, None, 0);
         Ok(vec![("funding_item.reopened", Some(at), json!({}))])
+    }
+
+    /// What an act meets, for telling different cases apart: the items that it is about, and whether it works.
+    pub fn case(&self, act: &Act) -> String {
+        let of_items: Vec<usize> = match act {
+            Act::Paper(items) => items.clone(),
+            Act::Publish(at) | Act::Cancel(at) | Act::Complete(at) | Act::Expire(at) => {
+                self.agreements[*at].items.clone()
+            }
+            Act::RenameOwner | Act::RenameTrust => Vec::new(),
+            Act::SortWhole(item, _)
+            | Act::SortVerb(item, _)
+            | Act::Park(item, _)
+            | Act::Claim(item)
+            | Act::File(item)
+            | Act::Accept(item)
+            | Act::Reject(item)
+            | Act::Close(item)
+            | Act::Reopen(item) => vec![*item],
+        };
+        let met = of_items.iter().map(|item| {
+            let item = &self.items[*item];
+            format!("{} {}", item.phase(), item.hold.is_some())
+        });
+        let kind = format!("{act:?}");
+        let kind = kind.split('(').next().unwrap_or_default();
+        format!("{kind} {:?} {}", met.collect::<Vec<_>>(), self.clone().apply(act).is_ok())
     }
 
     /// What responses say of an item. Its agreement is told by its place.
