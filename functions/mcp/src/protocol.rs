@@ -183,7 +183,7 @@ fn revision(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> R
             _ => Ok(Revision::Handshake),
         };
     }
-    if let Some(unknown) = [named, of_body].into_iter().flatten().find(|revision| !REVISIONS.contains(revision)) {
+    if let Some(unknown) = named.filter(|revision| !REVISIONS.contains(revision)) {
         return Err(Refusal::revision(unknown));
     }
     match (named, of_body) {
