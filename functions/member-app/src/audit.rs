@@ -260,7 +260,7 @@ const OVER_THE_API: &str = " (over the API)";
 const OVER_MCP: &str = " (over MCP)";
 
 /// The name of a caller. A token's name is marked, because it is no person's.
-pub(crate) fn caller_name(caller: Caller, names: &Names) -> String {
+fn caller_name(caller: Caller, names: &Names) -> String {
     let name = caller.id.and_then(|id| names.get(id));
     match (caller.actor_type, name) {
         (ActorType::Member | ActorType::Participant, Some(name)) => name.to_owned(),

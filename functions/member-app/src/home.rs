@@ -27,7 +27,7 @@ use uuid::Uuid;
 use crate::Handler;
 use crate::access::access_url;
 use crate::agreement::agreement_url;
-use crate::audit::{Object, caller_name};
+use crate::audit::{Object, caller_of};
 use crate::developers::endpoint_url;
 use crate::draft::begin;
 use crate::draft::blockers::{BlockerRow, blocker_rows};
@@ -541,7 +541,7 @@ impl ChangeRow {
         Self {
             did: names.did(row).into_owned(),
             object: objects.into_iter().find_map(|object| Object::new(object, names, is_admin)),
-            by: caller_name(row.caller, names),
+            by: caller_of(row, names),
             at: row.at.into(),
         }
     }

@@ -225,18 +225,24 @@ pub(crate) struct Export {
 #[derive(Debug, Args)]
 pub(crate) struct FilesOptions {
     /// Folder with the files of the local stack, such as .local/files
-    #[arg(long, value_name = "DIR", conflicts_with = "files_bucket")]
-    pub(crate) files_dir: Option<PathBuf>,
-
-    #[arg(long, value_name = "NAME", help = "Bucket with the files [default: $FILES_BUCKET]")]
-    pub(crate) files_bucket: Option<String>,
+    #[arg(long = "files-dir", id = "files_dir", value_name = "DIR", conflicts_with = "files_bucket")]
+    pub(crate) dir: Option<PathBuf>,
 
     #[arg(
-        long,
+        long = "files-bucket",
+        id = "files_bucket",
+        value_name = "NAME",
+        help = "Bucket with the files [default: $FILES_BUCKET]"
+    )]
+    pub(crate) bucket: Option<String>,
+
+    #[arg(
+        long = "files-endpoint-url",
+        id = "files_endpoint_url",
         value_name = "URL",
         help = "Endpoint of the bucket [default: $AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, AWS itself]"
     )]
-    pub(crate) files_endpoint_url: Option<String>,
+    pub(crate) endpoint_url: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -144,13 +144,13 @@ async fn export(options: &Export) -> Result<(), String> {
 
 /// The files; none where the options name no place.
 async fn files(options: &FilesOptions, of: &StoreOptions) -> Result<Option<Files>, String> {
-    if let Some(folder) = &options.files_dir {
+    if let Some(folder) = &options.dir {
         if !folder.is_dir() {
             return Err(format!("there is no folder {}", folder.display()));
         }
         return Files::in_folder(folder).map(Some).map_err(|error| error.to_string());
     }
-    match options.files_bucket.clone().or_else(|| env("FILES_BUCKET")) {
+    match options.bucket.clone().or_else(|| env("FILES_BUCKET")) {
         Some(bucket) => files_in_bucket(&bucket, options, of).await.map(Some),
         None => Ok(None),
     }
@@ -158,7 +158,7 @@ async fn files(options: &FilesOptions, of: &StoreOptions) -> Result<Option<Files
 
 #[cfg(feature = "aws")]
 async fn files_in_bucket(bucket: &str, options: &FilesOptions, of: &StoreOptions) -> Result<Files, String> {
-    let endpoint_url = options.files_endpoint_url.clone();
+    let endpoint_url = options.endpoint_url.clone();
     let endpoint_url = endpoint_url.or_else(|| env("AWS_ENDPOINT_URL_S3")).or_else(|| env("AWS_ENDPOINT_URL"));
     let settings = settings(endpoint_url.as_deref(), of.region.as_deref()).await?;
     Ok(Files::in_bucket(bucket, settings))
@@ -215,7 +215,7 @@ async fn verify(options: &Verify) -> Result<(), String> {
     let (items, verified) = verified.await.map_err(|error| error.to_string())?;
     match (verified.found, verified.is_whole()) {
         (0, _) if files.is_some() => {
-            eprintln!("The table and its files are whole: {items} items, and nothing is wrong.")
+            eprintln!("The table and its files are whole: {items} items, and nothing is wrong.");
         }
         (0, _) => eprintln!("The table is whole: {items} items, and nothing is wrong. No files were looked at."),
         (found, true) => {

@@ -105,7 +105,7 @@ impl CallRecord {
             let trail = self.store.record_unknown_caller(self.request_id, self.operation, outcome, self.now);
             // An unknown caller is answered even if this fails, and after a short wait. Operators learn of it from the log.
             let why = match tokio::time::timeout(limits::TRAIL_WAIT, trail).await {
-                Ok(Ok(_)) => return Ok(None),
+                Ok(Ok(())) => return Ok(None),
                 Ok(Err(error)) => error.to_string(),
                 Err(elapsed) => elapsed.to_string(),
             };

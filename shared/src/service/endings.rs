@@ -1,7 +1,7 @@
 //! What ends with an agreement that was cancelled or has expired: the papering of funding items, which are open again, its
 //! open movements, and its obligations that are not confirmed (architecture, section 4).
 //!
-//! Decision: the items, 25 at most, are opened in the transaction that ends the agreement ([`opening_items`]), as publication
+//! Decision: the items, 25 at most, are opened in the transaction that ends the agreement (`opening_items`), as publication
 //! sets them in progress in its own: lists filter by phases and count them, and would be wrong until another transaction.
 //!
 //! Movements and obligations may be too many for that. The act that ends the agreement commits with an entry of the due index.

@@ -11,7 +11,6 @@ const APP: &str = "/app";
 /// Puts redirects to the app before a router that answers what no other function does: from `/`, and from `/app/`, since a
 /// gateway's route can't end with a slash. A caller of the API, known by its token, gets the API's answer at `/`: nothing is
 /// there.
-#[must_use]
 pub fn with_entrance(router: Router) -> Router {
     let service = tower::service_fn(move |request: Request<Body>| {
         let mut router = router.clone();

@@ -89,7 +89,7 @@ async fn second_factors_and_payment_instructions_outlive_the_key_that_sealed_the
 
     let old = org.stack().keyring().clone();
     let rotated = ops::keyring::rotate(&old.reveal(), Timestamp::now()).expect("a keyring");
-    let done = walk(&org.store(), &rotated).await;
+    let done = walk(org.store(), &rotated).await;
     assert_eq!((done.resealed, done.current, done.changed), (2, 0, 0));
     let how = Retirement { compromised_since: None, loses_sealed: true };
     let dropped = ops::keyring::retire(&rotated.reveal(), old.current(), how).expect("retired").keyring;
