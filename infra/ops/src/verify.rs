@@ -1,12 +1,13 @@
 //! Checks that the table is whole: walks over it, and shows each item to the store's inspector.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shared::domain::ids::OrgId;
-use shared::platform::files::FileStore;
+use shared::platform::files::{FileStore, FilesError};
 use shared::store::Store;
-use shared::store::inspect::{FileInspector, Finding, Inspector, Repair};
+use shared::store::inspect::{Finding, Inspector, NamedFile, Repair};
 
 use crate::walk::{Walk, WalkError};
 
@@ -58,7 +59,8 @@ pub async fn verify(
     let does = format!("verify{repairs}{only}{files}");
     let mut walk = Walk::<Verified>::begin(store, &does, how.resume).await?;
     let mut inspector = Inspector::new(store, how.organization).await?;
-    let mut of_files = how.files.map(|files| FileInspector::new(files, how.organization));
+    // Each file is read once, however many records name it.
+    let mut seen = HashSet::new();
     while let Some(items) = walk.next_page().await? {
         for finding in inspector.inspect(&items).await? {
             let repair = if how.repairs { Some(inspector.repair(&finding).await?) } else { None };
@@ -72,10 +74,17 @@ pub async fn verify(
             }
             on(&finding, repair, &|line| walk.say(line));
         }
-        if let Some(inspector) = &mut of_files {
-            for finding in inspector.inspect(&items).await? {
+        if let Some(files) = how.files {
+            let named = items.iter().flat_map(|item| NamedFile::of(item, how.organization));
+            for file in named.filter(|file| seen.insert((file.org, file.content.sha256.clone()))) {
+                let is_damaged = match files.get(file.org, &file.content).await {
+                    Ok(_) => continue,
+                    Err(FilesError::NotThere | FilesError::TooLarge) => false,
+                    Err(FilesError::Damaged) => true,
+                    Err(error @ FilesError::Store(_)) => return Err(error.into()),
+                };
                 walk.counts().found += 1;
-                on(&finding, None, &|line| walk.say(line));
+                on(&file.finding(is_damaged), None, &|line| walk.say(line));
             }
         }
         walk.note(u64::try_from(items.len()).unwrap_or_default())?;

@@ -311,7 +311,7 @@ impl DraftFunding {
             let item = self.items.iter().find(|item| item.id() == *id);
             item.is_some_and(|item| {
                 let trust = item.trust_id().and_then(|trust| self.trusts.get(&trust));
-                let trust = trust.map(|trust| (&**trust, trust.version()));
+                let trust = trust.map(|trust| (trust.trustee_contact_ids.as_slice(), trust.version()));
                 !item.has_changed_since_papered(draft.id(), trust, &known)
             })
         };

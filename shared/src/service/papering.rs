@@ -13,7 +13,8 @@ use crate::domain::day::Day;
 use crate::domain::funding::FundingItem;
 use crate::domain::funding::input::{ItemIds, NewPapering};
 use crate::domain::funding::item::Papering;
-use crate::domain::funding::papers::{self, NamesDigest, Paper, Parties};
+use crate::domain::funding::names::NamesDigest;
+use crate::domain::funding::papers::{self, Paper, Parties};
 use crate::domain::ids::{AgreementId, FundingItemId};
 use crate::domain::trust::Trust;
 use crate::domain::workspace::Workspace;
@@ -192,7 +193,7 @@ pub fn paper(
     let (mut events, mut shown) = (Vec::new(), vec![id.uuid()]);
     for item in items {
         let papered_at = scope.moment_after(item.updated_at()).at();
-        let names = Some(NamesDigest::of(&item, Parties { trust: &trust, contacts: &contacts }));
+        let names = Some(NamesDigest::of(item.owner_contact_ids(), &trust.trustee_contact_ids, &contacts));
         let papering = Papering { agreement_id: id, papered_at, trust_version: trust.version(), names };
         // What was checked before still holds: nothing was read again.
         let change = item.paper(papering).map_err(|_| Error::Conflict)?;

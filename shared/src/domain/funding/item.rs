@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::facts::{AssetKind, Detail, Fact, Verb};
-use super::papers::{NamesDigest, Parties};
+use super::names::NamesDigest;
 use super::proof::{Claim, Proof, WithdrawnClaim};
 use super::{CloseReason, FundingStatus, Phase, WaitingOn};
 use crate::domain::actor::Actor;
@@ -11,7 +11,6 @@ use crate::domain::contact::{Contact, ExternalReference};
 use crate::domain::ids::{AgreementId, ContactId, FundingItemId, ProofId, TrustId, WorkspaceId};
 use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
-use crate::domain::trust::Trust;
 use crate::limits;
 use crate::wire::input::texts;
 use crate::wire::text::Folded;
@@ -355,18 +354,18 @@ impl FundingItem {
 
     /// Whether it is no longer as an agreement papers it: it left the agreement, is on hold, its trust has changed since, or
     /// an owner or a trustee has another name than its document says (contract, section 5, `funding_item_changed`). The
-    /// trust comes with its version.
+    /// trust is its trustees and its version.
     #[must_use]
     pub fn has_changed_since_papered(
         &self,
         agreement: AgreementId,
-        trust: Option<(&Trust, u64)>,
+        trust: Option<(&[ContactId], u64)>,
         contacts: &[Contact],
     ) -> bool {
         let Status::Papered { papering } = &self.status else { return true };
-        let Some((trust, version)) = trust else { return true };
-        let is_renamed =
-            || papering.names.is_some_and(|names| names != NamesDigest::of(self, Parties { trust, contacts }));
+        let Some((trustees, version)) = trust else { return true };
+        let now = || NamesDigest::of(&self.owner_contact_ids, trustees, contacts);
+        let is_renamed = || papering.names.is_some_and(|names| names != now());
         papering.agreement_id != agreement || self.hold.is_some() || version != papering.trust_version || is_renamed()
     }
 }

@@ -25,6 +25,7 @@ pub mod facts;
 pub(in crate::domain) mod fixtures;
 pub mod input;
 pub mod item;
+pub mod names;
 pub mod papers;
 pub mod proof;
 pub mod sensitive;

@@ -13,11 +13,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::facts::Verb;
 use super::item::FundingItem;
-use crate::crypto;
+use super::names::name_of;
 use crate::domain::actor::Actor;
 use crate::domain::agreement::gate::{FieldType, GateRule, InformationField};
 use crate::domain::agreement::{
@@ -68,8 +66,7 @@ pub struct Parties<'a> {
 
 impl Parties<'_> {
     fn name(&self, id: ContactId) -> &str {
-        let contact = self.contacts.iter().find(|contact| contact.id == id);
-        contact.map_or("…", |contact| contact.display_name.as_str())
+        name_of(self.contacts, id)
     }
 
     fn names(&self, ids: &[ContactId]) -> String {
@@ -79,23 +76,6 @@ impl Parties<'_> {
             [one] => (*one).to_owned(),
             [first @ .., last] => format!("{} and {last}", first.join(", ")),
         }
-    }
-}
-
-/// The names of people in the document of an item, as a number that changes with them: two lists of names hardly ever have
-/// the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct NamesDigest(u64);
-
-impl NamesDigest {
-    /// That of the owners and trustees of an item, as their contacts are called now.
-    #[must_use]
-    pub fn of(item: &FundingItem, parties: Parties<'_>) -> Self {
-        let people = item.owner_contact_ids().iter().chain(&parties.trust.trustee_contact_ids);
-        let names: Vec<&[u8]> = people.map(|id| parties.name(*id).as_bytes()).collect();
-        let [first, second, third, fourth, fifth, sixth, seventh, eighth, ..] = crypto::fingerprint(&names);
-        Self(u64::from_be_bytes([first, second, third, fourth, fifth, sixth, seventh, eighth]))
     }
 }
 

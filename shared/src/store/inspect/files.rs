@@ -1,58 +1,47 @@
-//! Whether the files that records name are there, and whole.
-
-use std::collections::HashSet;
+//! The files that records name, to be looked at beside the table.
 
 use super::{Finding, Problem, organization_of};
 use crate::domain::agreement::DocumentContent;
 use crate::domain::ids::OrgId;
-use crate::platform::files::{FileStore, FilesError};
 use crate::store::export::{exported, files_of};
 use crate::store::item::Item;
 use crate::store::keys::Key;
-use crate::store::record_kind::Place;
+use crate::store::record_kind::{Place, RecordKind};
 
-/// Looks at files. It reads each once, however many records name it.
-#[derive(Debug)]
-pub struct FileInspector<'a> {
-    files: &'a dyn FileStore,
-    only: Option<OrgId>,
-    seen: HashSet<(OrgId, String)>,
+/// A file that a record names.
+#[derive(Debug, Clone)]
+pub struct NamedFile {
+    /// The organization that has it.
+    pub org: OrgId,
+    /// Its hash and size.
+    pub content: DocumentContent,
+    key: Key,
+    kind: RecordKind,
 }
 
-impl<'a> FileInspector<'a> {
-    /// An inspector of the files of all organizations, or of one.
+impl NamedFile {
+    /// The files that an item names, of all organizations or of one.
     #[must_use]
-    pub fn new(files: &'a dyn FileStore, only: Option<OrgId>) -> Self {
-        Self { files, only, seen: HashSet::new() }
+    pub fn of(item: &Item, only: Option<OrgId>) -> Vec<Self> {
+        let Some(key) = Key::of(item) else { return Vec::new() };
+        let place = Place::of(&key);
+        let org = place.as_ref().and_then(|place| place.org.or_else(|| organization_of(item, Some(place))));
+        let Some(org) = org.filter(|org| only.is_none_or(|only| only == *org)) else { return Vec::new() };
+        let Some((kind, record)) = exported(org, item) else { return Vec::new() };
+        let named = files_of(&record).into_iter();
+        let named = named.map(|(sha256, size_bytes)| DocumentContent { sha256, size_bytes });
+        named.map(|content| Self { org, content, key: key.clone(), kind }).collect()
     }
 
-    /// What is wrong with the files that some items name.
-    ///
-    /// # Errors
-    /// [`FilesError::Store`], when the file store does not answer.
-    pub async fn inspect(&mut self, items: &[Item]) -> Result<Vec<Finding>, FilesError> {
-        let mut findings = Vec::new();
-        for item in items {
-            let Some(key) = Key::of(item) else { continue };
-            let place = Place::of(&key);
-            let org = place.as_ref().and_then(|place| place.org.or_else(|| organization_of(item, Some(place))));
-            let Some(org) = org.filter(|org| self.only.is_none_or(|only| only == *org)) else { continue };
-            let Some((kind, record)) = exported(org, item) else { continue };
-            for (sha256, size_bytes) in files_of(&record) {
-                if !self.seen.insert((org, sha256.clone())) {
-                    continue;
-                }
-                let content = DocumentContent { sha256, size_bytes };
-                let (problem, what) = match self.files.get(org, &content).await {
-                    Ok(_) => continue,
-                    Err(FilesError::NotThere | FilesError::TooLarge) => (Problem::NoFile, "is not there"),
-                    Err(FilesError::Damaged) => (Problem::DamagedFile, "is not as it was written"),
-                    Err(error @ FilesError::Store(_)) => return Err(error),
-                };
-                let says = format!("names a file that {what}: {}", content.sha256);
-                findings.push(Finding { problem, key: key.clone(), kind: Some(kind), says, repair: None });
-            }
-        }
-        Ok(findings)
+    /// That it is not there, or not as it was written.
+    #[must_use]
+    pub fn finding(self, is_damaged: bool) -> Finding {
+        let (problem, what) = if is_damaged {
+            (Problem::DamagedFile, "is not as it was written")
+        } else {
+            (Problem::NoFile, "is not there")
+        };
+        let says = format!("names a file that {what}: {}", self.content.sha256);
+        Finding { problem, key: self.key, kind: Some(self.kind), says, repair: None }
     }
 }

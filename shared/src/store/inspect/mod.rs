@@ -20,7 +20,7 @@ mod funding;
 mod people;
 mod records;
 
-pub use files::FileInspector;
+pub use files::NamedFile;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;

@@ -376,10 +376,11 @@ async fn what_people_wrote_is_text_and_nothing_else() {
 
 #[tokio::test]
 async fn whoever_opens_the_bare_origin_is_in_the_app() {
-    let (_org, _, browser) = signed_in().await;
+    let org = Org::new().await;
+    let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
     for path in ["/", "/app/"] {
-        let page = browser.get(path).await;
-        assert_eq!((page.status, page.location()), (303, "/app"), "{path}");
+        let answer = http.get(format!("{}{path}", org.base_url())).send().await.expect("an answer");
+        assert_eq!((answer.status().as_u16(), &answer.headers()["location"]), (303, &"/app".parse().expect("a value")));
     }
 }
 

@@ -1,0 +1,30 @@
+//! The names of people in the document of an item, as papering keeps them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::crypto;
+use crate::domain::contact::Contact;
+use crate::domain::ids::ContactId;
+
+/// The name of a contact in documents; dots where there is none.
+pub(super) fn name_of(contacts: &[Contact], id: ContactId) -> &str {
+    let contact = contacts.iter().find(|contact| contact.id == id);
+    contact.map_or("…", |contact| contact.display_name.as_str())
+}
+
+/// The names of people in the document of an item, as a number that changes with them: two lists of names hardly ever have
+/// the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NamesDigest(u64);
+
+impl NamesDigest {
+    /// That of the owners of an item and the trustees of its trust, as their contacts are called now.
+    #[must_use]
+    pub fn of(owners: &[ContactId], trustees: &[ContactId], contacts: &[Contact]) -> Self {
+        let people = owners.iter().chain(trustees);
+        let names: Vec<&[u8]> = people.map(|id| name_of(contacts, *id).as_bytes()).collect();
+        let [first, second, third, fourth, fifth, sixth, seventh, eighth, ..] = crypto::fingerprint(&names);
+        Self(u64::from_be_bytes([first, second, third, fourth, fifth, sixth, seventh, eighth]))
+    }
+}
