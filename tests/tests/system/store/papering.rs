@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use shared::domain::funding::CloseReason;
 use shared::service::funding_items::FundingAct;
 use tests::app::{Browser, Page};
+use tests::attending::hidden;
 use tests::client::Request;
 use tests::funding::{Estate, ITEMS, PAPER, TRUSTS, item_path};
 use tests::{Answer, Fault, Org, Rule, eventually};
@@ -171,8 +172,11 @@ async fn what_a_papering_overtakes_is_refused_for_what_is_true_then() {
 /// A member's form that closes an item, held up until a caller has papered it.
 async fn close_overtaken(desk: &Desk, browser: &Browser, item: &Value) -> (Page, Value) {
     let page = format!("/app/funding/items/{}", item["id"].as_str().expect("an id"));
-    let token = browser.get(&page).await.hidden("form_token");
-    let fields = [("form_token", token.as_str()), ("close_reason", "sold"), ("close_note", "")];
+    let action = format!("{page}/close");
+    let own = hidden(&browser.get(&page).await, &action);
+    let typed = [("close_reason", "sold"), ("close_note", "")];
+    let fields: Vec<(&str, &str)> =
+        own.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(typed).collect();
     let held = desk.broken.faults.inject(desk.writes(), Fault::Held);
     let overtake = async {
         held.wait_for_hits(1).await;
@@ -180,7 +184,7 @@ async fn close_overtaken(desk: &Desk, browser: &Browser, item: &Value) -> (Page,
         held.end();
         draft
     };
-    join(browser.post(&format!("{page}/close"), &fields), overtake).await
+    join(browser.post(&action, &fields), overtake).await
 }
 
 /// What leaves an item ready does not refuse the papering, whose documents say what is true then.
