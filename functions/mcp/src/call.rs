@@ -130,7 +130,7 @@ impl Answered {
         json!({"content": content, "structuredContent": value, "isError": false, "_meta": meta})
     }
 
-    /// What the headers of a success say to whoever reads texts only.
+    /// What the headers of a success say, for agents that read only texts.
     fn note(&self) -> Option<String> {
         let etag = self
             .header(ETAG.as_str())
@@ -147,7 +147,7 @@ impl Answered {
     }
 }
 
-/// What to do about an error, for whoever has only this tool's answer.
+/// What to do about an error, for an agent that has only this tool's answer.
 fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
     let errors = envelope["error"]["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     let has_code = |code: &str| errors.iter().any(|error| error["code"] == code);

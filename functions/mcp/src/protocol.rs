@@ -280,7 +280,7 @@ impl Request {
         self.respond(self.kept(json!({"tools": tools})))
     }
 
-    /// A result that a client may keep for a while, whoever its token belongs to.
+    /// A result that a client may keep for a while, and that is the same for every token.
     fn kept(&self, mut result: Value) -> Value {
         if self.revision == Revision::Stateless {
             result["ttlMs"] = json!(KEPT_MS);
