@@ -17,6 +17,10 @@
 //!
 //! Decision: an item that was closed is not opened again while its agreement is a draft or active, or two agreements could
 //! move one asset. The agreement is cancelled, or completed, first.
+//!
+//! Decision: a member withdraws a claim that was recorded for the wrong item, with a reason, and the item is in progress
+//! again. The contract's table has no such transition, but without it the claim would stand until proof or the end of the
+//! agreement, and a schedule would tell of a transfer that its owner never reported.
 
 mod closing;
 mod ending;
