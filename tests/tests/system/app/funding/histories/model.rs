@@ -27,6 +27,7 @@ pub(super) enum Act {
     Complete(usize),
     Expire(usize),
     Claim(usize),
+    Withdraw(usize),
     File(usize),
     Accept(usize),
     Reject(usize),
@@ -45,7 +46,7 @@ pub(super) enum At {
     Unfunded,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub verb: Option<&'static str>,
     has_description: bool,
@@ -57,10 +58,10 @@ pub(super) struct Item {
     /// Its agreement, by its place.
     agreement: Option<usize>,
     /// How many proofs wait for a member.
-    undecided: usize,
+    pub undecided: usize,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Agreement {
     lifecycle: &'static str,
     items: Vec<usize>,
@@ -75,7 +76,7 @@ pub(super) type Refused = Vec<(String, &'static str)>;
 pub(super) type Told = (&'static str, Option<usize>, Value);
 
 /// All of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct World {
     pub items: Vec<Item>,
     agreements: Vec<Agreement>,
@@ -126,7 +127,7 @@ impl Item {
         matches!(self.at, At::Funded | At::Unfunded)
     }
 
-    fn waits_for_proof(&self) -> bool {
+    pub fn waits_for_proof(&self) -> bool {
         matches!(self.at, At::InProgress | At::Claimed)
     }
 
@@ -190,7 +191,9 @@ impl World {
             }
             Act::Cancel(_) => refused("agreement_id", "wrong_state"),
             Act::Expire(_) | Act::Complete(_) => Err(Vec::new()),
-            Act::Claim(item) | Act::File(item) | Act::Accept(item) | Act::Reject(item) => self.prove(*item, act),
+            Act::Claim(item) | Act::Withdraw(item) | Act::File(item) | Act::Accept(item) | Act::Reject(item) => {
+                self.prove(*item, act)
+            }
             Act::Close(item) => self.close(*item),
             Act::Reopen(item) => self.reopen(*item),
         }
@@ -277,6 +280,7 @@ impl World {
         }
         match act {
             Act::Claim(_) if item.at == At::InProgress => item.at = At::Claimed,
+            Act::Withdraw(_) if item.at == At::Claimed => item.at = At::InProgress,
             Act::File(_) => item.undecided += 1,
             Act::Reject(_) if item.undecided > 0 => item.undecided -= 1,
             Act::Accept(_) if item.undecided > 0 => {
@@ -327,6 +331,7 @@ impl World {
             | Act::SortVerb(item, _)
             | Act::Park(item, _)
             | Act::Claim(item)
+            | Act::Withdraw(item)
             | Act::File(item)
             | Act::Accept(item)
             | Act::Reject(item)
@@ -335,7 +340,7 @@ impl World {
         };
         let met = of_items.iter().map(|item| {
             let item = &self.items[*item];
-            format!("{} {}", item.phase(), item.hold.is_some())
+            format!("{} {} {}", item.phase(), item.hold.is_some(), item.undecided > 0)
         });
         let kind = format!("{act:?}");
         let kind = kind.split('(').next().unwrap_or_default();
