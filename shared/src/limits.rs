@@ -553,8 +553,8 @@ pub const OCCURRENCES_WAITING_MAX: usize = 50;
 /// an item that all of them share.
 pub const WORKSPACE_FUNDING_ITEMS_MAX: u16 = 1000;
 /// Places of the ranges in which a funding schedule is read that is longer than one response of `DynamoDB` (1 MB). So many
-/// items with all their facts ([`FACTS_BYTES_MAX`]) and as long names fit in one.
-pub const FUNDING_PLACES_IN_RANGE: u16 = 100;
+/// items with all their facts ([`FACTS_BYTES_MAX`]) and 35 KB of notes each fit in one.
+pub const FUNDING_PLACES_IN_RANGE: u16 = 25;
 /// The facts of one funding item, in bytes of JSON (contract, section 2: 4 KB).
 pub const FACTS_BYTES_MAX: usize = 4 * 1024;
 /// Contacts of one kind that a trust or a funding item names: settlors, trustees, owners. An agreement that papers items has
@@ -566,8 +566,13 @@ pub const PAPERED_ITEMS_MAX: usize = 25;
 pub const CLAIMS_WITHDRAWN_MAX: usize = 10;
 /// Proof of one funding item that waits for a member.
 pub const PROOFS_WAITING_MAX: usize = 20;
-/// Proof that was ever filed for one funding item. Its record keeps all of it, in some 600 bytes each.
+/// Proof that was ever filed for one funding item. Its record keeps all of it, in some 600 bytes each, and its notes.
 pub const PROOFS_PER_ITEM_MAX: usize = 100;
+/// A funding item as it is stored, in bytes, up to which it takes more proof, with [`FUNDING_PROOF_DECISION_BYTES`] for each
+/// that waits: `DynamoDB`'s items end at 400 KB.
+pub const FUNDING_ITEM_BYTES_MAX: usize = 300 * 1024;
+/// What the decision on proof adds to its item at most: a reason of 2,000 characters.
+pub const FUNDING_PROOF_DECISION_BYTES: usize = 8 * 1024;
 /// The facts of all items of a funding schedule, in bytes of JSON. Beyond it the schedule leaves them out, so that the
 /// response stays below [`RESPONSE_BYTES_MAX`]: it has up to a thousand items with names and sentences of 1.5 KB, and
 /// quotation marks count twice.

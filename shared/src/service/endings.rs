@@ -3,6 +3,7 @@
 //!
 //! Decision: the items, 25 at most, are opened in the transaction that ends the agreement (`opening_items`), as publication
 //! sets them in progress in its own: lists filter by phases and count them, and would be wrong until another transaction.
+//! The rows of their proof to review are removed later: the transaction has no room for them.
 //!
 //! Movements and obligations may be too many for that. The act that ends the agreement commits with an entry of the due index.
 //! Each record is then changed in a transaction of its own, with its own audit row. If that is interrupted, the entry is still
@@ -22,7 +23,9 @@ use crate::service::loaded_agreement::obligation_ids;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::change::Changes;
-use crate::store::{Versioned, funding_items as stored_items, movements as stored, obligations as stored_obligations};
+use crate::store::{
+    Versioned, funding_items as stored_items, funding_to_review, movements as stored, obligations as stored_obligations,
+};
 
 /// The operation that cancels a movement with its agreement, in audit rows and log lines.
 pub const END_MOVEMENT: &str = "end_movement";
@@ -80,7 +83,7 @@ pub(super) fn opening_items(
     let mut opened = OpenedItems::default();
     for item in items {
         let Some(open) = item.reopened_with(after, moment) else { continue };
-        opened.changes.push(stored_items::reopen(scope.call(), item, &open)?);
+        opened.changes.push(stored_items::reopen_together(scope.call(), item, &open)?);
         opened.events.push(open.event());
         opened.ids.push(item.id().uuid());
     }
@@ -101,7 +104,11 @@ pub async fn left_to_end(scope: &Scope, id: AgreementId) -> Result<Option<(Agree
     let moment = scope.moment();
     let movements = movements.iter().filter(|movement| movement.ended_with(&agreement, moment).is_some());
     let owed = owed.iter().filter(|obligation| obligation.ended(&agreement, moment).is_some());
-    let items = items.iter().filter(|item| item.reopened_with(&agreement, moment).is_some());
+    let behind = scope.store().left_to_review(items.iter().map(|item| &**item)).await?;
+    let is_left = |item: &&Versioned<FundingItem>| {
+        item.reopened_with(&agreement, moment).is_some() || behind.contains(&item.id())
+    };
+    let items = items.iter().filter(is_left);
     let movements = movements.map(|movement| Left::Movement(movement.id()));
     let owed = owed.map(|obligation| Left::Obligation(obligation.id()));
     let left: Vec<Left> = movements.chain(owed).chain(items.map(|item| Left::FundingItem(item.id()))).collect();
@@ -153,7 +160,10 @@ async fn free_funding_item(
     let scope = system.scope();
     let Some(before) = scope.store().funding_item(id).await? else { return Ok(Plan::new(scope, Settlement::Stale)) };
     let Some(after) = before.reopened_with(agreement, scope.moment()) else {
-        return Ok(Plan::new(scope, Settlement::Stale));
+        let is_behind = !scope.store().left_to_review([&*before]).await?.is_empty();
+        let settlement = if is_behind { Settlement::Settled } else { Settlement::Stale };
+        let forgotten = is_behind.then(|| funding_to_review::forget(scope.call(), &before));
+        return Ok(Plan::new(scope, settlement).change(forgotten).showing([agreement.id().uuid(), id.uuid()]));
     };
     let changes = stored_items::reopen(scope.call(), &before, &after)?;
     let plan = Plan::new(scope, Settlement::Settled).change([changes]).emit([after.event()]);

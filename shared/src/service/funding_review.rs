@@ -126,7 +126,7 @@ pub struct WorkspaceFundingReview {
     pub workspace: Workspace,
     /// All of its trusts and items, and how many are where.
     pub schedule: FundingSchedule,
-    /// Its people, and those of its trusts: who can own an item.
+    /// Its people, as many as forms offer or all of them; those of its trusts; and everyone who owns an item.
     pub people: Vec<Contact>,
 }
 
@@ -138,13 +138,27 @@ impl WorkspaceFundingReview {
     }
 }
 
-/// The funding of a workspace.
+/// The funding of a workspace, with as many of its people as forms offer.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such workspace.
 pub async fn of_workspace(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceFundingReview, Error> {
+    with_people(scope, id, limits::FUNDING_PEOPLE_SHOWN).await
+}
+
+/// The same with all of its people, for files that name them.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such workspace.
+pub async fn of_workspace_with_everyone(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceFundingReview, Error> {
+    with_people(scope, id, limits::WORKSPACE_PEOPLE_MAX).await
+}
+
+async fn with_people(scope: &Scope, id: WorkspaceId, most: usize) -> Result<WorkspaceFundingReview, Error> {
     let (workspace, schedule) = workspace_and_schedule(scope, id).await?;
-    let people = contacts(scope, owner_candidates(&workspace, &schedule.trusts)).await?;
+    let owners = schedule.items.iter().flat_map(FundingItem::owner_contact_ids).copied();
+    let people = people_of(&workspace, &schedule.trusts, most).into_iter().chain(owners).collect();
+    let people = contacts(scope, people).await?;
     Ok(WorkspaceFundingReview { workspace, schedule, people })
 }
 
@@ -157,15 +171,20 @@ async fn workspace_and_schedule(scope: &Scope, id: WorkspaceId) -> Result<(Works
     Ok((workspace.into_inner(), schedule))
 }
 
-/// Who can own an item: the people of the workspace, and those of its trusts.
+/// Who can own an item, as forms offer it: people of the workspace, and those of its trusts.
 fn owner_candidates(workspace: &Workspace, trusts: &[Trust]) -> BTreeSet<ContactId> {
+    people_of(workspace, trusts, limits::FUNDING_PEOPLE_SHOWN)
+}
+
+/// So many people of a workspace at most, and those of its trusts.
+fn people_of(workspace: &Workspace, trusts: &[Trust], most: usize) -> BTreeSet<ContactId> {
     let of_trust =
         |trust: &Trust| trust.settlor_contact_ids.iter().chain(&trust.trustee_contact_ids).copied().collect::<Vec<_>>();
     let own: BTreeSet<ContactId> = trusts.iter().map(|trust| trust.contact_id).collect();
     let of_trusts = trusts.iter().flat_map(of_trust);
     // The trust itself receives: it owns nothing yet.
     let people = workspace.people.iter().copied().filter(|id| !own.contains(id));
-    people.take(limits::FUNDING_PEOPLE_SHOWN).chain(of_trusts).collect()
+    people.take(most).chain(of_trusts).collect()
 }
 
 async fn contacts(scope: &Scope, ids: BTreeSet<ContactId>) -> Result<Vec<Contact>, Error> {

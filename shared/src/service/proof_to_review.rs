@@ -46,7 +46,7 @@ pub(super) async fn to_review(scope: &Scope) -> Result<(Vec<ItemToReview>, usize
         let item = items.remove(&row.id)?;
         let agreement = agreements.get(&row.agreement)?;
         let agreement = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
-        if item.reopened_with(&agreement, scope.moment()).is_some() {
+        if !item.has_proof_to_review() || item.reopened_with(&agreement, scope.moment()).is_some() {
             return None;
         }
         Some(ItemToReview { item, workspace: Workspace::clone(workspaces.get(&row.workspace)?) })

@@ -406,10 +406,11 @@ fn next_version(
         changes.extend(is_due.map(|at| Change::Put(due(org, after.id(), at).into_item())));
     }
     // Whatever ends an agreement, its open movements and its obligations end with it, each in a transaction of its own. The
-    // items that it papers are opened in this one.
+    // items that it papers are opened in this one, and what they leave behind is removed later.
     let ends = after.has_ended_early() && !before.has_ended_early();
     let has_obligations = !after.promises.is_empty() && obligation::projected_at(after).is_some();
-    if ends && (before.open_movements().next().is_some() || has_obligations) {
+    let has_items = !after.funding_item_ids.is_empty();
+    if ends && (before.open_movements().next().is_some() || has_obligations || has_items) {
         changes.push(Change::Put(keys::due(call.now(), Due::Ending, org, after.id().uuid()).into_item()));
     }
     Ok(changes)

@@ -323,7 +323,7 @@ pub(crate) fn start(
     Ok(Changes::decided(call, after.moment(), next(call, before, after)?))
 }
 
-/// The changes with which the end of its agreement opens an item again.
+/// The changes with which the end of its agreement opens an item again, alone.
 pub(crate) fn reopen(
     call: &CallContext,
     before: &Versioned<FundingItem>,
@@ -332,15 +332,30 @@ pub(crate) fn reopen(
     Ok(Changes::decided(call, after.moment(), next(call, before, after)?))
 }
 
-/// The next version of an item: the one way in which an item is written after it was added.
+/// The same in the transaction that ends the agreement. It leaves the row of proof to review behind, which
+/// [`forget`](funding_to_review::forget) removes.
+pub(crate) fn reopen_together(
+    call: &CallContext,
+    before: &Versioned<FundingItem>,
+    after: &ReopenedItem,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided(call, after.moment(), [replacement(call, before, after)?]))
+}
+
+/// What writes the next version of an item, with what goes with it.
 fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem) -> Result<Vec<Change>, StoreError> {
-    if before.id() != after.id() || key(call.org(), before) != key(call.org(), after) {
-        return Err(StoreError::Failed("a funding item in the place of another one".to_owned()));
-    }
-    let record = Change::Replace(encoded(call.org(), after, before.version() + 1)?, before.version());
+    let record = replacement(call, before, after)?;
     let renamed = (before.label() != after.label()).then(|| Change::Put(pointer(call.org(), after)));
     let to_review = funding_to_review::change(call.org(), before, after);
     Ok(std::iter::once(record).chain(renamed).chain(to_review).collect())
+}
+
+/// The next version of an item: the one way in which an item is written after it was added.
+fn replacement(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem) -> Result<Change, StoreError> {
+    if before.id() != after.id() || key(call.org(), before) != key(call.org(), after) {
+        return Err(StoreError::Failed("a funding item in the place of another one".to_owned()));
+    }
+    Ok(Change::Replace(encoded(call.org(), after, before.version() + 1)?, before.version()))
 }
 
 #[cfg(test)]

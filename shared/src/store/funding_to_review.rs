@@ -1,13 +1,19 @@
 //! The rows of funding items with proof that waits for a decision: one for each such item, and none for any other. They are
 //! written and removed with the item, so that Home finds what waits in one read, however many items there are.
+//!
+//! Decision: when an agreement ends, its 25 items at most are opened in one transaction, which has no room for the removal of
+//! 25 rows besides. They are removed with what else ends after the agreement, and until then Home leaves them out.
+
+use std::collections::{HashMap, HashSet};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::change::Change;
+use super::change::{Change, Changes};
 use super::item::{Item, from_versioned_item, number, text};
 use super::keys::{self, Key, SORT};
 use super::list::Order;
 use super::{OrgStore, StoreError, Versioned};
+use crate::domain::call_context::CallContext;
 use crate::domain::funding::FundingItem;
 use crate::domain::funding::proof::Proof;
 use crate::domain::ids::{AgreementId, FundingItemId, OrgId, WorkspaceId};
@@ -35,8 +41,8 @@ pub(crate) struct ItemToReview {
 
 /// The row of an item, if proof of it waits for a decision.
 pub(super) fn row(org: OrgId, item: &FundingItem) -> Option<Item> {
-    let waits = item.proofs().iter().filter(|proof| proof.is_undecided() && !item.is_closed());
-    let since = waits.map(Proof::filed_at).min()?;
+    let waits = item.proofs().iter().filter(|proof| proof.is_undecided());
+    let since = waits.map(Proof::filed_at).min().filter(|_| item.has_proof_to_review())?;
     let mut row = keys::funding_item_to_review(org, item.id()).into_item();
     let sort = keys::funding_item(org, item.workspace_id(), item.place()).sort().to_owned();
     row.insert(AT.to_owned(), AttributeValue::S(sort));
@@ -54,12 +60,25 @@ pub(super) fn change(org: OrgId, before: &FundingItem, after: &FundingItem) -> O
     }
 }
 
+/// The changes that remove the row that an item left behind when its agreement ended, while the item is as it was read.
+pub(crate) fn forget(call: &CallContext, item: &Versioned<FundingItem>) -> Changes {
+    let (org, id) = (call.org(), item.id());
+    let record = keys::funding_item(org, item.workspace_id(), item.place());
+    let row = Change::Delete(keys::funding_item_to_review(org, id));
+    Changes::of(call, [Change::CheckVersion(record, item.version()), row])
+}
+
+/// The agreement under which the proof of a row was filed.
+pub(super) fn agreement_of(row: &Item) -> Option<AgreementId> {
+    text(row, AGREEMENT)?.parse().ok()
+}
+
 fn read(row: &Item) -> Option<ItemToReview> {
     let sort = text(row, AT)?.to_owned();
     Some(ItemToReview {
         id: text(row, SORT)?.parse().ok()?,
         workspace: sort.split('#').next()?.parse().ok()?,
-        agreement: text(row, AGREEMENT)?.parse().ok()?,
+        agreement: agreement_of(row)?,
         since_ms: number(row, SINCE)?,
         sort,
     })
@@ -74,6 +93,21 @@ impl OrgStore {
         self.store.scan_partition(&partition, Order::OldestFirst, &[], visit).await?;
         found.sort_by_key(|row| (row.since_ms, row.id));
         Ok(found)
+    }
+
+    /// Which of some items have a row although no proof of them waits for a decision.
+    pub(crate) async fn left_to_review<'a>(
+        &self,
+        items: impl IntoIterator<Item = &'a FundingItem>,
+    ) -> Result<HashSet<FundingItemId>, StoreError> {
+        let without: HashMap<Key, FundingItemId> = items
+            .into_iter()
+            .filter(|item| !item.has_proof_to_review())
+            .map(|item| (keys::funding_item_to_review(self.org, item.id()), item.id()))
+            .collect();
+        let wanted: Vec<Key> = without.keys().cloned().collect();
+        let found = self.store.get_all(&wanted).await?;
+        Ok(found.iter().filter_map(Key::of).filter_map(|key| without.get(&key).copied()).collect())
     }
 
     /// The funding items of some rows, in one read. Missing ones are left out.

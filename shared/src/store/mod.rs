@@ -33,7 +33,7 @@ pub mod export;
 mod failure;
 pub mod funding_items;
 mod funding_review;
-mod funding_to_review;
+pub(crate) mod funding_to_review;
 pub(crate) mod idempotency;
 pub(crate) mod information;
 pub mod inspect;

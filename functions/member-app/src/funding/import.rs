@@ -25,7 +25,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Page;
 use uuid::Uuid;
 
-use super::import_rows::{NewRow, Parsed, Row, parse};
+use super::import_rows::{NewRow, NotRead, Parsed, Row, parse};
 use super::sheet::{self, KindHelp};
 use super::{facts_for_people, funding_url, item_badge, names};
 use crate::Handler;
@@ -74,7 +74,7 @@ impl Handler for ShowImport {
 }
 
 async fn review(request: &Request) -> Result<WorkspaceFundingReview, Error> {
-    funding_review::of_workspace(request.signed_in()?.scope(), request.path_id("id")?).await
+    funding_review::of_workspace_with_everyone(request.signed_in()?.scope(), request.path_id("id")?).await
 }
 
 fn form_page(
@@ -132,8 +132,9 @@ impl Handler for ReadImport {
         };
         let parsed = match parse(&file, &review, request.now()) {
             Ok(parsed) => parsed.checked(submitted.scope(), &review, None).await?,
-            Err(message) => {
+            Err(NotRead { message, is_sensitive }) => {
                 let fields = Fields::submitted(form, FieldErrors::one(field, FieldCode::InvalidValue, message));
+                let fields = fields.without(|name: &str| name == "csv" && is_sensitive);
                 return Ok(form_page(request, &review, fields, &Parsed::default())?.unprocessable());
             }
         };
@@ -233,10 +234,9 @@ async fn read(request: &Request, scope: &Scope) -> Result<Read, Error> {
 }
 
 async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
-    let Read { review, parsed, import, url } = read(request, request.signed_in()?.scope()).await?;
-    let there = there(&review, &parsed, import);
-    let found = Page::slice(parsed.rows.iter().enumerate(), requested_page(request, "offset"));
-    let row = |(at, row): &(usize, &Row)| PreviewRow::new(&review, row, there.get(*at).copied().unwrap_or_default());
+    let Read { review, parsed, url, .. } = read(request, request.signed_in()?.scope()).await?;
+    let found = Page::slice(parsed.rows.iter(), requested_page(request, "offset"));
+    let row = |row: &&Row| PreviewRow::new(&review, row);
     let problems = parsed.problems();
     let page = PreviewPage {
         layout: Layout::new(request),
@@ -244,7 +244,7 @@ async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageRespon
         workspace: workspace_link(&review),
         back: import_url(review.workspace.id()),
         total: parsed.rows.len(),
-        added: there.iter().filter(|is_there| **is_there).count(),
+        added: parsed.rows.iter().filter(|row| row.is_there).count(),
         more_problems: problems.len().saturating_sub(PROBLEMS_SHOWN),
         problems: problems.into_iter().take(PROBLEMS_SHOWN).collect(),
         left_out: parsed.left_out.join(", "),
@@ -256,8 +256,8 @@ async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageRespon
 }
 
 impl PreviewRow {
-    fn new(review: &WorkspaceFundingReview, row: &Row, is_there: bool) -> Self {
-        let Ok(NewRow { new, item }) = &row.new else { return Self::without_item(row.number) };
+    fn new(review: &WorkspaceFundingReview, row: &Row) -> Self {
+        let Ok(NewRow { new, item }) = &row.new else { return Self::without_item(row) };
         let verb = item.verb().map(|verb| format!(" · {}", words::verb(verb))).unwrap_or_default();
         let facts = facts_for_people(item).into_iter().map(|(name, value)| format!("{name}: {value}"));
         Self {
@@ -269,15 +269,15 @@ impl PreviewRow {
             facts: cut(&facts.collect::<Vec<_>>().join(", ")),
             reference: new.external_reference.as_ref().map(|text| text.as_str().to_owned()).unwrap_or_default(),
             state: Some(item_badge(item)),
-            is_there,
+            is_there: row.is_there,
         }
     }
 
-    /// A row with a problem, which is told beside it.
-    fn without_item(number: usize) -> Self {
+    /// A row with a problem, which is told beside it unless it was added before.
+    fn without_item(row: &Row) -> Self {
         let none = String::new;
         Self {
-            number,
+            number: row.number,
             label: none(),
             about: none(),
             trust: none(),
@@ -285,7 +285,7 @@ impl PreviewRow {
             facts: none(),
             reference: none(),
             state: None,
-            is_there: false,
+            is_there: row.is_there,
         }
     }
 }
@@ -337,13 +337,14 @@ impl Handler for Import {
         let submitted = request.submitted_form()?;
         let Read { review, parsed, import, url } = read(request, submitted.scope()).await?;
         if !parsed.problems().is_empty() {
-            return Ok(preview(request, Some(Notice::bad("Nothing was added", ""))).await?.unprocessable());
+            let title =
+                if parsed.rows.iter().any(|row| row.is_there) { "Nothing more was added" } else { "Nothing was added" };
+            return Ok(preview(request, Some(Notice::bad(title, ""))).await?.unprocessable());
         }
         let workspace = review.workspace.id();
-        let there = there(&review, &parsed, import);
         let new = parsed.rows.iter().enumerate().filter_map(|(at, row)| {
-            let is_there = there.get(at).copied().unwrap_or_default();
-            row.new.as_ref().ok().filter(|_| !is_there).map(|row| (item_id(import, at), row.new.clone()))
+            let new = row.new.as_ref().ok().filter(|_| !row.is_there)?;
+            Some((item_id(import, at), new.new.clone()))
         });
         let new: Vec<(FundingItemId, NewFundingItem)> = new.collect();
         let total = parsed.rows.len();

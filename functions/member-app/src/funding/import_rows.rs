@@ -34,6 +34,8 @@ pub(super) struct Row {
     /// Its number as spreadsheets count.
     pub number: usize,
     pub new: Result<NewRow, Vec<String>>,
+    /// Whether its item was added before.
+    pub is_there: bool,
 }
 
 /// An item to be added, and how it is then.
@@ -54,13 +56,13 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    /// All problems, each with the number of its row.
+    /// All problems, each with the number of its row. What was added before has none, whatever has changed since.
     pub fn problems(&self) -> Vec<(usize, String)> {
         let of_row = |row: &Row| {
             let found = row.new.as_ref().err().cloned().unwrap_or_default();
             found.into_iter().map(|problem| (row.number, problem)).collect::<Vec<_>>()
         };
-        self.rows.iter().flat_map(of_row).collect()
+        self.rows.iter().filter(|row| !row.is_there).flat_map(of_row).collect()
     }
 
     /// The same with what only the records tell: references that other items have, and how much room there is.
@@ -77,6 +79,7 @@ impl Parsed {
         let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
         let room = most.saturating_sub(review.schedule.items.len());
         for (at, row) in self.rows.iter_mut().enumerate() {
+            row.is_there = own.get(at).copied().unwrap_or_default();
             let Ok(NewRow { new, .. }) = &row.new else { continue };
             let id = import.map(|import| item_id(import, at));
             let holder = new.external_reference.as_ref().and_then(|reference| taken.get(reference.as_str()));
@@ -97,19 +100,45 @@ impl Parsed {
     }
 }
 
-/// Reads a file. The error completes "The file …".
-pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp) -> Result<Parsed, String> {
+/// Why a file can't be read.
+#[derive(Debug)]
+pub(super) struct NotRead {
+    /// What completes "The file …".
+    pub message: String,
+    /// Whether it has a number that no page shows again.
+    pub is_sensitive: bool,
+}
+
+impl From<String> for NotRead {
+    fn from(message: String) -> Self {
+        Self { message, is_sensitive: false }
+    }
+}
+
+impl From<&str> for NotRead {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+/// Reads a file.
+pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp) -> Result<Parsed, NotRead> {
     let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
     let rows = statements::rows(file, most + 2).map_err(|refusal| refusal.to_string())?;
     let mut rows = rows.into_iter();
-    let Some((_, header)) = rows.next() else { return Err("is empty".to_owned()) };
-    let columns = columns(&header)?;
+    let Some((_, header)) = rows.next() else { return Err("is empty".into()) };
     let rows: Vec<_> = rows.collect();
+    // Without the names of the columns, any cell may be that of an account.
+    let mut cells = rows.iter().flat_map(|(_, cells)| cells).chain(&header);
+    let columns = columns(&header).map_err(|message| {
+        let is_sensitive = cells.any(|cell| sensitive::check(cell).is_err());
+        NotRead { message, is_sensitive }
+    })?;
     if rows.is_empty() {
-        return Err("has no rows below the names of the columns".to_owned());
+        return Err("has no rows below the names of the columns".into());
     }
     if rows.len() > most {
-        return Err(format!("has more than {most} rows, as many items as a workspace may have"));
+        return Err(format!("has more than {most} rows, as many items as a workspace may have").into());
     }
     let told = |column: &Option<Column>| if let Some(Column::Told(name)) = column { Some(*name) } else { None };
     let mut parsed = Parsed { left_out: columns.iter().filter_map(told).collect(), ..Parsed::default() };
@@ -127,7 +156,7 @@ pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp
             row.problems.push(format!("The external_reference is that of row {first} too."));
         }
         let problems = row.problems;
-        parsed.rows.push(Row { number, new: new.filter(|_| problems.is_empty()).ok_or(problems) });
+        parsed.rows.push(Row { number, new: new.filter(|_| problems.is_empty()).ok_or(problems), is_there: false });
     }
     Ok(parsed)
 }
@@ -141,9 +170,10 @@ fn columns(header: &[String]) -> Result<Vec<Option<Column>>, String> {
     let known = || Column::imported().map(Column::name).collect::<Vec<_>>().join(", ");
     if !unknown.is_empty() {
         let which = if unknown.len() == 1 { "a column that is" } else { "columns that are" };
+        let is_shown = header.iter().all(|name| sensitive::check(name).is_ok());
+        let named = if is_shown { format!(": {}", unknown.join(", ")) } else { String::new() };
         return Err(format!(
-            "has {which} not known: {}. The first row names the columns; known ones are {}",
-            unknown.join(", "),
+            "has {which} not known{named}. The first row names the columns; known ones are {}",
             known()
         ));
     }

@@ -60,6 +60,12 @@ impl FundingItem {
         Ok(self.touched(next, moment.at()))
     }
 
+    /// Whether proof of it waits for a member's decision.
+    #[must_use]
+    pub fn has_proof_to_review(&self) -> bool {
+        !self.is_closed() && self.proofs.iter().any(Proof::is_undecided)
+    }
+
     /// The claims that members withdrew, the oldest first.
     #[must_use]
     pub fn withdrawn_claims(&self) -> &[WithdrawnClaim] {
@@ -89,6 +95,10 @@ impl FundingItem {
         }
         let mut next = self.clone();
         next.proofs.push(Proof::file(new, by, moment.at()));
+        let bytes = serde_json::to_vec(&next).map_or(usize::MAX, |bytes| bytes.len());
+        if bytes.saturating_add((waiting + 1) * limits::FUNDING_PROOF_DECISION_BYTES) > limits::FUNDING_ITEM_BYTES_MAX {
+            return Err(NotDone::TooMuchProof);
+        }
         Ok(self.touched(next, moment.at()))
     }
 

@@ -11,7 +11,7 @@ mod keys;
 mod named;
 
 use keys::has_key;
-use named::{joined, without_named_groups, without_named_numbers};
+use named::{joined, without_named_groups, without_named_numbers, without_parcels};
 
 /// What is said to a person who typed one.
 const REFUSED: &str =
@@ -26,7 +26,7 @@ pub fn check(text: &str) -> Result<(), (FieldCode, String)> {
     let is_sensitive = has_key(text)
         || has_card_number(&without_named_groups(&joined))
         || has_iban(text)
-        || has_social_security_number(&without_named_numbers(&joined))
+        || has_social_security_number(&without_parcels(&joined))
         || has_account_number(&without_named_numbers(&joined));
     refuse(is_sensitive)
 }
@@ -37,7 +37,7 @@ pub fn check(text: &str) -> Result<(), (FieldCode, String)> {
 /// `sensitive_value`.
 pub fn check_identifier(text: &str) -> Result<(), (FieldCode, String)> {
     let joined = joined(text);
-    let taxpayer = without_named_numbers(&joined);
+    let taxpayer = without_parcels(&joined);
     refuse(has_key(text) || has_card_number(&joined) || has_iban(text) || has_social_security_number(&taxpayer))
 }
 

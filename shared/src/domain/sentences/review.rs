@@ -95,6 +95,7 @@ pub fn effects(
             if !agreement.promises.is_empty() && projected_at(agreement).is_some() {
                 effects.push("Its obligations that are not confirmed are cancelled.".to_owned());
             }
+            effects.extend(funding_items_opened(agreement).map(str::to_owned));
             effects.extend(payments(facts));
             effects
         }
@@ -121,6 +122,10 @@ pub fn effects(
                     StageState::Upcoming => {}
                 }
             }
+            if !agreement.funding_item_ids.is_empty() {
+                effects
+                    .push("Its funding items are in progress, and wait for proof from the receiving side.".to_owned());
+            }
             if published.lifecycle() == Lifecycle::Completed {
                 effects.push("Nothing is left to wait for: the agreement is completed.".to_owned());
             }
@@ -129,6 +134,16 @@ pub fn effects(
             effects
         }
     }
+}
+
+/// What a cancellation does to the funding items that an agreement papers; none without any.
+fn funding_items_opened(agreement: &Agreement) -> Option<&'static str> {
+    (!agreement.funding_item_ids.is_empty()).then(|| match agreement.lifecycle() {
+        Lifecycle::Draft => "Its funding items are open again, to be papered anew.",
+        _ => {
+            "Its funding items that are not closed are open again: their claims end, and proof that was filed no longer counts."
+        }
+    })
 }
 
 /// What a cancellation does to the payments of an agreement; none if it has none that are not done.

@@ -8,7 +8,7 @@ use super::super::keys::{self, Due};
 use super::super::record_kind::{Place, RecordKind};
 use super::super::{funding_items, funding_to_review, trusts};
 use super::records::{leads_here, refers_to_contacts};
-use super::{Problem, Sight, is_same};
+use super::{Problem, Sight, is_same, unchanged};
 use crate::domain::agreement::Agreement;
 use crate::domain::funding::FundingItem;
 use crate::domain::ids::OrgId;
@@ -30,9 +30,21 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
             let Some(sort) = text(sight.item, funding_to_review::AT) else { return sight.unreadable() };
             let at = keys::with_sort(keys::funding_items(org), sort);
             let (says, own) = ("leads to a funding item without proof to review", sight.item.clone());
-            sight.derives_from(at, Problem::PointerWithoutRecord, says, move |item| {
-                let item = from_item::<FundingItem>(item.clone());
-                item.is_ok_and(|item| funding_to_review::row(org, &item).is_some_and(|row| is_same(&own, &row)))
+            let agreement = funding_to_review::agreement_of(sight.item);
+            let key = sight.key.clone();
+            sight.check([at.clone()], move |known| {
+                // It is removed with what else ends after its agreement.
+                if agreement.is_some_and(|id| known.underway.endings.contains(&(org, id.uuid()))) {
+                    return Vec::new();
+                }
+                let found = known.get(&at);
+                let item = found.and_then(|item| from_item::<FundingItem>(item.clone()).ok());
+                let row = item.and_then(|item| funding_to_review::row(org, &item));
+                if row.is_some_and(|row| is_same(&own, &row)) {
+                    return Vec::new();
+                }
+                let repair = vec![Change::Delete(key), unchanged(at.clone(), found)];
+                vec![(Problem::PointerWithoutRecord, format!("{says}: {at}"), Some(repair))]
             });
         }
         RecordKind::Trust => trust(sight, org),

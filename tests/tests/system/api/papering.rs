@@ -14,7 +14,7 @@ use shared::service::funding_items::FundingAct;
 use tests::clockwork::Clockwork;
 use tests::drafts::{Coming, Drafted, make_due};
 use tests::funding::{Estate, ITEMS, PAPER, TRUSTS, funding_path, item_path, proof};
-use tests::{Needs, Org, drafts};
+use tests::{Needs, Org, drafts, eventually};
 
 use crate::unknown_id;
 
@@ -141,10 +141,43 @@ async fn twenty_five_items_are_papered_published_and_given_free_together() {
     assert_eq!(summary(&org, &estate.workspace).await["papered"], 25);
     decide(&org, &maren, &draft, ProposalAction::PublishAgreement).await;
     assert_eq!(summary(&org, &estate.workspace).await["in_progress"], 25, "in the transaction of the publication");
+    file_proof_of_all(&org, &maren, &items).await;
     decide(&org, &maren, &draft, ProposalAction::CancelAgreement).await;
     assert_eq!(summary(&org, &estate.workspace).await["ready"], 25, "in the transaction of the cancellation");
     let events = org.events().await;
     assert_eq!(events.iter().filter(|event| event["type"] == "funding_item.reopened").count(), 25);
+    nothing_is_left_to_review(&org, &maren).await;
+    // The same by the clock.
+    let draft = org.paper(&named).await;
+    let id = draft["id"].as_str().expect("an id");
+    let later = Timestamp::now().plus_seconds(3600);
+    Drafted::of(&org, id).await.change(&org, |draft| draft.expires_at = Some(later)).await;
+    decide(&org, &maren, &draft, ProposalAction::PublishAgreement).await;
+    file_proof_of_all(&org, &maren, &items).await;
+    make_due(&org, id, Coming::Expiry).await;
+    Clockwork::of(&org).tick().await;
+    assert_eq!(summary(&org, &estate.workspace).await["ready"], 25, "in the transaction of the expiry");
+    nothing_is_left_to_review(&org, &maren).await;
+}
+
+/// Proof of each item waits for a member.
+async fn file_proof_of_all(org: &Org, maren: &tests::app::Person, items: &[Value]) {
+    for item in items {
+        assert_eq!(org.act_on_item(maren, item, FundingAct::FileProof(proof())).await, Ok(()));
+    }
+}
+
+/// Home has no proof to review from the end of the agreement on, and its rows are removed soon.
+async fn nothing_is_left_to_review(org: &Org, maren: &tests::app::Person) {
+    let home = tests::app::Browser::of(org, maren).await.get("/app").await;
+    assert!(home.status == 200 && !home.says("Proof of transfers to review"), "{}", home.body);
+    eventually("no row of proof to review is left", async || {
+        let rows = org.state().await;
+        let is_left = rows.iter().any(|row| tests::rows::key(row).0.contains("FUNDINGTOREVIEW"))
+            || org.due().await.iter().any(|due| due.contains("ENDING"));
+        (!is_left).then_some(())
+    })
+    .await;
 }
 
 /// Whatever ends an agreement, every read says from then on that its items are open, and no clock has to come by.
@@ -192,6 +225,7 @@ async fn items_are_open_again_in_the_moment_in_which_their_agreement_ends() {
         org.post(format!("{}/park", item_path(&second)), &json!({"waiting_on": null})).send().await.ok(200);
         let reopened = org.events().await.into_iter().filter(|event| event["type"] == "funding_item.reopened").count();
         assert_eq!(reopened, 2 * (round + 1), "each once: {ending}");
+        Clockwork::of(&org).tick().await;
         assert!(!org.due().await.iter().any(|due| due.contains("ENDING")), "nothing is left to do");
     }
 }

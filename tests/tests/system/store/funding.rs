@@ -255,4 +255,4 @@ async fn the_longest_schedule_is_exact_and_takes_two_waits() {
 }
 
 /// The ranges behind the first response of that schedule.
-const RANGES: usize = 8;
+const RANGES: usize = 31;

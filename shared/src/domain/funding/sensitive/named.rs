@@ -35,8 +35,14 @@ const NAMING: [&str; 30] = [
     "isin",
     "vin",
 ];
+/// Those of them beside which a number of the form `123-45-6789` is no social security number.
+const OF_PARCELS: [&str; 6] = ["parcel", "apn", "ain", "pid", "folio", "pin"];
+/// A word that names the number of a parcel, and of a taxpayer: nine digits alone are taken for the latter.
+const TAX: &str = "tax";
 /// Words that may stand between such a word and its number.
 const BETWEEN: [&str; 9] = ["no", "nr", "number", "numbers", "id", "identification", "identifier", "lot", "is"];
+/// The word with which `tax` is about a parcel.
+const LOT: &str = "lot";
 /// Words that say that somebody is reached under a number.
 const REACHING: [&str; 5] = ["call", "contact", "reach", "text", "whatsapp"];
 /// How many words may stand between such a word and the phone number: a name, and how to put it.
@@ -89,8 +95,16 @@ fn is_beside_hyphen(rest: &[char], joined: &[char]) -> bool {
 pub(super) fn without_named_numbers(text: &str) -> String {
     let is_of_account = words(text).any(|word| OF_ACCOUNTS.contains(&word.to_lowercase().as_str()));
     without(text, |number, before| {
-        before.is_named || (before.is_reaching && is_phone(number)) || (!is_of_account && is_cusip(number))
+        let is_taxpayer = before.is_of_tax && number.len() == 9 && number.bytes().all(|byte| byte.is_ascii_digit());
+        (before.is_named && !is_taxpayer)
+            || (before.is_reaching && is_phone(number))
+            || (!is_of_account && is_cusip(number))
     })
+}
+
+/// The text without the numbers that a word before them calls a parcel.
+pub(super) fn without_parcels(text: &str) -> String {
+    without(text, |_, before| before.is_of_parcel)
 }
 
 /// The text without those of the named numbers that have hyphens where no card has them, as parcels and folios do: one in ten
@@ -111,6 +125,10 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
     is_named: bool,
+    /// Whether the word that names it is one of a parcel.
+    is_of_parcel: bool,
+    /// Whether the word that names it is `tax`, without one of a parcel.
+    is_of_tax: bool,
     is_reaching: bool,
 }
 
@@ -122,7 +140,9 @@ fn without(text: &str, is_left_out: impl Fn(&str, Before) -> bool) -> String {
         let bare = word.trim_end_matches(|letter: char| !letter.is_alphanumeric());
         let lower = bare.to_lowercase();
         if NAMING.contains(&lower.as_str()) {
-            before.is_named = true;
+            let is_of_parcel = OF_PARCELS.contains(&lower.as_str()) || (before.is_named && before.is_of_parcel);
+            before.is_of_tax = !is_of_parcel && (lower == TAX || (before.is_named && before.is_of_tax));
+            (before.is_named, before.is_of_parcel) = (true, is_of_parcel);
         } else if bare.bytes().any(|byte| byte.is_ascii_digit()) {
             if is_left_out(bare, before) {
                 kept.push('…');
@@ -130,7 +150,9 @@ fn without(text: &str, is_left_out: impl Fn(&str, Before) -> bool) -> String {
                 continue;
             }
         } else if !bare.is_empty() && !BETWEEN.contains(&lower.as_str()) {
-            before.is_named = false;
+            (before.is_named, before.is_of_parcel, before.is_of_tax) = (false, false, false);
+        } else if lower == LOT {
+            before.is_of_tax = false;
         }
         if REACHING.contains(&lower.as_str()) {
             (before.is_reaching, since) = (true, 0);

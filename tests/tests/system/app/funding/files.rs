@@ -122,6 +122,12 @@ async fn a_file_with_problems_adds_nothing_and_tells_each() {
     }
     let many = format!("label\n{}", "x\n".repeat(1001));
     assert_says(&desk.upload(many.as_bytes()).await, &["has more than 1000 rows"]);
+    // Without the names of the columns, nothing says which cell is an account.
+    let nameless = "Checking 000123456789\nSavings 000987654321\n";
+    let pasted = submit(&desk.maren, &desk.import(), &desk.import(), &[("csv", nameless)]).await;
+    assert_eq!(pasted.status, 422, "{}", pasted.body);
+    assert_says(&pasted, &["has a column that is not known. The first row names the columns"]);
+    assert!(!pasted.says("000123456789") && !pasted.says("000987654321"), "{}", pasted.body);
     // What was pasted is kept.
     let pasted = submit(&desk.maren, &desk.import(), &desk.import(), &[("csv", "label,Wert\nHaus,5\n")]).await;
     assert_eq!(pasted.status, 422, "{}", pasted.body);
@@ -273,6 +279,13 @@ async fn files_that_go_out_tell_claims_from_proof() {
     desk.done(&item, "proof", &typed).await;
     let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
     assert!(csv.body.contains(",new_statement,2026-03-16,to_review,,"), "{}", csv.body);
+    // Owners are named, whether they are among the people of the workspace or not.
+    let (other, owner) = (desk.org.funding_item(&desk.estate.workspace, "Canoe").await, desk.org.person("Nadia").await);
+    let owners = serde_json::json!({"owner_contact_ids": [owner["id"]]});
+    desk.org.patch(tests::funding::item_path(&other), &owners).send().await.ok(200);
+    let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
+    let line = csv.body.lines().find(|line| line.starts_with("Canoe,")).expect("its row");
+    assert!(line.contains(",Nadia,"), "{line}");
     let print = desk.maren.get(&format!("/app/papers/{}/schedule.pdf", desk.workspace())).await;
     assert_eq!((print.status, print.headers["content-type"].to_str().expect("a type")), (200, "application/pdf"));
     assert!(print.bytes.starts_with(b"%PDF-1.7") && print.bytes.len() > 5_000);

@@ -14,6 +14,8 @@ use super::assert_says;
 use crate::STACK;
 
 const ROWS: usize = 1000;
+/// The problems that a page shows one by one.
+const PROBLEMS_SHOWN: usize = 50;
 
 /// The first member of a process's first organization, signed in.
 async fn signed_in(process: &Process) -> Browser {
@@ -48,7 +50,7 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     let first = serve.start().await;
     let client = first.client();
     let workspace = client.post("/api/v1/workspaces", &json!({"name": "Harbor"})).send().await.ok(201);
-    let trust = json!({"workspace_id": workspace["id"], "formal_name": "The Harbor Trust"});
+    let trust = json!({"workspace_id": workspace["id"], "formal_name": "The Harbor Trust", "external_reference": "t"});
     client.post(TRUSTS, &trust).send().await.ok(201);
     let browser = Arc::new(signed_in(&first).await);
     let funding = format!("/app/funding/{}", workspace["id"].as_str().expect("an id"));
@@ -83,6 +85,23 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     let found = client.get(ITEMS).query("external_reference", "ref-1").send().await.ok(200);
     let listed = client.get(ITEMS).query("search", "Asset 0001").send().await.ok(200);
     assert_eq!(found["data"], listed["data"]);
+    // What has changed since matters to the rows that are left, and to no row that is there.
+    let name = async |name: &str| {
+        let mut renamed = trust.clone();
+        renamed["formal_name"] = json!(name);
+        client.post(TRUSTS, &renamed).send().await.ok(200)
+    };
+    name("The Pier Trust").await;
+    let told = browser.get(&preview).await;
+    let more = format!("{} more problems.", ROWS - there - PROBLEMS_SHOWN);
+    let known =
+        if there == 1 { "1 row is added already.".to_owned() } else { format!("{there} rows are added already.") };
+    assert_says(&told, &["No trust of this workspace is named “The Harbor Trust”.", &more, &known]);
+    let token = browser.get(&funding).await.hidden("form_token");
+    let refused = browser.post(&preview, &[("form_token", &token)]).await;
+    assert_eq!((refused.status, total(&second, &workspace).await), (422, there));
+    assert_says(&refused, &["Nothing more was added"]);
+    name("The Harbor Trust").await;
     let mut presses = 0;
     while total(&second, &workspace).await < ROWS {
         assert_eq!(press(&browser, &preview).await, 303);
