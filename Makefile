@@ -1,8 +1,8 @@
 # What can be done here. `make` alone lists it.
 #
 # `run` and `test` need Rust and a C compiler and nothing else. The others fetch pinned tools below target/tools first
-# (scripts/tools), which takes Python 3 with venv; `check` and `test-aws` also want npm, `test-aws` Java 17 and
-# `test-browser` Chromium.
+# (scripts/tools), which takes Python 3 with venv; `check`, `conformance` and `test-aws` also want npm, `test-aws` Java 17
+# and `test-browser` Chromium.
 
 .DEFAULT_GOAL := help
 SHELL := bash
@@ -28,7 +28,7 @@ ZIPPED = --output-format zip --lambda-dir target/lambda-zip
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
 
-.PHONY: help run test test-browser test-aws check bench bench-api bench-start generate watch build package deploy destroy localstack
+.PHONY: help run test test-browser test-aws conformance check bench bench-api bench-start generate watch build package deploy destroy localstack
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ test-browser: ## The app in Chromium: each page at two widths, light and dark, w
 
 test-aws: ## The same system tests against AWS's DynamoDB Local and an emulator of SQS, or what AWS_ENDPOINT_URL names
 	scripts/test-aws
+
+conformance: ## The interface against programs that are not ours: linters, generated clients, MCP's suite, a fuzzer
+	scripts/conformance
 
 # The second run of clippy: the stack as `make run` builds it, without the feature `lambda`; and files in a bucket.
 check: ## Format, wording, the template, lints, documentation, dependencies

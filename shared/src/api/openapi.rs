@@ -17,7 +17,6 @@ use crate::domain::ids::RequestId;
 use crate::error::{Envelope, Error, ErrorBody, ErrorCode};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
-use crate::wire::text::{INVISIBLE, is_in};
 
 /// The path of the document.
 pub const PATH: &str = "/openapi.json";
@@ -191,8 +190,7 @@ impl Description {
         });
         without_sources(&mut document);
         with_descriptions_in_front(&mut document);
-        let text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        escaped_where_invisible(&text) + "\n"
+        serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
     }
 
     fn add_schema<T: ToSchema>(&mut self) -> Value {
@@ -340,17 +338,6 @@ fn with_descriptions_in_front(value: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
-}
-
-/// Writes characters that can't be seen as JSON's escapes: patterns have some, and a file should have none.
-fn escaped_where_invisible(json: &str) -> String {
-    let escape = |character: char| -> String {
-        let mut units = [0; 2];
-        let units = character.encode_utf16(&mut units);
-        units.iter().flat_map(|unit| ["\\u".to_owned(), format!("{unit:04x}")]).collect()
-    };
-    let written = |character| if is_in(INVISIBLE, character) { escape(character) } else { character.to_string() };
-    json.chars().map(written).collect()
 }
 
 /// A reference with a description of its own.

@@ -70,7 +70,8 @@ fn is_number(label: &str) -> bool {
         || hexadecimal.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-/// The pattern of addresses. It takes any character beyond ASCII in a label, and leaves the length of parts out.
+/// The pattern of addresses. It takes any character beyond ASCII that can be seen in a label, leaves the length of parts
+/// out, and takes all characters beyond the first plane for visible ones ([`text::class`]).
 fn email_pattern() -> String {
     let unseen = text::class(&[text::BLANK, text::CONTROL, text::INVISIBLE].concat());
     let atom = format!(r#"[^"%(),.:;<>@\[\\\]{unseen}]+"#);

@@ -54,7 +54,7 @@ impl utoipa::PartialSchema for Note {
             .schema_type(utoipa::openapi::schema::Type::String)
             .description(Some("A free text of one line or several, with up to 2,000 characters. Control characters other than tabs and line breaks are refused, and so are the overrides of direction U+202D and U+202E. Blanks around it are removed."))
             .min_length(Some(1))
-            .pattern(Some(text::bounded(&text::lines_pattern(), limits::NOTE_CHARS_MAX)))
+            .pattern(Some(text::lines_pattern(Some(limits::NOTE_CHARS_MAX))))
             .examples(["Terms as agreed on Tuesday's call."])
             .into()
     }

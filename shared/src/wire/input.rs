@@ -195,7 +195,7 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for OrDefault<T> {
 }
 
 /// Declares newtypes of text that is valid by construction: trimmed, one line, bounded. A type may have a check of its
-/// own in addition, with the pattern and the format that describe it.
+/// own in addition, with the pattern, which takes no blanks, and the format that describe it.
 macro_rules! texts {
     ($(
         $(#[doc = $about:literal])+
@@ -214,8 +214,9 @@ macro_rules! texts {
                     .schema_type(utoipa::openapi::schema::Type::String)
                     .description(Some($crate::wire::text::line_description(concat!($($about),+), $max)))
                     .min_length(Some(1))
-                    .pattern(Some($crate::wire::text::bounded(&$crate::wire::text::line_pattern(), $max)))
-                    $(.pattern(Some($crate::wire::text::bounded(&$pattern(), $max)))
+                    .pattern(Some($crate::wire::text::line_pattern($max)))
+                    $(.max_length(Some($max))
+                    .pattern(Some($pattern()))
                     .format(Some(utoipa::openapi::schema::SchemaFormat::Custom($format.to_owned()))))?
                     .examples([$example])
                     .into()

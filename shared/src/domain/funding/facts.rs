@@ -267,9 +267,9 @@ impl Fact {
             FactType::Line | FactType::Identifier => schema
                 .schema_type(Type::String)
                 .min_length(Some(1))
-                .pattern(Some(text::bounded(&text::line_pattern(), limits::NAME_CHARS_MAX))),
+                .pattern(Some(text::line_pattern(limits::NAME_CHARS_MAX))),
             FactType::Lines => {
-                schema.schema_type(Type::String).min_length(Some(1)).pattern(Some(text::lines_pattern()))
+                schema.schema_type(Type::String).min_length(Some(1)).pattern(Some(text::lines_pattern(None)))
             }
             FactType::Last4 => schema.schema_type(Type::String).pattern(Some("^[0-9A-Za-z]{4}$")),
             FactType::Amount => schema.schema_type(Type::Integer).minimum(Some(1)),

