@@ -80,7 +80,7 @@ async function look(view, scene, tabs, path, made) {
     await tab.page.goto(tab.base + path);
     await scene.act?.(tab.page, made);
     for (const fault of await faults(tab, scene)) found(`${scene.name}, ${view.name}: ${fault}`);
-    await screenshot(tab, scene.name);
+    await screenshot(tab, scene);
     if (scene.as === 'nobody') await tab.context.clearCookies();
   } catch (error) {
     found(`${scene.name}, ${view.name}: ${error.message}`);

@@ -490,9 +490,9 @@ export async function walkDrawing(chrome, stack, found) {
   await press('link', 'Review and sign: Sign “Grant agreement”');
   await press('link', 'Go to your signature');
   const drawing = await drawTwice(page);
-  await screenshot(tab, 'Participant, drawing with a finger');
+  await screenshot(tab, { name: 'Participant, drawing with a finger' });
   await press('button', 'Sign');
   await showsDrawing(page, drawing);
-  await screenshot(tab, 'Participant, receipt of a drawing');
+  await screenshot(tab, { name: 'Participant, receipt of a drawing' });
   await Promise.all([tab.context.close(), member.context.close()]);
 }

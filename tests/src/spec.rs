@@ -245,6 +245,14 @@ pub fn validator_of(component: &str) -> Validator {
     jsonschema::options().build(&document["components"]["schemas"][component]).expect("a schema")
 }
 
+/// What is wrong with a value of a schema of the document; none if it fits.
+#[must_use]
+pub fn fault(document: &Value, schema: &Value, value: &Value) -> Option<String> {
+    let root = json!({"components": document["components"], "allOf": [schema]});
+    let validator = jsonschema::options().should_validate_formats(true).build(&root).expect("a schema");
+    validator.iter_errors(value).next().map(|error| error.to_string())
+}
+
 #[track_caller]
 fn assert_valid(validator: &Validator, value: &Value) {
     let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();

@@ -36,6 +36,12 @@ impl Asset {
         format!("{}?v={}", self.path, self.version)
     }
 
+    /// What is before the part about the frame, of the stylesheet.
+    pub fn head(&self) -> String {
+        let text = String::from_utf8_lossy(&self.content);
+        text.split("/* Frame */").next().unwrap_or_default().to_owned()
+    }
+
     /// The response to a request for it.
     fn serve(&self, request: &Request<Body>) -> Response {
         let is_current = request.uri().query().and_then(|query| query.strip_prefix("v=")) == Some(&self.version);

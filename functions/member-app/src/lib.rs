@@ -49,7 +49,7 @@ mod part;
 mod password_link;
 mod proposal;
 mod proposals;
-mod reference;
+pub mod reference;
 mod response;
 mod search;
 mod second_factor;
@@ -81,6 +81,12 @@ use response::PageResponse;
 
 /// The beginnings of the addresses of participants.
 const PART_ADDRESSES: [&str; 4] = ["/app/evidence/parts/", "/app/links/", "/app/parts/", "/app/pictures/"];
+
+/// The beginning of the stylesheet: fonts, colors and plain elements, for a page beside the app that is to look like it.
+#[must_use]
+pub fn style_head() -> String {
+    assets::STYLE.head()
+}
 
 /// A page, or the action of a form.
 trait Handler: 'static {

@@ -3,7 +3,7 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use serde_json::Value;
-use shared::api::openapi;
+use shared::api::{openapi, page};
 use shared::error::Error;
 use shared::web::Request;
 
@@ -11,7 +11,7 @@ use crate::Handler;
 use crate::layout::Layout;
 use crate::response::PageResponse;
 
-mod description;
+pub mod description;
 
 use description::{Answer, Description, Operation, Part};
 
@@ -21,9 +21,9 @@ pub(crate) const PATH: &str = "/app/developers/reference";
 const ERRORS: &str = "errors";
 
 /// Text with code in it, as paragraphs.
-#[derive(Template)]
+#[derive(Debug, Template)]
 #[template(path = "prose.html")]
-struct Prose {
+pub struct Prose {
     paragraphs: Vec<Vec<Span>>,
 }
 
@@ -31,6 +31,7 @@ struct Prose {
 impl HtmlSafe for Prose {}
 
 /// A part of a paragraph.
+#[derive(Debug)]
 struct Span {
     text: String,
     is_code: bool,
@@ -38,7 +39,8 @@ struct Span {
 
 impl Prose {
     /// Text as the description has it: an empty line between paragraphs, backticks around code.
-    fn new(text: &str) -> Self {
+    #[must_use]
+    pub fn new(text: &str) -> Self {
         let spans = |paragraph: &str| {
             let parts = paragraph.split('`').enumerate();
             let spans = parts.map(|(at, text)| Span { text: text.to_owned(), is_code: at % 2 == 1 });
@@ -56,6 +58,7 @@ struct ListPage {
     about: Prose,
     groups: Vec<Group>,
     document: &'static str,
+    docs: &'static str,
     errors: String,
 }
 
@@ -99,6 +102,7 @@ impl Handler for List {
             about: Prose::new(description.about()),
             groups: description.tags().map(group).collect(),
             document: openapi::PATH,
+            docs: page::DOCS,
             errors: format!("{PATH}/{ERRORS}"),
         };
         PageResponse::render(&page)

@@ -1,4 +1,4 @@
-//! The read operations, `GET /api/v1/**`, with a file per resource.
+//! The read operations, `GET /api/v1/**`, with a file per resource, and the documentation at `/docs`.
 
 mod agreements;
 mod contacts;
@@ -12,6 +12,15 @@ mod trusts;
 mod workspaces;
 
 use shared::api::operation::Register;
+use shared::api::page::{self, PublicPage};
+
+/// The documentation for people, and its policy. `make generate` writes both files.
+pub const DOCS: PublicPage = PublicPage {
+    path: page::DOCS,
+    operation: "view_docs",
+    compressed: include_bytes!("../docs/page.html.gz"),
+    policy: include_str!("../docs/policy.txt"),
+};
 
 /// Registers this function's operations.
 pub fn operations(routes: &mut impl Register) {

@@ -64,6 +64,7 @@ fn ready_text(ready: &ReadyFile, ready_file: &Path, log_file: &Path, is_terminal
         "\n{GREEN}{BOLD}Countersign is ready{RESET}\n\n  \
          API     {BOLD}{base_url}/api/v1{RESET}\n  \
          App     {BOLD}{app_url}{RESET}  {DIM}(members and passwords: see Access){RESET}\n  \
+         Docs    {base_url}/docs\n  \
          Spec    {base_url}/openapi.json\n  \
          Access  {}  {DIM}(organizations, tokens, members){RESET}\n  \
          Log     {}\n\n\

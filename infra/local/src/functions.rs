@@ -42,6 +42,14 @@ pub fn openapi_json() -> String {
     description.into_json()
 }
 
+/// The documentation for people, as `functions/read-api/docs` keeps it.
+///
+/// # Errors
+/// When it can't be written.
+pub fn documentation() -> Result<docs::Files, String> {
+    docs::files(&openapi_json()).map_err(|error| error.to_string())
+}
+
 /// The tools of agents, as `functions/mcp/tools.json` keeps them.
 #[must_use]
 pub fn tools_json() -> String {
@@ -85,7 +93,7 @@ impl Functions {
         let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
         let app = AppState::without_https(store, origin, log, TimeScale::scaled(time_scale));
         let app = Arc::new(app.with_webhooks(webhooks).with_files(files));
-        let mut api = Routes::new().with_description();
+        let mut api = Routes::new().with_description().with_page(&read_api::DOCS);
         operations(&mut api);
         let api = api.into_router(app.clone());
         let operations = match &calls {

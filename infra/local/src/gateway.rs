@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use http::Method;
-use shared::api::openapi;
 use shared::api::operation::{ReadOperation, Register, WriteOperation};
+use shared::api::{openapi, page};
 
 /// The function that answers what no route fits.
 pub const DEFAULT: &str = "read-api";
@@ -78,7 +78,8 @@ pub fn answers() -> Vec<Route> {
     write_api::operations(all.entry("write-api").or_default());
     proposals::operations(all.entry("proposals").or_default());
     paper_api::operations(all.entry("paper-api").or_default());
-    all.entry("read-api").or_default().0.push((Method::GET, openapi::PATH.to_owned()));
+    let public = [openapi::PATH, page::DOCS].map(|path| (Method::GET, path.to_owned()));
+    all.entry("read-api").or_default().0.extend(public);
     let route = |method: &str, path: String, function: &str| Route {
         path,
         method: method.to_owned(),

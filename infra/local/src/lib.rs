@@ -51,7 +51,7 @@ pub use calls::Calls;
 pub use command::main;
 pub use data::{Member, Organization, ReadyFile};
 pub use error::StartError;
-pub use functions::{openapi_json, operations, tools_json};
+pub use functions::{documentation, openapi_json, operations, tools_json};
 pub use guard::PublicOrLoopback;
 pub use options::{Options, Seed, StoreAt};
 pub use stack::Stack;

@@ -14,6 +14,7 @@ pub mod entrance;
 mod incoming;
 pub mod openapi;
 pub mod operation;
+pub mod page;
 pub mod pipeline;
 pub mod preconditions;
 pub mod response;

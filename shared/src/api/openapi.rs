@@ -12,11 +12,14 @@ use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::operation::{OperationSpec, ReadOperation, Register, WriteOperation};
+use crate::api::page;
 use crate::domain::event::{DataVisitor, Event};
 use crate::domain::ids::RequestId;
 use crate::error::{Envelope, Error, ErrorBody, ErrorCode};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
+
+mod examples;
 
 /// The path of the document.
 pub const PATH: &str = "/openapi.json";
@@ -63,7 +66,7 @@ pub fn compressed(description: &str) -> Vec<u8> {
     [&GZIP_HEADER, deflated.as_slice(), &crc32fast::hash(bytes).to_le_bytes(), &length.to_le_bytes()].concat()
 }
 
-fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
     let deflated = file.strip_prefix(&GZIP_HEADER)?.split_last_chunk::<GZIP_TRAILER_BYTES>()?.0;
     miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, limits::RESPONSE_BYTES_MAX).ok()
 }
@@ -73,7 +76,9 @@ fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
 pub fn allowed_methods(path: &str) -> Option<String> {
     static ROUTES: OnceLock<Vec<(String, String)>> = OnceLock::new();
     let routes = ROUTES.get_or_init(|| read_routes(&decompressed(COMPRESSED).unwrap_or_default()));
-    routes.iter().find(|(template, _)| matches(template, path)).map(|(_, allow)| allow.clone())
+    let allow = routes.iter().find(|(template, _)| matches(template, path)).map(|(_, allow)| allow.clone());
+    // The page is no operation, so the document does not have it.
+    allow.or_else(|| (path == page::DOCS).then(|| "GET".to_owned()))
 }
 
 fn read_routes(document: &[u8]) -> Vec<(String, String)> {
@@ -133,7 +138,10 @@ impl Description {
                         "content-encoding": {"$ref": "#/components/headers/ContentEncoding"},
                         "vary": {"$ref": "#/components/headers/Vary"},
                     },
-                    "content": {"application/json": {"schema": {"type": "object", "description": "A description in the form of OpenAPI 3.1."}}},
+                    "content": {"application/json": {
+                        "schema": {"type": "object", "description": "A description in the form of OpenAPI 3.1."},
+                        "example": {"openapi": "3.1.0", "info": {"title": "Countersign", "version": "1.0.0"}, "paths": {}},
+                    }},
                 },
                 "401": {"$ref": "#/components/responses/Unauthenticated"},
                 "405": {"$ref": "#/components/responses/MethodNotAllowed"},
@@ -189,6 +197,7 @@ impl Description {
             },
         });
         without_sources(&mut document);
+        examples::complete(&mut document);
         with_descriptions_in_front(&mut document);
         serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
     }
@@ -207,7 +216,8 @@ impl Description {
         let name = event.event_type().as_str();
         let data = event.event_type().visit_data(self);
         let header = |name: &str, description: &str, schema: Value| json!({"name": name, "in": "header", "required": true, "description": description, "schema": schema});
-        let text = || json!({"type": "string"});
+        let text = |example: &str| json!({"type": "string", "examples": [example]});
+        let timestamp = || json!({"type": "string", "pattern": "^[0-9]+$", "examples": ["1773480413"]});
         let delivery = json!({
             "operationId": format!("on_{}", name.replace('.', "_")),
             "tags": ["Webhooks"],
@@ -215,11 +225,11 @@ impl Description {
             "description": format!("{}. {ABOUT_DELIVERIES}", event.event_type().sent_when()),
             "security": [],
             "parameters": [
-                header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", json!({"type": "string", "pattern": "^[0-9]+$"})),
-                header("Service-Webhook-Signature", "`t=<timestamp>,v1=<hex>`: the HMAC-SHA-256 of `<timestamp>.<raw body>` under the whole signing secret. After a rotation with overlap there is a `v1` for each secret.", text()),
-                header("webhook-id", "The event's id (Standard Webhooks).", json!({"type": "string", "format": "uuid"})),
-                header("webhook-timestamp", "The same timestamp (Standard Webhooks).", json!({"type": "string", "pattern": "^[0-9]+$"})),
-                header("webhook-signature", "`v1,<base64>`, one for each secret (Standard Webhooks).", text()),
+                header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", timestamp()),
+                header("Service-Webhook-Signature", "`t=<timestamp>,v1=<hex>`: the HMAC-SHA-256 of `<timestamp>.<raw body>` under the whole signing secret. After a rotation with overlap there is a `v1` for each secret.", text("t=1773480413,v1=7e61b71692e0da99d91cd391331767b8af63b36760b49cce03a3978b44c04770")),
+                header("webhook-id", "The event's id (Standard Webhooks).", json!({"type": "string", "format": "uuid", "examples": [json!(event)["id"]]})),
+                header("webhook-timestamp", "The same timestamp (Standard Webhooks).", timestamp()),
+                header("webhook-signature", "`v1,<base64>`, one for each secret (Standard Webhooks).", text("v1,8YJvCx1TygwPqWHMVQ5zqbBjYxprl9Mb+MDMm9hDdqA=")),
             ],
             "requestBody": {"required": true, "description": "The event.", "content": {"application/json": {
                 "schema": {
@@ -251,7 +261,7 @@ impl Description {
                 "in": "header",
                 "required": false,
                 "description": "1 to 255 printable ASCII characters, bare or quoted. A repeat with the same key and the same request gets the first response again and has no effect; with another request it is a 409. Remembered for 7 days. Refusals are not remembered.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": limits::IDEMPOTENCY_KEY_CHARS_MAX, "pattern": "^(?!\"\"$)[!-~]([ -~]*[!-~])?$"},
+                "schema": {"type": "string", "minLength": 1, "maxLength": limits::IDEMPOTENCY_KEY_CHARS_MAX, "pattern": "^(?!\"\"$)[!-~]([ -~]*[!-~])?$", "examples": ["closing-2026-03-14-1"]},
             }));
         } else if is_write {
             parameters.push(json!({
@@ -350,7 +360,11 @@ fn described(mut reference: Value, description: &str) -> Value {
 fn headers() -> Value {
     let text = |example: &str| json!({"type": "string", "examples": [example]});
     let all = [
-        ("x-request-id", "The id of this call. Quote it to support.", json!({"type": "string", "format": "uuid"})),
+        (
+            "x-request-id",
+            "The id of this call. Quote it to support.",
+            json!({"type": "string", "format": "uuid", "examples": ["01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35"]}),
+        ),
         ("etag", "The version of the record, for `If-Match`.", text("\"3\"")),
         (
             "location",

@@ -17,6 +17,7 @@ use tower::ServiceExt;
 use crate::api::caller::{Caller, ReadCaller, WriteCaller};
 use crate::api::incoming::{Incoming, ReceivedBody};
 use crate::api::operation::{ReadOperation, Register, WriteOperation};
+use crate::api::page::{self, PublicPage};
 use crate::api::response::is_too_large;
 use crate::api::{openapi, preconditions};
 use crate::crypto::TokenHash;
@@ -58,6 +59,14 @@ impl Routes {
     pub fn with_description(self) -> Self {
         let describe = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| describe(app, request);
         Self(self.0.route(openapi::PATH, on(MethodFilter::GET, describe)))
+    }
+
+    /// Adds a page that anyone may read. It is not audited.
+    #[must_use]
+    pub fn with_page(self, page: &'static PublicPage) -> Self {
+        let show =
+            |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| page::show(page, app, request);
+        Self(self.0.route(page.path, on(MethodFilter::GET, show)))
     }
 
     /// A router that answers these routes, and all other requests with an error envelope.
@@ -296,7 +305,7 @@ async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
 }
 
 /// A call without a route: the path does not exist, or not with this method. The description of the whole API tells which.
-async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
+pub(super) async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
     let mut exchange = Exchange::begin(app, UNROUTED, via(&request));
     let (incoming, _) = Incoming::split(request).await;
     let ended = match exchange.authenticate(&incoming.parts.headers, incoming.named()).await {
@@ -327,7 +336,7 @@ async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
 }
 
 /// Whether `Accept-Encoding` asks for gzip (RFC 9110, section 12.5.3).
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let is_gzip = |coding: &str| {
         let mut parts = coding.split(';').map(str::trim);
         let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));

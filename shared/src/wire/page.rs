@@ -17,7 +17,7 @@ use crate::wire::text::{Folded, search_pattern};
 
 /// How many rows a page has: 1 to 200 (specification, "Limits").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
-#[schema(value_type = u32, minimum = 1, maximum = 200, default = 50)]
+#[schema(value_type = u32, minimum = 1, maximum = 200, default = 50, example = 50)]
 pub struct Limit(u32);
 
 impl Default for Limit {
@@ -38,7 +38,7 @@ impl Deserr<FieldErrors> for Limit {
 
 /// Where a page starts: 0 to 2^63 − 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ToSchema)]
-#[schema(value_type = i64, minimum = 0, maximum = 9_223_372_036_854_775_807_i64, default = 0)]
+#[schema(value_type = i64, minimum = 0, maximum = 9_223_372_036_854_775_807_i64, default = 0, example = 100)]
 pub struct Offset(u64);
 
 impl Deserr<FieldErrors> for Offset {
@@ -241,6 +241,7 @@ impl<const CHARS_MAX: usize> ListParameter for Search<CHARS_MAX> {
             .max_length(Some(CHARS_MAX))
             .pattern(Some(search_pattern()))
             .default(Some(json!("")))
+            .examples([json!("harbor")])
             .into()
     }
 }
@@ -259,7 +260,7 @@ impl<T: ToSchema> ListParameter for Filter<T> {
 
 impl<const DEFAULT: bool> ListParameter for Flag<DEFAULT> {
     fn parameter_schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Boolean).default(Some(json!(DEFAULT))).into()
+        ObjectBuilder::new().schema_type(Type::Boolean).default(Some(json!(DEFAULT))).examples([json!(!DEFAULT)]).into()
     }
 }
 

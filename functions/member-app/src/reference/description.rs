@@ -1,4 +1,4 @@
-//! The OpenAPI document, as far as the reference shows it.
+//! The OpenAPI document, as far as people read it: in the app's reference, and at `/docs`.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,54 +14,76 @@ const TYPES: &str = "#/components/schemas/";
 const ENVELOPE: &str = "Envelope";
 
 /// The document.
-pub(super) struct Description(Value);
+#[derive(Debug)]
+pub struct Description(Value);
 
 /// An operation, or an event that is posted to an endpoint.
-#[derive(Clone, Copy)]
-pub(super) struct Operation<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct Operation<'a> {
     description: &'a Description,
     /// The path; the type of an event.
     pub path: &'a str,
+    /// The method, in lower case.
     pub method: &'a str,
     value: &'a Value,
     is_event: bool,
 }
 
 /// A list of named values: parameters, the fields of a body or type, the values of an enum.
-pub(super) struct Part {
+#[derive(Debug)]
+pub struct Part {
+    /// Its id on the page.
     pub id: String,
+    /// Its title.
     pub title: String,
+    /// What it is.
     pub about: Prose,
+    /// The values.
     pub fields: Vec<Field>,
+    /// An example of all of it.
     pub example: Option<String>,
 }
 
 /// A parameter, a field, or a value of an enum.
-pub(super) struct Field {
+#[derive(Debug)]
+pub struct Field {
+    /// Its name.
     pub name: String,
+    /// Its type; of a value none.
     pub kind: Option<Kind>,
     /// Such as "required".
     pub mark: Option<&'static str>,
+    /// What it is.
     pub about: Prose,
+    /// An example of its own, where its type is a plain one.
+    pub example: Option<String>,
 }
 
 /// The type of a value in words, of which one may be the name of a type on the same page.
-#[derive(Default)]
-pub(super) struct Kind {
+#[derive(Debug, Default)]
+pub struct Kind {
     /// What comes before the name, such as "list of".
     pub before: &'static str,
+    /// The name of the type.
     pub name: Option<String>,
+    /// What comes after the name, or is all that there is.
     pub text: String,
 }
 
 /// An answer to a call.
-pub(super) struct Answer {
+#[derive(Debug)]
+pub struct Answer {
+    /// Its status.
     pub status: String,
+    /// When it is given.
     pub about: Prose,
+    /// The type of its body.
     pub kind: Option<Kind>,
     /// The headers of a success, with what they say.
     pub headers: Vec<Field>,
+    /// An example of its body.
     pub example: Option<String>,
+    /// Whether its body is that of all errors.
     pub is_error: bool,
 }
 
@@ -96,23 +118,31 @@ impl Description {
     ///
     /// # Errors
     /// [`Error::Internal`] when it is damaged.
-    pub(super) fn read() -> Result<Self, Error> {
-        let document = openapi::description()?;
-        serde_json::from_slice(&document).map(Self).map_err(|error| Error::Internal(error.to_string()))
+    pub fn read() -> Result<Self, Error> {
+        Self::parse(&openapi::description()?)
+    }
+
+    /// The document that some JSON is.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when it is none.
+    pub fn parse(document: &[u8]) -> Result<Self, Error> {
+        serde_json::from_slice(document).map(Self).map_err(|error| Error::Internal(error.to_string()))
     }
 
     /// What holds for all of the API.
-    pub(super) fn about(&self) -> &str {
+    #[must_use]
+    pub fn about(&self) -> &str {
         text(&self.0["info"], "description")
     }
 
     /// The groups of operations, with what they are about.
-    pub(super) fn tags(&self) -> impl Iterator<Item = (String, String)> {
+    pub fn tags(&self) -> impl Iterator<Item = (String, String)> {
         items(&self.0["tags"]).map(|tag| (text(tag, "name").to_owned(), text(tag, "description").to_owned()))
     }
 
     /// All operations by path, then all events.
-    pub(super) fn operations(&self) -> impl Iterator<Item = Operation<'_>> {
+    pub fn operations(&self) -> impl Iterator<Item = Operation<'_>> {
         [("paths", false), ("webhooks", true)].into_iter().flat_map(move |(kind, is_event)| {
             members(&self.0[kind]).flat_map(move |(path, methods)| {
                 let operation = move |(method, value)| Operation { description: self, path, method, value, is_event };
@@ -122,7 +152,8 @@ impl Description {
     }
 
     /// The errors that calls may answer with, each once, by their status.
-    pub(super) fn errors(&self) -> Vec<Answer> {
+    #[must_use]
+    pub fn errors(&self) -> Vec<Answer> {
         let mut errors: Vec<Answer> = self
             .operations()
             .flat_map(|operation| operation.answers().into_iter().filter(|answer| answer.is_error))
@@ -135,8 +166,15 @@ impl Description {
         errors
     }
 
+    /// All types, by their names.
+    #[must_use]
+    pub fn all_types(&self) -> Vec<Part> {
+        members(&self.0["components"]["schemas"]).map(|(name, _)| self.part(name)).collect()
+    }
+
     /// The types in the body of an error.
-    pub(super) fn types_of_errors(&self) -> Vec<Part> {
+    #[must_use]
+    pub fn types_of_errors(&self) -> Vec<Part> {
         self.types([ENVELOPE.to_owned()].into())
     }
 
@@ -171,8 +209,9 @@ impl Description {
         let about = text(schema, "description").split("\n\n- ").next().unwrap_or_default();
         let is_scalar = schema["properties"].is_null() && schema["enum"].is_null();
         let about = if is_scalar { format!("{about} {}", scalar(schema)) } else { about.to_owned() };
-        let example =
-            example_of(schema).map(|example| example.as_str().map_or_else(|| indented(example), str::to_owned));
+        // Of an enum, each value stands there.
+        let example = example_of(schema).filter(|_| schema["enum"].is_null());
+        let example = example.map(|example| example.as_str().map_or_else(|| indented(example), str::to_owned));
         Part {
             id: name.to_owned(),
             title: name.to_owned(),
@@ -186,7 +225,19 @@ impl Description {
 fn field(name: &str, schema: &Value, about: &str, mark: Option<&'static str>) -> Field {
     // Types have their descriptions on the page. What their fields say besides is the field's own.
     let own = if about.is_empty() { text(schema, "description") } else { about };
-    Field { name: name.to_owned(), kind: Some(Kind::of(schema)), mark, about: Prose::new(&with_bounds(own, schema)) }
+    let one = items(&schema["oneOf"]).find(|one| !is_null(one)).unwrap_or(schema);
+    Field {
+        name: name.to_owned(),
+        kind: Some(Kind::of(schema)),
+        mark,
+        about: Prose::new(&with_bounds(own, schema)),
+        example: example_of(schema).or_else(|| example_of(one)).filter(|value| !value.is_object()).map(in_one_line),
+    }
+}
+
+/// A value as text, in one line.
+fn in_one_line(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The fields of an object, or the values of an enum.
@@ -200,6 +251,7 @@ fn fields(schema: &Value, is_sent: bool) -> Vec<Field> {
         kind: None,
         mark: None,
         about: Prose::new(about.as_str().unwrap_or_default()),
+        example: None,
     });
     fields.chain(values).collect()
 }
@@ -285,29 +337,65 @@ impl Kind {
 
 impl<'a> Operation<'a> {
     /// Its name, such as `create_contact`.
-    pub(super) fn id(&self) -> &'a str {
+    #[must_use]
+    pub fn id(&self) -> &'a str {
         text(self.value, "operationId")
     }
 
-    pub(super) fn is_event(&self) -> bool {
+    /// Whether it is an event.
+    #[must_use]
+    pub fn is_event(&self) -> bool {
         self.is_event
     }
 
-    pub(super) fn tag(&self) -> &'a str {
+    /// The group that it belongs to.
+    #[must_use]
+    pub fn tag(&self) -> &'a str {
         self.value["tags"][0].as_str().unwrap_or_default()
     }
 
-    pub(super) fn summary(&self) -> &'a str {
+    /// What it does, as a title.
+    #[must_use]
+    pub fn summary(&self) -> &'a str {
         text(self.value, "summary")
     }
 
-    pub(super) fn about(&self) -> &'a str {
+    /// What it does.
+    #[must_use]
+    pub fn about(&self) -> &'a str {
         text(self.value, "description")
     }
 
     /// The first sentence about it: of an event, what has happened.
-    pub(super) fn first_sentence(&self) -> &'a str {
+    #[must_use]
+    pub fn first_sentence(&self) -> &'a str {
         self.about().split_inclusive(". ").next().unwrap_or_default().trim_end()
+    }
+
+    /// Whether it takes no token.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        items(&self.value["security"]).next().is_none() && !self.value["security"].is_null()
+    }
+
+    /// The example of what is sent; none if nothing is.
+    #[must_use]
+    pub fn body_example(&self) -> Option<&'a Value> {
+        let body = self.body();
+        example_of(body).or_else(|| example_of(self.description.resolved(&body["schema"])))
+    }
+
+    /// Whether it takes a parameter at a place: `path`, `query` or `header`.
+    #[must_use]
+    pub fn takes(&self, place: &str, name: &str) -> bool {
+        self.parameters(place).any(|parameter| parameter["name"] == name)
+    }
+
+    /// An example of the body of an answer.
+    #[must_use]
+    pub fn answer_example(&self, status: &str) -> Option<&'a Value> {
+        let content = json_content(self.description.resolved(&self.value["responses"][status]));
+        example_of(content).or_else(|| example_of(self.description.resolved(&content["schema"])))
     }
 
     fn body(&self) -> &'a Value {
@@ -319,7 +407,8 @@ impl<'a> Operation<'a> {
     }
 
     /// What is sent: parameters by their place, and the body.
-    pub(super) fn request(&self) -> Vec<Part> {
+    #[must_use]
+    pub fn request(&self) -> Vec<Part> {
         let places = [("path", "In the path"), ("query", "In the query"), ("header", "Headers")];
         let mut parts: Vec<Part> = places
             .into_iter()
@@ -348,14 +437,15 @@ impl<'a> Operation<'a> {
                 text(&self.value["requestBody"], "description"),
                 fields(schema, !self.is_event),
             );
-            part.example = example_of(body).or_else(|| example_of(schema)).map(indented);
+            part.example = self.body_example().map(indented);
             parts.push(part);
         }
         parts
     }
 
     /// A command for a shell in which `TOKEN` is set.
-    pub(super) fn command(&self, base_url: &str) -> String {
+    #[must_use]
+    pub fn command(&self, base_url: &str) -> String {
         let mut path = self.path.to_owned();
         for parameter in self.parameters("path") {
             let schema = self.description.resolved(&parameter["schema"]);
@@ -364,11 +454,10 @@ impl<'a> Operation<'a> {
         }
         let method = if self.method == "patch" { " -X PATCH" } else { "" };
         let mut command = format!("curl{method} \"{base_url}{path}\"");
-        if self.value["security"].is_null() {
+        if !self.is_public() {
             command += " \\\n  -H \"Authorization: Bearer $TOKEN\"";
         }
-        let body = self.body();
-        if let Some(example) = example_of(body).or_else(|| example_of(self.description.resolved(&body["schema"]))) {
+        if let Some(example) = self.body_example() {
             // A quote in an example ends the text of a shell.
             let example = example.to_string().replace('\'', "'\\''");
             command.push_str(
@@ -383,7 +472,8 @@ impl<'a> Operation<'a> {
     }
 
     /// The answers, successes first.
-    pub(super) fn answers(&self) -> Vec<Answer> {
+    #[must_use]
+    pub fn answers(&self) -> Vec<Answer> {
         members(&self.value["responses"])
             .map(|(status, answer)| self.answer(status, self.description.resolved(answer)))
             .collect()
@@ -407,7 +497,8 @@ impl<'a> Operation<'a> {
     }
 
     /// The types that the request and the successes refer to, directly or not.
-    pub(super) fn types(&self) -> Vec<Part> {
+    #[must_use]
+    pub fn types(&self) -> Vec<Part> {
         let successes = members(&self.value["responses"]).filter(|(status, _)| status.starts_with('2'));
         let mut names: Vec<String> = successes.flat_map(|(_, answer)| names_in(answer)).collect();
         names.extend(names_in(&self.value["parameters"]));

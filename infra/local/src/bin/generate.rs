@@ -1,5 +1,5 @@
 //! Writes what derives from the declarations of operations and pages: `shared/openapi.json`, the description that every
-//! function serves and routes by, its compressed form, the tools of agents, the routes in `infra/template.yaml`, and the table
+//! function serves and routes by, its compressed form, the documentation for people, the tools of agents, the routes in `infra/template.yaml`, and the table
 //! of funding in `docs/trust-funding.md`. Run it after adding or changing an operation or a page, or that table.
 
 use std::path::Path;
@@ -27,6 +27,9 @@ fn generate() -> Result<(), String> {
     let description = local::openapi_json();
     write("shared/openapi.json", description.as_bytes())?;
     write("shared/openapi.json.gz", &shared::api::openapi::compressed(&description))?;
+    let docs = local::documentation()?;
+    write("functions/read-api/docs/page.html.gz", &shared::api::openapi::compressed(&docs.page))?;
+    write("functions/read-api/docs/policy.txt", docs.policy.as_bytes())?;
     write("functions/mcp/tools.json", local::tools_json().as_bytes())?;
     let file = "infra/template.yaml";
     let template = std::fs::read_to_string(folder.join(file)).map_err(|error| format!("{file}: {error}"))?;

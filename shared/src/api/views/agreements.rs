@@ -211,7 +211,12 @@ pub struct GateView {
 
 /// A place where one participant signs.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-#[schema(as = SignatureBlock)]
+#[schema(as = SignatureBlock, example = json!({
+    "id": "01980a56-3e11-7a52-8c07-1b2c3d4e5f60",
+    "document_id": "01980a54-0a9f-7c35-a2e8-4d1b7f6c9e50",
+    "participant_id": "01980a55-1d20-7be3-9f04-8a7c6b5d4e31",
+    "label": "Investor",
+}))]
 pub struct SignatureBlockView {
     /// Its id.
     pub id: SignatureBlockId,
@@ -232,10 +237,10 @@ pub struct DocumentView {
     /// What it is called.
     pub name: Label,
     /// SHA-256 of its file, in hexadecimal.
-    #[schema(required = true)]
+    #[schema(required = true, example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
     pub sha256: Option<String>,
     /// The size of its file in bytes.
-    #[schema(required = true)]
+    #[schema(required = true, example = 184_320)]
     pub size_bytes: Option<u64>,
     /// Where it is.
     pub state: DocumentState,

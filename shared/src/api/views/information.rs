@@ -137,12 +137,15 @@ pub enum AnswerValue {
 
 /// An uploaded file. Its content is in the app only.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = InformationFile)]
+#[schema(as = InformationFile, example = json!({
+    "filename": "certificate-of-incorporation.pdf",
+    "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "size_bytes": 184_320,
+}))]
 pub struct FileValue {
     /// Its name.
     pub filename: Label,
     /// SHA-256 of its content, in hexadecimal.
-    #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
     pub sha256: String,
     /// Its size in bytes.
     pub size_bytes: u64,
@@ -150,7 +153,14 @@ pub struct FileValue {
 
 /// A postal address.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = InformationAddress)]
+#[schema(as = InformationAddress, example = json!({
+    "line1": "12 Harbor Street",
+    "line2": "Suite 400",
+    "city": "Portland",
+    "region": "ME",
+    "postal_code": "04101",
+    "country": "United States",
+}))]
 pub struct AddressValue {
     /// Street and number.
     pub line1: Label,

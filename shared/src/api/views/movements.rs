@@ -159,7 +159,11 @@ pub struct ReferenceView {
 
 /// What the receiving side proves, and what waits for a member.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = MovementReceipt)]
+#[schema(as = MovementReceipt, example = json!({
+    "evidence_count": 1,
+    "best_assurance": "bank_documented",
+    "received_minor": 25_000_000,
+}))]
 pub struct ReceiptView {
     /// How many pieces of evidence of the receiving side are accepted, or wait for a member.
     pub evidence_count: usize,

@@ -122,7 +122,12 @@ pub struct OccurrenceView {
 
 /// What makes an obligation due, once a person declares that it happened.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ObligationTrigger)]
+#[schema(as = ObligationTrigger, example = json!({
+    "id": "01980a55-2b60-7102-b7d4-28f1a2c3e4d7",
+    "description": "A change of control",
+    "declared_at": "2026-03-20T14:00:00.000Z",
+    "due_after_days": 10,
+}))]
 pub struct TriggerView {
     /// Its id.
     pub id: TriggerId,
@@ -137,7 +142,12 @@ pub struct TriggerView {
 
 /// What holds at all times, and is verified again and again.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Standing)]
+#[schema(as = Standing, example = json!({
+    "state": "holding",
+    "verified_at": "2026-03-14T09:26:53.589Z",
+    "reverify_every_days": 90,
+    "next_reverify_at": "2026-06-12T21:59:59.999Z",
+}))]
 pub struct StandingView {
     /// Whether it holds, as far as it was verified.
     pub state: StandingState,
@@ -234,7 +244,19 @@ impl From<Standing> for StandingView {
 
 /// What participants of an agreement promise each other beyond its steps. What does not apply to its kind is `null`.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Promise)]
+#[schema(as = Promise, example = json!({
+    "id": "01980a55-2b60-7e19-b7d4-08f1a2c3e4d5",
+    "name": "Quarterly report",
+    "kind": "scheduled",
+    "due_sentence": "every quarter from 31 Mar 2026",
+    "promisor_participant_ids": ["01980a55-1d20-7be3-9f04-8a7c6b5d4e32"],
+    "promisee_participant_ids": ["01980a55-1d20-7be3-9f04-8a7c6b5d4e31"],
+    "days": null,
+    "recurrence": {"every": 1, "unit": "quarter", "first": "2026-03-31", "until": null, "count": 12},
+    "triggers": null,
+    "reverify_every_days": null,
+    "obligation_id": null,
+}))]
 pub struct PromiseView {
     /// Its id.
     pub id: PromiseId,
@@ -243,7 +265,6 @@ pub struct PromiseView {
     /// When it is due.
     pub kind: PromiseKind,
     /// The same for a person. Changes freely; do not parse.
-    #[schema(example = "every quarter from 31 Mar 2026")]
     pub due_sentence: String,
     /// Who owes it.
     pub promisor_participant_ids: Vec<ParticipantId>,
@@ -259,7 +280,7 @@ pub struct PromiseView {
     #[schema(required = true)]
     pub triggers: Option<Vec<PromiseTriggerView>>,
     /// The days between two verifications, of `standing`.
-    #[schema(required = true)]
+    #[schema(required = true, example = 90)]
     pub reverify_every_days: Option<u16>,
     /// The obligation that it became, once it is in force.
     #[schema(required = true)]
@@ -286,7 +307,11 @@ pub struct RecurrenceView {
 
 /// What makes a promise due, once a person declares that it happened.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PromiseTrigger)]
+#[schema(as = PromiseTrigger, example = json!({
+    "id": "01980a55-2b60-7102-b7d4-28f1a2c3e4d7",
+    "description": "A change of control",
+    "due_after_days": 10,
+}))]
 pub struct PromiseTriggerView {
     /// Its id, also in the obligation.
     pub id: TriggerId,

@@ -130,6 +130,13 @@ pub enum Countdown {
 
 /// A question of an information request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "01980a5b-4d22-7c61-9e18-2c3d4e5f6071",
+    "label": "How is the entity taxed?",
+    "type": "choice",
+    "required": true,
+    "options": ["Corporation", "Partnership"],
+}))]
 pub struct InformationField {
     /// Its id.
     pub id: FieldId,

@@ -265,18 +265,28 @@ text_enum! {
 
 /// The terms of a SAFE; what is missing keeps it from being published.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "investment_amount_minor": 25_000_000,
+    "currency": "USD",
+    "valuation_cap_minor": 1_000_000_000,
+    "discount_rate": "0.20",
+    "mfn": false,
+    "pro_rata": true,
+    "conversion_timing": "post_money",
+    "governing_law": "Delaware",
+}))]
 pub struct SafeTerms {
     /// What is invested, in minor units of the currency.
     #[schema(required = true)]
     pub investment_amount_minor: Option<i64>,
     /// ISO 4217.
-    #[schema(required = true, example = "USD")]
+    #[schema(required = true)]
     pub currency: Option<String>,
     /// The valuation cap, in minor units, if there is one.
     #[schema(required = true)]
     pub valuation_cap_minor: Option<i64>,
     /// The discount as a decimal string: `"0.20"` is 20% off.
-    #[schema(required = true, example = "0.20")]
+    #[schema(required = true)]
     pub discount_rate: Option<String>,
     /// Most favoured nation.
     pub mfn: bool,

@@ -261,8 +261,46 @@ impl Fact {
         format!("{} Needed by {needed}.", about.unwrap_or_default())
     }
 
+    /// A value of it, for the API document.
+    fn example(self) -> serde_json::Value {
+        match self {
+            Self::Address => json!("12 Harbor Street, Portland, ME 04101"),
+            Self::County => json!("Cumberland"),
+            Self::State => json!("Maine"),
+            Self::LegalDescription => json!("Lot 14, Harbor View, Plan Book 7, page 31"),
+            Self::CurrentVesting => json!("Ruth Ellery, a single person"),
+            Self::Institution => json!("First National"),
+            Self::AccountType => json!("Checking"),
+            Self::AccountLast4 => json!("4411"),
+            Self::CurrentTitle => json!("Ruth Ellery"),
+            Self::AmountMinor => json!(12_500_000),
+            Self::Currency => json!("USD"),
+            Self::Registration => json!("Ruth Ellery, individual"),
+            Self::ReceivingInstitution => json!("Harbor Trust Company"),
+            Self::PlanType => json!("Traditional IRA"),
+            Self::Designation => json!("Primary"),
+            Self::SharePercent => json!(50),
+            Self::Carrier => json!("Mutual of Portland"),
+            Self::PolicyLast4 => json!("20B7"),
+            Self::EntityName => json!("Ellery Boats, LLC"),
+            Self::EntityType => json!("LLC"),
+            Self::Interest => json!("40 of 100 units"),
+            Self::ConsentRequired => json!(true),
+            Self::MakeModelYear => json!("Volvo V60, 2023"),
+            Self::Vin => json!("YV1LZ68UDP1234567"),
+            Self::Description => json!("Oil on canvas, 1911"),
+            Self::Platform => json!("Harbor Exchange"),
+            Self::DebtorName => json!("Leo Ames"),
+            Self::PrincipalMinor => json!(4_000_000),
+            Self::Secured => json!(false),
+            Self::IpType => json!("Trademark"),
+            Self::RegistrationNumber => json!("5,123,456"),
+            Self::Reason => json!("It passes by beneficiary designation."),
+        }
+    }
+
     fn schema(self) -> ObjectBuilder {
-        let schema = ObjectBuilder::new().description(Some(self.about()));
+        let schema = ObjectBuilder::new().description(Some(self.about())).examples([self.example()]);
         match self.fact_type() {
             FactType::Line | FactType::Identifier => schema
                 .schema_type(Type::String)

@@ -4,6 +4,7 @@ mod agreements;
 mod audit;
 mod bodies;
 mod contacts;
+mod docs;
 mod fields;
 mod funding_items;
 mod idempotency;

@@ -164,6 +164,54 @@ fn everything_is_described_in_words() {
     assert_eq!(undescribed, [] as [String; 0]);
 }
 
+/// Whether a schema has an example: its own, that of its type, or that of what a list or a choice has.
+fn has_example(golden: &Value, schema: &Value) -> bool {
+    let one = [schema.get("example"), schema.pointer("/examples/0"), schema.get("const")];
+    let inner = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
+    one.into_iter().flatten().next().is_some_and(|example| !example.is_null())
+        || schema["$ref"].as_str().and_then(|to| spec::resolve(golden, to)).is_some_and(|to| has_example(golden, to))
+        || inner.chain(schema.get("items")).any(|schema| has_example(golden, schema))
+}
+
+/// Readers, generators of clients and testers of interfaces go by examples.
+#[test]
+fn everything_has_an_example_that_fits() {
+    let golden = golden();
+    let mut without = Vec::new();
+    let mut wrong = Vec::new();
+    let mut check = |schema: &Value, place: String| {
+        if !has_example(&golden, schema) {
+            without.push(place.clone());
+        }
+        let given = schema["examples"].as_array().into_iter().flatten().chain(schema.get("example"));
+        for example in given {
+            if let Some(why) = spec::fault(&golden, schema, example) {
+                wrong.push(format!("{place}: {why} in {example}"));
+            }
+        }
+    };
+    for (name, schema) in golden["components"]["schemas"].as_object().expect("schemas") {
+        check(schema, name.clone());
+    }
+    for (name, header) in golden["components"]["headers"].as_object().expect("headers") {
+        check(&header["schema"], name.clone());
+    }
+    each_object(&golden, "", &mut |object, place| {
+        for (name, property) in object["properties"].as_object().into_iter().flatten() {
+            check(property, format!("{place}/{name}"));
+        }
+        for parameter in object["parameters"].as_array().into_iter().flatten() {
+            check(&parameter["schema"], format!("{place}/{}", parameter["name"]));
+        }
+        // A body is described by a type, or has an example of its own.
+        let content = &object["content"]["application/json"];
+        if content.is_object() {
+            assert!(content["example"].is_object() || has_example(&golden, &content["schema"]), "{place}");
+        }
+    });
+    assert_eq!((without, wrong), (Vec::<String>::new(), Vec::<String>::new()));
+}
+
 #[test]
 fn the_description_has_no_inner_words() {
     for word in ["contract", "specification", "outbox", "aggregate", "DynamoDB", "Lambda", "idempotency record"] {

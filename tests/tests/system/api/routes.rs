@@ -70,7 +70,9 @@ async fn another_method_is_refused_with_those_that_are_allowed() {
     for operation in spec::operations(&spec::description(org.base_url()).await) {
         methods.entry(operation.path_with(&id)).or_default().insert(operation.method.to_string());
     }
-    methods.insert("/openapi.json".to_owned(), ["GET".to_owned()].into());
+    for path in ["/openapi.json", "/docs"] {
+        methods.insert(path.to_owned(), ["GET".to_owned()].into());
+    }
     let before = org.state().await;
     for (path, known) in &methods {
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"] {
@@ -115,7 +117,7 @@ async fn without_a_token_no_route_is_told_from_another() {
 async fn head_is_not_allowed() {
     let org = Org::new().await;
     let authorization = format!("authorization: Bearer {}", org.token.value);
-    for path in ["/api/v1/me", "/api/v1/contacts", "/openapi.json"] {
+    for path in ["/api/v1/me", "/api/v1/contacts", "/openapi.json", "/docs"] {
         let line = format!("HEAD {path} HTTP/1.1");
         let status = raw::status(org.base_url(), &[line.as_bytes(), authorization.as_bytes()], b"").await;
         assert_eq!(status, 405, "{path}");

@@ -166,7 +166,9 @@ async fn the_banner_says_where_and_what_to_paste_and_the_end_is_clean() {
     let (status, stdout, stderr) = process.signal("INT").await;
     assert_eq!(status.code(), Some(0), "{stderr}");
     assert!(stdout.contains("Setting up"), "a person who waits is told for what: {stdout}");
-    for word in [&base_url, "/api/v1", "curl", "openapi.json", ready_file.to_str().expect("a path of text"), "Ctrl-C"] {
+    for word in
+        [&base_url, "/api/v1", "curl", "/docs", "openapi.json", ready_file.to_str().expect("a path of text"), "Ctrl-C"]
+    {
         assert!(stdout.contains(word), "{word} is not in: {stdout}");
     }
     assert!(tokens.iter().all(|token| !stdout.contains(token)), "output that is kept somewhere holds no token");

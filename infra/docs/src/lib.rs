@@ -1,0 +1,176 @@
+//! The documentation for people at `/docs`: one page, made from the API document, with guides, examples and a search.
+//!
+//! Decision: the page is made by `make generate` and kept as a file, since it is the same for all. The function that serves
+//! it has neither the templates nor the guides.
+
+mod examples;
+mod guides;
+
+use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use member_app::reference::Prose;
+use member_app::reference::description::{Answer, Description, Field, Operation, Part};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use shared::api::openapi;
+use shared::error::Error;
+
+use examples::Example;
+use guides::Guide;
+
+/// The script: it searches and copies. The page works without it.
+const SCRIPT: &str = include_str!("../assets/docs.js");
+/// What the page has beside the beginning of the app's stylesheet.
+const STYLE: &str = include_str!("../assets/docs.css");
+
+/// The page, as its files are kept.
+#[derive(Debug)]
+pub struct Files {
+    /// The page.
+    pub page: String,
+    /// Its Content Security Policy.
+    pub policy: String,
+}
+
+/// The page about an API document.
+///
+/// # Errors
+/// [`Error::Internal`] when the document is none, or the page can't be written.
+pub fn files(document: &str) -> Result<Files, Error> {
+    let description = Description::parse(document.as_bytes())?;
+    let style = member_app::style_head() + STYLE;
+    let policy = format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; font-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        hash(&style),
+        hash(SCRIPT),
+    );
+    let page = page(&description, &style).render();
+    let page = page.map_err(|error| Error::Internal(format!("rendering the documentation: {error}")))?;
+    Ok(Files { page, policy })
+}
+
+/// The hash of a part of the page, as a policy has it.
+fn hash(content: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(content)))
+}
+
+#[derive(Template)]
+#[template(path = "docs.html")]
+struct Page<'a> {
+    style: &'a str,
+    script: &'static str,
+    document: &'static str,
+    about: Prose,
+    variables: Vec<String>,
+    guides: Vec<Guide>,
+    groups: Vec<Group>,
+    /// What every delivery of an event has.
+    deliveries: Deliveries,
+    events: Vec<Entry>,
+    errors: Vec<Answer>,
+    types: Vec<Part>,
+    /// The types that are one value.
+    values: Vec<Part>,
+}
+
+/// The operations on a kind of record.
+struct Group {
+    id: String,
+    name: String,
+    about: Prose,
+    entries: Vec<Entry>,
+}
+
+/// What all events have in common.
+struct Deliveries {
+    about: Prose,
+    headers: Vec<Field>,
+    answers: Vec<Answer>,
+}
+
+/// An operation, or an event.
+struct Entry {
+    id: String,
+    title: String,
+    method: String,
+    path: String,
+    about: Prose,
+    request: Vec<Part>,
+    examples: Vec<Example>,
+    /// The status that the examples are answered with.
+    status: String,
+    answers: Vec<Answer>,
+    /// What the examples are answered with, or what is posted.
+    body: Option<String>,
+}
+
+fn page<'a>(description: &Description, style: &'a str) -> Page<'a> {
+    let group = |(name, about): (String, String)| Group {
+        id: format!("group-{}", name.to_lowercase()),
+        entries: description.operations().filter(|one| !one.is_event() && one.tag() == name).map(entry).collect(),
+        about: Prose::new(&about),
+        name,
+    };
+    let groups: Vec<Group> = description.tags().map(group).filter(|group| !group.entries.is_empty()).collect();
+    let events = || description.operations().filter(Operation::is_event);
+    let about_events =
+        description.tags().find(|(name, _)| name == "Webhooks").map_or_else(String::new, |(_, about)| about);
+    let deliveries = Deliveries {
+        about: Prose::new(&about_events),
+        headers: events().next().map(|event| headers(&event)).unwrap_or_default(),
+        answers: events().next().map(|event| event.answers()).unwrap_or_default(),
+    };
+    let (types, values) = description.all_types().into_iter().partition(|part| !part.fields.is_empty());
+    let mut variables: Vec<String> =
+        description.operations().filter(|one| !one.is_event()).flat_map(examples::variables).collect();
+    variables.sort();
+    variables.dedup();
+    Page {
+        style,
+        script: SCRIPT,
+        document: openapi::PATH,
+        about: Prose::new(description.about()),
+        variables,
+        guides: guides::all(),
+        groups,
+        deliveries,
+        events: events().map(entry).collect(),
+        errors: description.errors(),
+        types,
+        values,
+    }
+}
+
+fn headers(event: &Operation<'_>) -> Vec<Field> {
+    event.request().into_iter().filter(|part| part.id == "header").flat_map(|part| part.fields).collect()
+}
+
+fn entry(operation: Operation<'_>) -> Entry {
+    let answers = operation.answers();
+    // Of an operation that creates or finds a record, the example creates it.
+    let successes = answers.iter().filter(|answer| answer.status.starts_with('2')).map(|answer| answer.status.clone());
+    let status = successes.max().unwrap_or_default();
+    let is_event = operation.is_event();
+    let body = if is_event { operation.body_example() } else { operation.answer_example(&status) };
+    let mut request = operation.request();
+    // The headers of events are the same for all, and stand in front of them.
+    request.retain(|part| !is_event || part.id != "header");
+    Entry {
+        id: operation.id().to_owned(),
+        title: operation.summary().to_owned(),
+        method: operation.method.to_uppercase(),
+        path: operation.path.to_owned(),
+        about: Prose::new(if is_event { operation.first_sentence() } else { operation.about() }),
+        request,
+        examples: if is_event { Vec::new() } else { examples::of(operation) },
+        status,
+        answers,
+        body: body.map(indented),
+    }
+}
+
+/// A value as text, indented.
+fn indented(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}

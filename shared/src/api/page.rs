@@ -1,0 +1,110 @@
+//! A page that anyone may read, such as the documentation: made by `make generate`, kept compressed, the same for all.
+//!
+//! Decision: it is one file without a reference to another host, and its policy lets in only its own style and script, each
+//! by its hash. Browsers keep it, and ask by its tag whether it has changed.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
+
+use crate::api::openapi::decompressed;
+use crate::api::pipeline::{REQUEST_ID, accepts_gzip, unrouted};
+use crate::crypto;
+use crate::error::Error;
+use crate::platform::app_state::AppState;
+use crate::platform::call_record::CallRecord;
+
+/// The path of the documentation.
+pub const DOCS: &str = "/docs";
+
+/// A page as it is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct PublicPage {
+    /// Its path.
+    pub path: &'static str,
+    /// The operation that gives it, in the log.
+    pub operation: &'static str,
+    /// The page as a gzip file, made by [`crate::api::openapi::compressed`].
+    pub compressed: &'static [u8],
+    /// Its Content Security Policy.
+    pub policy: &'static str,
+}
+
+impl PublicPage {
+    /// What its version is known by. It is weak, since the bytes differ by their compression.
+    fn tag(&self) -> String {
+        let hash = crypto::fingerprint(&[self.compressed, self.policy.as_bytes()]);
+        format!("W/\"{}\"", crypto::hex(&hash[..8]))
+    }
+}
+
+/// Answers a request for a page. It takes no parameters, and what is behind a question mark is ignored, as in a browser's
+/// search. The call leaves no audit row.
+pub(super) async fn show(page: &PublicPage, app: Arc<AppState>, request: Request<Body>) -> Response {
+    if request.method() != Method::GET {
+        return unrouted(app, request).await;
+    }
+    let record = CallRecord::begin(&app, page.operation);
+    let (status, mut response) = match answer(page, request.headers()) {
+        Ok(response) => (response.status(), response),
+        Err(error) => {
+            let (status, code) = error.status();
+            record.log(None, status, code.as_str(), error.cause());
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = status;
+            return response;
+        }
+    };
+    if !app.insecure_cookies {
+        let one_year = HeaderValue::from_static("max-age=31536000");
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, one_year);
+    }
+    if let Ok(id) = HeaderValue::try_from(record.request_id().to_string()) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    record.log(None, status, "ok", None);
+    response
+}
+
+fn answer(page: &PublicPage, asked: &HeaderMap) -> Result<Response, Error> {
+    let tag = page.tag();
+    let is_compressed = accepts_gzip(asked);
+    let mut response = if knows(asked, &tag) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else if is_compressed {
+        let mut response = Response::new(Body::from(page.compressed));
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        response
+    } else {
+        let body = decompressed(page.compressed).ok_or_else(|| Error::Internal("a page is damaged".to_owned()))?;
+        Response::new(Body::from(body))
+    };
+    let headers = response.headers_mut();
+    headers.extend([
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(page.policy)),
+        (header::CACHE_CONTROL, HeaderValue::from_static("public, no-cache")),
+        (header::VARY, HeaderValue::from_static("accept-encoding")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    ]);
+    if let Ok(tag) = HeaderValue::try_from(tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    Ok(response)
+}
+
+/// Whether the caller has this version already (RFC 9110, section 13.1.2): tags are compared whether weak or not.
+fn knows(asked: &HeaderMap, tag: &str) -> bool {
+    let strong = tag.trim_start_matches("W/");
+    let values = asked.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    values
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .any(|one| one == "*" || one.trim_start_matches("W/") == strong)
+}
