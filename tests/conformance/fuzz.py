@@ -12,8 +12,8 @@ from common import DOCUMENT, HERE, OUT, run, tools
 SECONDS = 90
 # How long it may take to end by itself once its time is over, such as to make a failure small.
 SECONDS_TO_END = 120
-# The same each time, so that what lands is not refused by chance. A run whose time is given looks elsewhere each time,
-# and says its seed, which repeats it in this place.
+# The same each time, which makes runs similar, though not equal: ids and times differ. A run whose time is given looks
+# elsewhere each time. A failure is repeated by the `curl` command that is printed with it.
 SEED = 1
 # Few items can be papered, each once, and what else is drawn changes them before.
 MAY_FAIL = ["paper_funding_items"]

@@ -44,7 +44,11 @@ pub(crate) fn request(
     }
     let mut request = Request::builder().method(&tool.method);
     for (argument, header) in [(IDEMPOTENCY_KEY, "idempotency-key"), (IF_MATCH, "if-match")] {
-        if let Some(value) = arguments.remove(argument).filter(|value| tool.takes(argument) && !value.is_null()) {
+        // What the tool does not take stays among the arguments, and its operation refuses it.
+        if !tool.takes(argument) {
+            continue;
+        }
+        if let Some(value) = arguments.remove(argument).filter(|value| !value.is_null()) {
             // Bytes that no header can have are refused as any malformed key is.
             let value = HeaderValue::from_str(&text(value)).unwrap_or_else(|_| HeaderValue::from_static(""));
             request = request.header(HeaderName::from_static(header), value);
@@ -175,7 +179,7 @@ fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
         }
         StatusCode::UNPROCESSABLE_ENTITY if tool.name == "create_proposal" && is_blocked(errors) => {
             "Next: nothing was proposed. Each error is one thing that the draft lacks. Missing participants you can add \
-             with `add_agreement_participant`; steps, documents and payments a person sets up at the agreement's `app_url` \
+             with `add_agreement_participant`, and a missing email address with `update_contact`; steps, documents and payments a person sets up at the agreement's `app_url` \
              (`get_agreement`, whose `publish_blockers` say the same, each with a link). Then propose again."
                 .to_owned()
         }

@@ -13,8 +13,7 @@ use shared::limits;
 use crate::call::{IDEMPOTENCY_KEY, IF_MATCH, LIST};
 
 /// Operations by POST that do nothing more when they are repeated.
-const REPEATABLE: [&str; 4] =
-    ["add_workspace_contact", "add_agreement_participant", "create_trust", "park_funding_item"];
+const REPEATABLE: [&str; 3] = ["add_workspace_contact", "add_agreement_participant", "park_funding_item"];
 /// Operations by POST that may put a value in the place of another.
 const OVERWRITING: [&str; 2] = ["create_trust", "park_funding_item"];
 /// The most characters of an argument's description.

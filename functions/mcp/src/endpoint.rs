@@ -133,4 +133,4 @@ impl Endpoint {
     }
 }
 
-const REQUEST_ID: http::HeaderName = shared::api::pipeline::REQUEST_ID;
+const REQUEST_ID: http::HeaderName = shared::api::response::REQUEST_ID;

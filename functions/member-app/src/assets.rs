@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get};
 use http::{HeaderValue, Request, header};
-use shared::api::pipeline::REQUEST_ID;
+use shared::api::response::REQUEST_ID;
 use shared::crypto;
 use shared::domain::ids::RequestId;
 

@@ -12,7 +12,7 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, get};
 use http::{HeaderValue, StatusCode, header};
 use shared::AppState;
-use shared::api::pipeline::REQUEST_ID;
+use shared::api::response::REQUEST_ID;
 use shared::domain::ids::RequestId;
 use shared::error::Error;
 

@@ -9,7 +9,7 @@ use axum::response::Response;
 use futures_util::Stream;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, StatusCode, header};
-use shared::api::pipeline::REQUEST_ID;
+use shared::api::response::REQUEST_ID;
 use shared::error::{Error, ErrorCode};
 use shared::web::cookies::Cookie;
 use shared::web::next::safe_next;

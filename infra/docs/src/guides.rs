@@ -24,7 +24,11 @@ struct Source {
 /// The guides, in their order.
 const SOURCES: [Source; 4] = [
     Source { file: "idempotency.md", text: include_str!("../../../docs/idempotency.md"), without: &[] },
-    Source { file: "webhooks.md", text: include_str!("../../../docs/webhooks.md"), without: &["A first delivery"] },
+    Source {
+        file: "webhooks.md",
+        text: include_str!("../../../docs/webhooks.md"),
+        without: &["A first delivery", "Code to copy"],
+    },
     Source { file: "claims-and-proofs.md", text: include_str!("../../../docs/claims-and-proofs.md"), without: &[] },
     Source { file: "agents.md", text: include_str!("../../../docs/agents.md"), without: &["A session", "Decisions"] },
 ];

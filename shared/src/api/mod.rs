@@ -11,6 +11,7 @@
 
 pub mod caller;
 pub mod entrance;
+pub mod gzip;
 mod incoming;
 pub mod openapi;
 pub mod operation;

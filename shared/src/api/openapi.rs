@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::api::gzip::decompressed;
 use crate::api::operation::{OperationSpec, ReadOperation, Register, WriteOperation};
 use crate::api::page;
 use crate::domain::event::{DataVisitor, Event};
@@ -25,15 +26,8 @@ mod examples;
 pub const PATH: &str = "/openapi.json";
 /// The operation that gives it.
 pub const OPERATION: &str = "get_openapi";
-/// The description, compressed by [`compressed`].
+/// The description, compressed by [`gzip::compressed`](crate::api::gzip::compressed).
 const COMPRESSED: &[u8] = include_bytes!("../../openapi.json.gz");
-
-/// The header of a gzip file without a name and a time (RFC 1952, section 2.3).
-const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff];
-/// What follows the compressed bytes of a gzip file: their checksum and their length.
-const GZIP_TRAILER_BYTES: usize = 8;
-/// The compression level, of 10: it is done once.
-const COMPRESSION: u8 = 10;
 
 /// The body and the headers of the description, compressed or not.
 ///
@@ -55,20 +49,6 @@ pub(super) fn document(is_compressed: bool) -> Result<(Vec<u8>, HeaderMap), Erro
 /// [`Error::Internal`] when the kept bytes are damaged.
 pub fn description() -> Result<Vec<u8>, Error> {
     decompressed(COMPRESSED).ok_or_else(|| Error::Internal("the description is damaged".to_owned()))
-}
-
-/// The description as a gzip file: what `make generate` writes beside it.
-#[must_use]
-pub fn compressed(description: &str) -> Vec<u8> {
-    let bytes = description.as_bytes();
-    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-    let deflated = miniz_oxide::deflate::compress_to_vec(bytes, COMPRESSION);
-    [&GZIP_HEADER, deflated.as_slice(), &crc32fast::hash(bytes).to_le_bytes(), &length.to_le_bytes()].concat()
-}
-
-pub(super) fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
-    let deflated = file.strip_prefix(&GZIP_HEADER)?.split_last_chunk::<GZIP_TRAILER_BYTES>()?.0;
-    miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, limits::RESPONSE_BYTES_MAX).ok()
 }
 
 /// The methods that a path answers, as an `Allow` header lists them; nothing when there is no such path.
@@ -539,7 +519,7 @@ mod tests {
     #[test]
     fn what_is_kept_compressed_is_the_document() {
         let document = include_str!("../../openapi.json");
-        assert!(compressed(document) == COMPRESSED, "run `make generate`");
+        assert!(crate::api::gzip::compressed(document) == COMPRESSED, "run `make generate`");
         assert!(decompressed(COMPRESSED).unwrap() == document.as_bytes());
         assert!(COMPRESSED.len() < document.len() / 4, "{} of {} bytes", COMPRESSED.len(), document.len());
     }

@@ -3,14 +3,12 @@
 //! Decision: it is one file without a reference to another host, and its policy lets in only its own style and script, each
 //! by its hash. Browsers keep it, and ask by its tag whether it has changed.
 
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::response::Response;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 
-use crate::api::openapi::decompressed;
-use crate::api::pipeline::{REQUEST_ID, accepts_gzip, unrouted};
+use crate::api::gzip::{accepts_gzip, decompressed};
+use crate::api::response::REQUEST_ID;
 use crate::crypto;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
@@ -26,7 +24,7 @@ pub struct PublicPage {
     pub path: &'static str,
     /// The operation that gives it, in the log.
     pub operation: &'static str,
-    /// The page as a gzip file, made by [`crate::api::openapi::compressed`].
+    /// The page as a gzip file, made by [`crate::api::gzip::compressed`].
     pub compressed: &'static [u8],
     /// Its Content Security Policy.
     pub policy: &'static str,
@@ -42,11 +40,8 @@ impl PublicPage {
 
 /// Answers a request for a page. It takes no parameters, and what is behind a question mark is ignored, as in a browser's
 /// search. The call leaves no audit row.
-pub(super) async fn show(page: &PublicPage, app: Arc<AppState>, request: Request<Body>) -> Response {
-    if request.method() != Method::GET {
-        return unrouted(app, request).await;
-    }
-    let record = CallRecord::begin(&app, page.operation);
+pub(super) fn show(page: &PublicPage, app: &AppState, request: &Request<Body>) -> Response {
+    let record = CallRecord::begin(app, page.operation);
     let (status, mut response) = match answer(page, request.headers()) {
         Ok(response) => (response.status(), response),
         Err(error) => {

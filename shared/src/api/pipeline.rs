@@ -15,10 +15,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use tower::ServiceExt;
 
 use crate::api::caller::{Caller, ReadCaller, WriteCaller};
+use crate::api::gzip::accepts_gzip;
 use crate::api::incoming::{Incoming, ReceivedBody};
 use crate::api::operation::{ReadOperation, Register, WriteOperation};
 use crate::api::page::{self, PublicPage};
-use crate::api::response::is_too_large;
+use crate::api::response::{REQUEST_ID, is_too_large};
 use crate::api::{openapi, preconditions};
 use crate::crypto::TokenHash;
 use crate::domain::audit::Via;
@@ -35,8 +36,6 @@ use crate::store::idempotency::StoredResponse;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{self, Empty};
 
-/// The header that carries the request id.
-pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The header that marks a repeated response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
@@ -64,8 +63,7 @@ impl Routes {
     /// Adds a page that anyone may read. It is not audited.
     #[must_use]
     pub fn with_page(self, page: &'static PublicPage) -> Self {
-        let show =
-            |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| page::show(page, app, request);
+        let show = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| show(page, app, request);
         Self(self.0.route(page.path, on(MethodFilter::GET, show)))
     }
 
@@ -335,16 +333,12 @@ async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
     respond(ended, record.request_id())
 }
 
-/// Whether `Accept-Encoding` asks for gzip (RFC 9110, section 12.5.3).
-pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let is_gzip = |coding: &str| {
-        let mut parts = coding.split(';').map(str::trim);
-        let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
-        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        is_named && weight.is_none_or(|weight| weight.trim().parse::<f32>().is_ok_and(|weight| weight > 0.0))
-    };
-    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(is_gzip)
+/// Answers a request for a page with it, and anything but GET as a method that the page does not have.
+async fn show(page: &PublicPage, app: Arc<AppState>, request: Request<Body>) -> Response {
+    if request.method() != Method::GET {
+        return unrouted(app, request).await;
+    }
+    page::show(page, &app, &request)
 }
 
 /// Both results, or the errors of both.

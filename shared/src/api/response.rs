@@ -13,6 +13,9 @@ use crate::limits;
 use crate::store::idempotency::{IGNORED_FIELDS, StoredResponse};
 use crate::wire::page::Page;
 
+/// The header that carries the request id.
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
 /// The body of a successful response.
 pub trait Output: Serialize + ToSchema + Send {
     /// The ids of the records that the body shows, for the audit row.

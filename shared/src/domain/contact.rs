@@ -141,7 +141,7 @@ pub struct NewContact {
     #[deserr(default)]
     #[schema(value_type = Option<Email>)]
     pub email: NullablePatch<Email>,
-    /// Your own key of it. If a contact has it already, that one is returned, unchanged, with status 200.
+    /// Your own key for it. If a contact has it already, that one is returned, unchanged, with status 200.
     #[deserr(default)]
     #[schema(nullable)]
     pub external_reference: Option<ExternalReference>,
@@ -164,7 +164,7 @@ pub struct ContactChanges {
     #[deserr(default)]
     #[schema(value_type = Option<Email>)]
     pub email: NullablePatch<Email>,
-    /// Your own key of it; `null` removes it.
+    /// Your own key for it; `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<ExternalReference>)]
     pub external_reference: NullablePatch<ExternalReference>,

@@ -66,7 +66,7 @@ pub struct NewTrust {
     #[deserr(default)]
     #[schema(value_type = ContactIds, required = false)]
     pub trustee_contact_ids: OrDefault<GivenContacts>,
-    /// Your own key of it. If a trust has it already, that one gets the values that were sent, with status 200.
+    /// Your own key for it. If a trust has it already, that one gets the values that were sent, with status 200.
     #[deserr(default)]
     #[schema(nullable)]
     pub external_reference: Option<ExternalReference>,

@@ -26,9 +26,9 @@ fn generate() -> Result<(), String> {
     };
     let description = local::openapi_json();
     write("shared/openapi.json", description.as_bytes())?;
-    write("shared/openapi.json.gz", &shared::api::openapi::compressed(&description))?;
+    write("shared/openapi.json.gz", &shared::api::gzip::compressed(&description))?;
     let docs = local::documentation()?;
-    write("functions/read-api/docs/page.html.gz", &shared::api::openapi::compressed(&docs.page))?;
+    write("functions/read-api/docs/page.html.gz", &shared::api::gzip::compressed(&docs.page))?;
     write("functions/read-api/docs/policy.txt", docs.policy.as_bytes())?;
     write("functions/mcp/tools.json", local::tools_json().as_bytes())?;
     let file = "infra/template.yaml";

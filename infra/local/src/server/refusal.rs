@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
-use shared::api::pipeline::REQUEST_ID;
+use shared::api::response::REQUEST_ID;
 use shared::domain::ids::RequestId;
 use shared::error::{Envelope, ErrorBody, ErrorCode};
 use shared::limits;

@@ -39,7 +39,7 @@ pub struct ContactView {
     /// Its email address. Searchable.
     #[schema(required = true)]
     pub email: Option<Email>,
-    /// Your own key of it, unique in your organization. Creating again with the same reference returns this contact.
+    /// Your own key for it, unique in your organization. Creating again with the same reference returns this contact.
     #[schema(required = true)]
     pub external_reference: Option<ExternalReference>,
     /// When it was created.

@@ -65,7 +65,7 @@ pub struct FundingItemView {
     pub label: ItemLabel,
     /// What it is.
     pub asset_kind: AssetKind,
-    /// Your own key of it, unique in your organization. Creating again with the same reference returns this item.
+    /// Your own key for it, unique in your organization. Creating again with the same reference returns this item.
     #[schema(required = true)]
     pub external_reference: Option<ExternalReference>,
     /// What is to be done with it.

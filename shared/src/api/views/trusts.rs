@@ -37,7 +37,7 @@ pub struct TrustView {
     pub settlor_contact_ids: Vec<ContactId>,
     /// Who acts for it.
     pub trustee_contact_ids: Vec<ContactId>,
-    /// Your own key of it, unique in your organization. Creating again with the same reference changes this trust.
+    /// Your own key for it, unique in your organization. Creating again with the same reference changes this trust.
     #[schema(required = true)]
     pub external_reference: Option<ExternalReference>,
     /// How many funding items it has.

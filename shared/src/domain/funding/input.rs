@@ -118,7 +118,7 @@ pub struct NewFundingItem {
     #[deserr(default)]
     #[schema(value_type = AssetKind, required = false)]
     pub asset_kind: OrDefault<AssetKind>,
-    /// Your own key of it. If an item has it already, that one is returned, unchanged, with status 200.
+    /// Your own key for it. If an item has it already, that one is returned, unchanged, with status 200.
     #[deserr(default)]
     #[schema(nullable)]
     pub external_reference: Option<ExternalReference>,

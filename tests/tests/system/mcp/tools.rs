@@ -60,6 +60,9 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
         // What it says of itself.
         assert_eq!((&hints["readOnlyHint"], &hints["openWorldHint"]), (&json!(!operation.is_write()), &json!(false)));
         assert_eq!(hints.get("destructiveHint").is_some(), operation.is_write());
+        if operation.is_write() {
+            assert_eq!(hints["idempotentHint"], REPEATABLE.contains(&operation.id.as_str()), "{}", operation.id);
+        }
         let about = tool["description"].as_str().expect("a description");
         assert_eq!(about.contains("Needs the scope `read_write`."), operation.is_write(), "{about}");
         assert_eq!(about.contains("10 rows a page"), operation.is_list(), "{about}");
@@ -99,6 +102,15 @@ fn the_list_leaves_room_for_the_conversation() {
     assert!(tokens <= TOKENS_MAX, "{tokens} tokens: {sizes:?}");
 }
 
+/// The operations that write and do nothing more when they are called again with the same arguments, and without a key.
+const REPEATABLE: [&str; 5] = [
+    "add_workspace_contact",
+    "add_agreement_participant",
+    "park_funding_item",
+    "update_contact",
+    "update_funding_item",
+];
+
 /// Pages are short unless an agent asks for more.
 #[tokio::test]
 async fn a_list_is_short_by_default() {
@@ -113,6 +125,8 @@ async fn a_list_is_short_by_default() {
         if has_search {
             assert_eq!(page.answer()["pagination"]["limit"], 1);
         }
+        let page = mcp.call(&list.id, &json!({"idempotency_key": "k"})).await;
+        assert!(page.is_error(), "a list takes no key: {}", page.0);
     }
 }
 
