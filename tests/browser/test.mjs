@@ -176,6 +176,7 @@ async function main(stacks, receiver) {
     await context.close();
   }
 
+  await readDocumentation(chrome, stack.base);
   // All that takes its time has happened there. A clock that goes on at this pace takes a third of a processor.
   await late.restart('--seed', 'demo');
   const lookers = {
@@ -221,6 +222,20 @@ async function main(stacks, receiver) {
   await walkDrawing(chrome, fresh, found);
   console.log('A signature drawn with a finger: done');
   return scenes.length;
+}
+
+// The documentation without JavaScript: what needs it is hidden, and the examples in all languages can be read.
+async function readDocumentation(chrome, base) {
+  const { page, context } = await open(chrome);
+  await page.goto(`${base}/docs`);
+  expect(await page.locator('#search').isHidden(), 'the search of the documentation needs JavaScript');
+  expect(await page.locator('.entry button:visible').count() === 0, 'so do its buttons');
+  const entry = page.locator('#create_contact');
+  const python = entry.locator('pre', { hasText: 'urllib.request' });
+  expect(await python.isHidden(), 'one language is shown at first');
+  await entry.locator('summary', { hasText: 'Python' }).click();
+  expect(await python.isVisible(), 'the example in Python opens');
+  await context.close();
 }
 
 const began = Date.now();

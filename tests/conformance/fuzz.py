@@ -8,15 +8,17 @@ import urllib.request
 
 from common import DOCUMENT, HERE, OUT, run, tools
 
-# Each of its phases is through by then, on two cores.
+PHASES = ["Examples", "Coverage", "Fuzzing", "Stateful"]
+# Each of them is through by then, on two cores.
 SECONDS = 90
 # How long it may take to end by itself once its time is over, such as to make a failure small.
 SECONDS_TO_END = 120
 # The same each time, which makes runs similar, though not equal: ids and times differ. A run whose time is given looks
 # elsewhere each time. A failure is repeated by the `curl` command that is printed with it.
 SEED = 1
-# Few items can be papered, each once, and what else is drawn changes them before.
-MAY_FAIL = ["paper_funding_items"]
+# Few items can be papered, each once, and what else is drawn changes them before. An item is sorted by the facts of its
+# own kind, and only while it is open; no schema says either.
+MAY_FAIL = ["paper_funding_items", "update_funding_item"]
 
 
 def get(stack, path):
@@ -53,7 +55,11 @@ def check(stack):
     if is_well:
         # What it ran, not only that it ran.
         print(output[output.rindex(" SUMMARY "):], flush=True)
+    # A phase that the time did not suffice for is reported as skipped, and fails nothing by itself.
+    without = [phase for phase in PHASES if f"✅ {phase}" not in output]
+    if without:
+        print("Not run to its end:", *without)
     never = [name for name, count in counts.items() if not count and name not in MAY_FAIL]
     if never:
         print("Without a success:", *never)
-    return is_well and not never
+    return is_well and not without and not never

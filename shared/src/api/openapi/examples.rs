@@ -89,7 +89,7 @@ fn learn(schema: &mut Value, value: &Value, seen: &mut Seen) {
     match value {
         Value::Object(members) => {
             for (name, value) in members {
-                if let Some(property) = schema["properties"].get_mut(name) {
+                if let Some(property) = schema.get_mut("properties").and_then(|all| all.get_mut(name)) {
                     learn(property, value, seen);
                 }
             }
@@ -126,6 +126,13 @@ fn compose(types: &Map<String, Value>, schema: &Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_that_lists_no_members_stays_as_it_is() {
+        let mut schema = json!({"type": "object"});
+        learn(&mut schema, &json!({"openapi": "3.1.0"}), &mut Seen::new());
+        assert_eq!(schema, json!({"type": "object"}));
+    }
 
     #[test]
     fn what_is_inside_has_the_examples_of_the_whole() {
