@@ -95,8 +95,9 @@ fn is_beside_hyphen(rest: &[char], joined: &[char]) -> bool {
 pub(super) fn without_named_numbers(text: &str) -> String {
     let is_of_account = words(text).any(|word| OF_ACCOUNTS.contains(&word.to_lowercase().as_str()));
     without(text, |number, before| {
-        let is_taxpayer = before.is_of_tax && number.len() == 9 && number.bytes().all(|byte| byte.is_ascii_digit());
-        (before.is_named && !is_taxpayer)
+        let is_taxpayer =
+            before.naming == Some(Naming::Tax) && number.len() == 9 && number.bytes().all(|byte| byte.is_ascii_digit());
+        (before.naming.is_some() && !is_taxpayer)
             || (before.is_reaching && is_phone(number))
             || (!is_of_account && is_cusip(number))
     })
@@ -104,7 +105,7 @@ pub(super) fn without_named_numbers(text: &str) -> String {
 
 /// The text without the numbers that a word before them calls a parcel.
 pub(super) fn without_parcels(text: &str) -> String {
-    without(text, |_, before| before.is_of_parcel)
+    without(text, |_, before| before.naming == Some(Naming::Parcel))
 }
 
 /// The text without those of the named numbers that have hyphens where no card has them, as parcels and folios do: one in ten
@@ -112,7 +113,7 @@ pub(super) fn without_parcels(text: &str) -> String {
 pub(super) fn without_named_groups(text: &str) -> String {
     without(text, |number, before| {
         let groups: Vec<usize> = number.split('-').map(str::len).collect();
-        before.is_named && groups.len() > 1 && !CARD_GROUPS.contains(&groups.as_slice())
+        before.naming.is_some() && groups.len() > 1 && !CARD_GROUPS.contains(&groups.as_slice())
     })
 }
 
@@ -121,14 +122,21 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
+/// What a word before a number calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    /// That of a parcel.
+    Parcel,
+    /// That of a parcel or of a taxpayer.
+    Tax,
+    /// Another one that is no account.
+    Other,
+}
+
 /// What the words before a number say about it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
-    is_named: bool,
-    /// Whether the word that names it is one of a parcel.
-    is_of_parcel: bool,
-    /// Whether the word that names it is `tax`, without one of a parcel.
-    is_of_tax: bool,
+    naming: Option<Naming>,
     is_reaching: bool,
 }
 
@@ -140,9 +148,13 @@ fn without(text: &str, is_left_out: impl Fn(&str, Before) -> bool) -> String {
         let bare = word.trim_end_matches(|letter: char| !letter.is_alphanumeric());
         let lower = bare.to_lowercase();
         if NAMING.contains(&lower.as_str()) {
-            let is_of_parcel = OF_PARCELS.contains(&lower.as_str()) || (before.is_named && before.is_of_parcel);
-            before.is_of_tax = !is_of_parcel && (lower == TAX || (before.is_named && before.is_of_tax));
-            (before.is_named, before.is_of_parcel) = (true, is_of_parcel);
+            before.naming = Some(match before.naming {
+                Some(Naming::Parcel) => Naming::Parcel,
+                _ if OF_PARCELS.contains(&lower.as_str()) => Naming::Parcel,
+                Some(Naming::Tax) => Naming::Tax,
+                _ if lower == TAX => Naming::Tax,
+                _ => Naming::Other,
+            });
         } else if bare.bytes().any(|byte| byte.is_ascii_digit()) {
             if is_left_out(bare, before) {
                 kept.push('…');
@@ -150,9 +162,9 @@ fn without(text: &str, is_left_out: impl Fn(&str, Before) -> bool) -> String {
                 continue;
             }
         } else if !bare.is_empty() && !BETWEEN.contains(&lower.as_str()) {
-            (before.is_named, before.is_of_parcel, before.is_of_tax) = (false, false, false);
-        } else if lower == LOT {
-            before.is_of_tax = false;
+            before.naming = None;
+        } else if lower == LOT && before.naming == Some(Naming::Tax) {
+            before.naming = Some(Naming::Parcel);
         }
         if REACHING.contains(&lower.as_str()) {
             (before.is_reaching, since) = (true, 0);
