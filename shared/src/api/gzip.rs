@@ -1,4 +1,4 @@
-//! Files that are kept compressed and sent as they are kept, to whoever takes gzip: the API document and public pages.
+//! Gzip files for the API document and public pages, which clients that accept gzip get as they are stored.
 
 use http::{HeaderMap, header};
 

@@ -88,7 +88,7 @@ impl Parsed {
             }
         }
         if left > room
-            && let Some(last) = self.rows.last_mut()
+            && let Some(last) = self.rows.iter_mut().rfind(|row| !row.is_there)
         {
             let problem = format!("The workspace has room for {room} more items, of {most} in all.");
             match &mut last.new {
