@@ -179,8 +179,9 @@ fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
         }
         StatusCode::UNPROCESSABLE_ENTITY if tool.name == "create_proposal" && is_blocked(errors) => {
             "Next: nothing was proposed. Each error is one thing that the draft lacks. Missing participants you can add \
-             with `add_agreement_participant`, and a missing email address with `update_contact`; steps, documents and payments a person sets up at the agreement's `app_url` \
-             (`get_agreement`, whose `publish_blockers` say the same, each with a link). Then propose again."
+             with `add_agreement_participant`, and a missing email address with `update_contact`; steps, documents and \
+             payments a person sets up at the agreement's `app_url` (`get_agreement`, whose `publish_blockers` say the \
+             same, each with a link). Then propose again."
                 .to_owned()
         }
         StatusCode::UNPROCESSABLE_ENTITY => {

@@ -11,7 +11,7 @@ use shared::domain::actor::Actor;
 use shared::domain::agreement::Label;
 use shared::domain::agreement::acts::EditedPart;
 use shared::domain::agreement::verification::Verification;
-use shared::domain::audit::AuditRow;
+use shared::domain::audit::{AuditRow, Via};
 use shared::domain::day::Day;
 use shared::domain::event::EventType;
 use shared::domain::evidence::TimelineEntry;
@@ -359,6 +359,9 @@ pub(crate) struct AuditLine<'a> {
     operation: &'a str,
     actor_type: &'static str,
     actor_id: Option<String>,
+    /// Absent for a direct call, so that bundles from before it was recorded keep their bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    via: Option<&'static str>,
     status: u16,
     code: &'a str,
     object_ids: Vec<String>,
@@ -372,6 +375,7 @@ impl<'a> From<&'a AuditRow> for AuditLine<'a> {
             operation: &row.operation,
             actor_type: row.caller.actor_type.as_str(),
             actor_id: row.caller.id.map(|id| id.to_string()),
+            via: row.via.map(Via::as_str),
             status: row.status,
             code: &row.code,
             object_ids: row.objects.iter().map(ToString::to_string).collect(),

@@ -22,6 +22,8 @@ use shared::store::operator::Operator;
 use shared::store::whole_table::Position;
 use shared::store::{Store, StoreError, versions};
 
+use crate::progress;
+
 /// The format of the file.
 const FORMAT: u32 = 1;
 
@@ -69,6 +71,13 @@ pub struct Restored {
     pub different: u64,
 }
 
+impl Restored {
+    /// Items of the backup that the table has now.
+    fn items(self) -> u64 {
+        self.written + self.same + self.different
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Line {
@@ -87,11 +96,11 @@ struct Begun {
 }
 
 /// Copies a table into a file, which only its owner can read. If the file has an interrupted copy, it goes on with it.
-/// `progress` gets the number of items after each page. Returns how many there are in the end.
+/// On a terminal it shows how far it is. Returns how many items there are in the end.
 ///
 /// # Errors
 /// [`BackupError`]. What was copied before stays in the file, and another run goes on.
-pub async fn backup(store: &Store, path: &Path, mut progress: impl FnMut(u64)) -> Result<u64, BackupError> {
+pub async fn backup(store: &Store, path: &Path) -> Result<u64, BackupError> {
     let failed = |error| BackupError::File { path: path.to_owned(), error };
     let mut file = open(path).map_err(failed)?;
     let mut begun = begun(path, &file)?;
@@ -100,6 +109,7 @@ pub async fn backup(store: &Store, path: &Path, mut progress: impl FnMut(u64)) -
         let header = Line::Header { countersign_backup: FORMAT, schema: versions::NEWEST };
         write_lines(&mut file, [header]).map_err(failed)?;
     }
+    let bar = progress::of_table(store).await;
     loop {
         let (items, next) = Operator::new(store).copy_page(begun.position.as_ref(), limits::TABLE_PAGE_ITEMS).await?;
         begun.items += u64::try_from(items.len()).unwrap_or_default();
@@ -110,21 +120,22 @@ pub async fn backup(store: &Store, path: &Path, mut progress: impl FnMut(u64)) -
             None => Line::End { items: begun.items },
         };
         write_lines(&mut file, items.chain([end])).map_err(failed)?;
-        progress(begun.items);
+        bar.set_position(begun.items);
         begun.position = next;
         if is_over {
+            bar.finish_and_clear();
             return Ok(begun.items);
         }
     }
 }
 
 /// Restores a copy into a table. What the table has already is left as it is, so that nothing is overwritten, and a run that
-/// was interrupted can be repeated. `progress` gets what was done so far, now and then.
+/// was interrupted can be repeated. On a terminal it shows how far it is.
 ///
 /// # Errors
 /// [`BackupError`]; before anything is written if the file is not a whole backup, or a newer release made it.
-pub async fn restore(store: &Store, path: &Path, mut progress: impl FnMut(Restored)) -> Result<Restored, BackupError> {
-    check(path)?;
+pub async fn restore(store: &Store, path: &Path) -> Result<Restored, BackupError> {
+    let bar = progress::of(check(path)?);
     let mut restored = Restored::default();
     let mut lines = lines(path)?;
     loop {
@@ -134,13 +145,14 @@ pub async fn restore(store: &Store, path: &Path, mut progress: impl FnMut(Restor
                 Line::Item { item } => items.push(item),
                 Line::End { .. } => {
                     put_back(store, items, &mut restored).await?;
+                    bar.finish_and_clear();
                     return Ok(restored);
                 }
                 Line::Header { .. } | Line::Position { .. } => {}
             }
         }
         put_back(store, items, &mut restored).await?;
-        progress(restored);
+        bar.set_position(restored.items());
     }
 }
 
@@ -191,8 +203,8 @@ fn begun(path: &Path, file: &File) -> Result<Begun, BackupError> {
     Ok(begun)
 }
 
-/// Reads the whole file: it must be a whole backup of this release or an older one.
-fn check(path: &Path) -> Result<(), BackupError> {
+/// Reads the whole file: it must be a whole backup of this release or an older one. Returns how many items it has.
+fn check(path: &Path) -> Result<u64, BackupError> {
     let (mut found, mut last) = (0, None);
     for line in lines(path)? {
         match line? {
@@ -202,7 +214,7 @@ fn check(path: &Path) -> Result<(), BackupError> {
             Line::Header { .. } | Line::Position { .. } => {}
         }
     }
-    if last == Some(found) { Ok(()) } else { Err(BackupError::Incomplete(path.to_owned())) }
+    if last == Some(found) { Ok(found) } else { Err(BackupError::Incomplete(path.to_owned())) }
 }
 
 fn lines(path: &Path) -> Result<impl Iterator<Item = Result<Line, BackupError>>, BackupError> {

@@ -4,7 +4,6 @@
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use clap::Parser;
 use files::Files;
@@ -30,9 +29,6 @@ use crate::keyring::{RetiredKey, Retirement};
 use crate::reencrypt::{self, Reencrypted};
 use crate::verify::{self, Verification, Verified};
 use crate::{create_organization_with_invitation, organizations};
-
-/// How often long work tells its progress.
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The table of the local stack.
 const LOCAL_TABLE: &str = "countersign";
@@ -250,40 +246,20 @@ fn counts(migrated: &Migrated, is_dry: bool) -> String {
 
 async fn backup(options: &Backup) -> Result<(), String> {
     let store = store(&options.store).await?;
-    let mut progress = Progress::begin();
-    let items = crate::backup::backup(&store, &options.file, |items| progress.tell(|| format!("{items} items copied")));
-    let items = items.await.map_err(|error| error.to_string())?;
+    let items = crate::backup::backup(&store, &options.file).await.map_err(|error| error.to_string())?;
     println!("{items} items copied");
     Ok(())
 }
 
 async fn restore(options: &Backup) -> Result<(), String> {
     let store = store(&options.store).await?;
-    let mut progress = Progress::begin();
-    let restored = crate::backup::restore(&store, &options.file, |done| progress.tell(|| told(done)));
-    let restored = restored.await.map_err(|error| error.to_string())?;
+    let restored = crate::backup::restore(&store, &options.file).await.map_err(|error| error.to_string())?;
     println!("{}", told(restored));
     if restored.different == 0 { Ok(()) } else { Err("the table differs from the backup".to_owned()) }
 }
 
 fn told(Restored { written, same, different }: Restored) -> String {
     format!("{written} items written, {same} were there already, {different} differ and were left as they are")
-}
-
-/// Tells on standard error how long work gets on, now and then.
-struct Progress(Instant);
-
-impl Progress {
-    fn begin() -> Self {
-        Self(Instant::now())
-    }
-
-    fn tell(&mut self, line: impl FnOnce() -> String) {
-        if self.0.elapsed() >= PROGRESS_INTERVAL {
-            self.0 = Instant::now();
-            eprintln!("{}", line());
-        }
-    }
 }
 
 /// Prints the report on standard output, whatever it says.

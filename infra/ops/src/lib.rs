@@ -11,6 +11,7 @@ pub mod export;
 pub mod keyring;
 pub mod migration;
 pub mod organizations;
+mod progress;
 pub mod reencrypt;
 pub mod verify;
 pub mod walk;

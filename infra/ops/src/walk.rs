@@ -2,14 +2,16 @@
 //! it is.
 
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::platform::files::FilesError;
 use shared::store::{Item, Position, Store, StoreError};
+
+use crate::progress;
 
 /// Why a walk did not go on.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +75,7 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
             Some((found, _)) if found.walk == walk => found,
             Some((State { walk: of, .. }, path)) => return Err(WalkError::OtherWalk { path, of }),
         };
-        let bar = if io::stderr().is_terminal() { bar(store.approximate_items().await) } else { ProgressBar::hidden() };
+        let bar = progress::of_table(store).await;
         bar.set_position(state.items);
         Ok(Self { store, state, file: file.map(Path::to_owned), is_over: false, bar })
     }
@@ -136,17 +138,6 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
         self.bar.finish_and_clear();
         (self.state.items, self.state.counts)
     }
-}
-
-/// A bar for items; a count alone where nobody knows how many there are.
-fn bar(items: Option<u64>) -> ProgressBar {
-    // DynamoDB counts every few hours, so there may be more items than that.
-    let (bar, template) = match items {
-        Some(items) => (ProgressBar::new(items), "{bar:40} {human_pos} of about {human_len} items, {elapsed}"),
-        None => (ProgressBar::new_spinner(), "{spinner} {human_pos} items, {elapsed}"),
-    };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style)
 }
 
 fn read<C: DeserializeOwned>(path: &Path) -> Result<Option<(State<C>, PathBuf)>, WalkError> {

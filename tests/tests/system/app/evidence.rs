@@ -9,6 +9,7 @@ use shared::domain::agreement::gate::GateRule;
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page};
 use tests::attending::{Attendee, Live};
+use tests::mcp::Mcp;
 use tests::pdf::pdf;
 use tests::{Fault, Needs, Org, Rule, Shaky, Stack, eventually, rows};
 
@@ -278,8 +279,9 @@ async fn an_agreement_that_is_not_completed_has_a_bundle_without_a_certificate()
     assert_eq!(recorded["recorded_by"]["display_name"], "Maren Holt");
     assert!(readme.contains("(no certificate: the agreement is not completed)"), "{readme}");
 
-    // What was recorded up to a cancellation stays evidence.
-    let cancel = live.org.propose("cancel_agreement", &live.agreement).await;
+    // What was recorded up to a cancellation stays evidence, and that an agent proposed it.
+    let cancel = json!({"action": "cancel_agreement", "agreement_id": live.agreement.id()});
+    let cancel = Mcp::of(&live.org).call("create_proposal", &cancel).await.answer();
     let review = format!("/app/proposals/{}", cancel["id"].as_str().unwrap());
     assert_eq!(live.member.decide(&review, "confirm", "").await.status, 303);
     let cancelled = live.member.get(&bundle_of(&live)).await;
@@ -288,6 +290,10 @@ async fn an_agreement_that_is_not_completed_has_a_bundle_without_a_certificate()
     let agreement: Value = serde_json::from_slice(&files["agreement.json"]).unwrap();
     assert_eq!(agreement["agreement"]["lifecycle"], "cancelled");
     assert_eq!(lines(&files, "timeline.jsonl").last().unwrap()["what"], "Confirmed the cancellation");
+    let rows = lines(&files, "audit.jsonl");
+    let by_agents: Vec<_> = rows.iter().filter(|row| row.get("via").is_some()).collect();
+    assert_eq!(by_agents.len(), 1, "{rows:?}");
+    assert_eq!((&by_agents[0]["operation"], &by_agents[0]["via"]), (&json!("create_proposal"), &json!("mcp")));
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use shared::domain::day::Day;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
 use shared::service::movements::{self, EvidenceDecision, MovementAct};
 use tests::Fixture;
+use tests::drafts;
 use tests::mcp::{Called, Mcp};
 use tests::payments::{Paying, dollars, evidence};
 
@@ -37,9 +38,12 @@ async fn records(fixture: &Fixture) -> BTreeMap<String, Value> {
     });
     filed.await.expect("the rules allow it");
     proven.judge(proof.id(), EvidenceDecision::Accept).await.expect("the rules allow it");
+    let workspace = json!({"id": fixture.ids["workspace_id"]});
+    let unreachable = drafts::write(org, drafts::ready(&workspace, "Mooring", &org.contact("Grace").await)).await;
     let mut all: BTreeMap<String, Value> = fixture.ids.iter().map(|(name, id)| (name.clone(), json!(id))).collect();
     all.insert("claimed_movement_id".to_owned(), json!(claimed.id));
     all.insert("proven_movement_id".to_owned(), json!(proven.id));
+    all.insert("unreachable_agreement_id".to_owned(), json!(unreachable.id()));
     all.insert("unknown_id".to_owned(), json!(crate::unknown_id()));
     all
 }

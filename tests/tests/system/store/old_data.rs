@@ -275,13 +275,13 @@ async fn tables_elsewhere_are_migrated_too() {
     let (source, reader) = {
         let stack = Stack::on_data_of(&old.path());
         let file = old.folder.path().join("backup.jsonl");
-        ops::backup::backup(&stack.table().store(), &file, |_| {}).await.expect("a backup");
+        ops::backup::backup(&stack.table().store(), &file).await.expect("a backup");
         (file, reader(&stack))
     };
     let host = Stack::with(Needs::SHARED.without_background());
     let copy = Table { endpoint: host.table().endpoint.clone(), name: tests::run_resources::resource_name("table") };
     copy.store().create_table().await.expect("a table");
-    ops::backup::restore(&copy.store(), &source, |_| {}).await.expect("a restoration");
+    ops::backup::restore(&copy.store(), &source).await.expect("a restoration");
     let stack = host.on_copy(&copy);
     old.assert_answered_by(&stack, &reader).await;
     let migrated = ops::migrate(&copy.store()).await.expect("a migration");

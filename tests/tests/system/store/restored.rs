@@ -52,14 +52,14 @@ async fn a_restored_table_answers_as_the_first() {
     let first = Stack::with_demo();
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("backup.jsonl");
-    let copied = ops::backup::backup(&first.table().store(), &file, |_| {}).await.expect("a backup");
+    let copied = ops::backup::backup(&first.table().store(), &file).await.expect("a backup");
     assert!(copied > 500, "the demo has agreements, payments, funding and their history: {copied} items");
 
     let copy = empty_table_beside(&first).await;
-    let restored = ops::backup::restore(&copy.store(), &file, |_| {}).await.expect("a restoration");
+    let restored = ops::backup::restore(&copy.store(), &file).await.expect("a restoration");
     assert_eq!((restored.written, restored.same, restored.different), (copied, 0, 0));
     // A run that is repeated, as after an interruption, finds all of it.
-    let again = ops::backup::restore(&copy.store(), &file, |_| {}).await.expect("a restoration");
+    let again = ops::backup::restore(&copy.store(), &file).await.expect("a restoration");
     assert_eq!((again.written, again.same, again.different), (0, copied, 0));
     assert_is_sound(&copy).await;
 
@@ -87,7 +87,7 @@ async fn a_restored_table_answers_as_the_first() {
     let contact = client.get("/api/v1/contacts").send().await.ok(200)["data"][0]["id"].clone();
     let path = format!("/api/v1/contacts/{}", contact.as_str().expect("an id"));
     client.patch(&path, &serde_json::json!({"display_name": "Changed since"})).send().await.ok(200);
-    let later = ops::backup::restore(&copy.store(), &file, |_| {}).await.expect("a restoration");
+    let later = ops::backup::restore(&copy.store(), &file).await.expect("a restoration");
     assert!(later.written == 0 && later.different >= 2, "the contact and its row: {later:?}");
     assert_eq!(client.get(&path).send().await.ok(200)["display_name"], "Changed since");
 }

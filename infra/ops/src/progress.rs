@@ -1,0 +1,32 @@
+//! How far long work is: a bar on a terminal, and nothing elsewhere.
+
+use std::io::{self, IsTerminal};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use shared::store::Store;
+
+/// A bar for the items of a table.
+pub async fn of_table(store: &Store) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    // DynamoDB counts every few hours, so there may be more items than that.
+    match store.approximate_items().await {
+        Some(items) => styled(ProgressBar::new(items), "{bar:40} {human_pos} of about {human_len} items, {elapsed}"),
+        None => styled(ProgressBar::new_spinner(), "{spinner} {human_pos} items, {elapsed}"),
+    }
+}
+
+/// A bar for items whose number is known.
+#[must_use]
+pub fn of(items: u64) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    styled(ProgressBar::new(items), "{bar:40} {human_pos} of {human_len} items, {elapsed}")
+}
+
+fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style)
+}
