@@ -2,29 +2,15 @@
 //!
 //! The keyring is the value of a secret in Secrets Manager: JSON with the name of the current key and all keys. Functions
 //! have the secret's name or ARN in `KEYRING_SECRET`. The template makes the secret without a value, and an operator stores
-//! one once, after the first deployment (here that of the stack `countersign-prod`):
-//!
-//! ```sh
-//! cargo run -q -p ops -- keyring new |
-//!   aws secretsmanager put-secret-value --secret-id countersign-prod/keyring --secret-string file:///dev/stdin
-//! ```
-//!
-//! and rotates it when a key may have leaked, or on a schedule:
-//!
-//! ```sh
-//! aws secretsmanager get-secret-value --secret-id countersign-prod/keyring --query SecretString --output text |
-//!   cargo run -q -p ops -- keyring rotate > keyring.json
-//! aws secretsmanager put-secret-value --secret-id countersign-prod/keyring --secret-string file://keyring.json
-//! shred -u keyring.json
-//! ```
+//! one once, after the first deployment, and rotates it when a key may have leaked, or on a schedule. The operators' handbook
+//! has the commands.
 //!
 //! The new key seals from then on. Functions reload the keyring after [`limits::KEYS_KEPT`] at the latest, and at once
 //! when a record names a key that they do not have. Old keys stay, because they open what they have sealed: an endpoint's
 //! signing secret is sealed with the new key only when its organization rotates that secret, which it must do if the old
 //! key has leaked, and the secret of a second factor only when its owner turns it off and sets it up again.
 //!
-//! An old key also goes on making what counts: links of participants and signatures of bundles. [`retire`] ends that, in
-//! the same pipe with `keyring retire NAME` in the place of `keyring rotate`.
+//! An old key also goes on making what counts: links of participants and signatures of bundles. [`retire`] ends that.
 
 use bundle::PublicKey;
 use evidence::EvidenceError;

@@ -1,5 +1,8 @@
-//! The log: one JSON line per call, with its metrics (CloudWatch's embedded metric format). Lines hold ids, codes and
-//! figures, and no text of a user.
+//! The log: one JSON line per call. Lines hold ids, codes and figures, and no text of a user.
+//!
+//! A call's figures are no metrics of CloudWatch: each figure of each operation would be one, some 900 in all, which cost more
+//! than everything else at little load. Queries over the lines answer the same (the operators' handbook, `Logs`). What the
+//! work in the background measures are metrics (CloudWatch's embedded metric format).
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -61,8 +64,6 @@ impl fmt::Debug for Log {
 /// The line of a call.
 #[derive(Debug, Serialize)]
 pub struct CallLine<'a> {
-    #[serde(rename = "_aws")]
-    metrics: Value,
     /// The id that the client gets.
     pub request_id: RequestId,
     /// The operation's id, or `none`.
@@ -112,7 +113,6 @@ impl<'a> CallLine<'a> {
         usage: Usage,
     ) -> Self {
         Self {
-            metrics: metrics(&OF_A_CALL),
             request_id,
             operation,
             organization_id: None,
@@ -165,14 +165,3 @@ pub fn metrics(measured: &[Metric]) -> Value {
         "CloudWatchMetrics": [{"Namespace": "Countersign", "Dimensions": [["operation"]], "Metrics": measured}],
     })
 }
-
-/// The metrics of a call.
-const OF_A_CALL: [Metric; 7] = [
-    Metric::ms("duration_ms"),
-    Metric::count("read_units"),
-    Metric::count("write_units"),
-    Metric::count("round_trips"),
-    Metric::count("waits"),
-    Metric::count("retries"),
-    Metric::count("faults"),
-];

@@ -240,7 +240,7 @@ async fn the_first_session_works_from_an_invitation_on() {
         *steps.entry(line.starts_with("ok ")).or_default() += 1;
         steps
     });
-    assert_eq!(steps.get(&true), Some(&7), "{text}");
+    assert_eq!(steps.get(&true), Some(&10), "{text}");
     // The link is used up, so the same session fails and says where.
     let (succeeded, text) = smoke(&link).await;
     assert!(!succeeded && text.contains("FAILED"), "{text}");

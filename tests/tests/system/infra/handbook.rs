@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use tests::template;
 
 const HANDBOOK: &str = include_str!("../../../../infra/OPERATIONS.md");
 const CAPACITY: &str = include_str!("../../../golden/capacity.json");
 
 /// What can't be run here, by how it begins, and why.
-const ELSEWHERE: [(&str, &str); 5] = [
+const ELSEWHERE: [(&str, &str); 6] = [
     ("aws ", "needs AWS: no emulator has point-in-time recovery or moves messages between queues"),
+    ("make deploy ", "needs AWS; `deploy.rs` runs its script over a stand-in for `aws`"),
     ("docker ", "needs Docker"),
     ("PATH=\"$(scripts/tools lambda):$PATH\" cargo lambda deploy ", "needs AWS, and functions that are built for it"),
     ("AWS_ENDPOINT_URL=", "runs this test itself, against what Docker has started"),
@@ -21,7 +23,7 @@ const ELSEWHERE: [(&str, &str); 5] = [
 fn commands() -> Vec<String> {
     let blocks = HANDBOOK.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap_or_default());
     let joined = blocks.map(|block| block.replace("\\\n", " ")).collect::<Vec<_>>().join("\n");
-    let commands = joined.lines().filter_map(|line| line.strip_prefix("$ "));
+    let commands = joined.lines().filter_map(|line| line.trim_start().strip_prefix("$ "));
     commands.map(|command| command.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
@@ -50,7 +52,11 @@ fn price(what: &str) -> f64 {
 fn the_bill_follows_from_what_was_measured() {
     let measured: BTreeMap<String, Value> = serde_json::from_str(CAPACITY).expect("JSON");
     let (read, write) = (price("Read request units"), price("Write request units"));
-    let each = price("Calls of an HTTP API") + price("Calls of a function") + price("20 ms of") + price("Log lines");
+    let memory = &template::functions()["read-api"].properties["MemorySize"];
+    let compute = price(&format!("20 ms of a function with {memory} MB"));
+    let seconds = 0.02 * memory.as_f64().expect("MB") / 1024.0;
+    assert!((compute - seconds * 0.000_013_333_4 * 1e6).abs() < 0.005, "{compute}");
+    let each = price("Calls of an HTTP API") + price("Calls of a function") + compute + price("Log lines");
     assert!(HANDBOOK.contains(&format!("each million calls costs ${each:.2} whatever")), "{each}");
     let rows = HANDBOOK.lines().skip_while(|line| !line.starts_with("| Call (a million of them)")).skip(2);
     let mut compared = 0;
@@ -65,4 +71,28 @@ fn the_bill_follows_from_what_was_measured() {
         compared += 1;
     }
     assert!(compared >= 8, "{compared} rows");
+}
+
+/// What a stage costs without calls: the alarms are those of the template, and the products are right.
+#[test]
+fn what_a_stage_costs_without_calls_is_multiplied_right() {
+    let watched = |alarm: &Value| {
+        let metrics = alarm["Metrics"].as_array();
+        metrics.map_or(1, |metrics| metrics.iter().filter(|metric| metric.get("MetricStat").is_some()).count())
+    };
+    let watched: usize = template::resources("AWS::CloudWatch::Alarm").map(|(_, alarm)| watched(alarm)).sum();
+    let rows = HANDBOOK.lines().skip_while(|line| !line.starts_with("| What | Each | How many")).skip(2);
+    let mut compared = 0;
+    for row in rows.take_while(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [what, each, how_many, all] = cells[..] else { panic!("{row}") };
+        let [each, how_many, all] =
+            [each, how_many, all].map(|cell| cell.trim_start_matches('$').parse::<f64>().expect("a figure"));
+        assert!((each * how_many - all).abs() < 0.005, "{row}");
+        if what == "Metrics that alarms watch" {
+            assert_eq!(how_many.to_string(), watched.to_string(), "{row}");
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 4);
 }
