@@ -40,11 +40,11 @@ pub async fn line(file: &Path, request_id: &str) -> Value {
 ///
 /// # Panics
 /// When it does not come.
-pub async fn line_with(file: &Path, texts: &[String]) -> Value {
+pub async fn line_with(file: &Path, texts: &[&str]) -> Value {
     eventually(format!("a log line with {texts:?}"), async || {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let complete = text.rsplit_once('\n').map(|(complete, _)| complete).unwrap_or_default();
-        let found = complete.lines().find(|line| texts.iter().all(|text| line.contains(text)));
+        let found = complete.lines().find(|line| texts.iter().all(|text| line.contains(*text)));
         found.map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
     })
     .await

@@ -14,7 +14,6 @@ use shared::error::Error;
 use shared::limits;
 use shared::platform::call_record::{log_failure, log_system_call};
 use shared::platform::endings::end_with_agreement;
-use shared::platform::telemetry::{Metric, metrics};
 use shared::service::due::Settlement;
 use shared::service::system::SystemContext;
 use shared::service::{agreements, proposals};
@@ -76,7 +75,6 @@ pub async fn tick(app: &AppState, relay: &Relay, trigger: Trigger) -> TickReport
     let reports = join_all((0..DUE_SHARDS).map(|shard| sweep.shard(shard))).await;
     let report = reports.into_iter().fold(TickReport::default(), std::ops::Add::add);
     app.log.line(&TickLine {
-        metrics: metrics(&[Metric::ms("oldest_due_ms"), Metric::count("woken"), Metric::count("passed_on")]),
         operation: "tick",
         oldest_due_ms: report.oldest_due_ms,
         woken: report.enqueued,
@@ -89,8 +87,6 @@ pub async fn tick(app: &AppState, relay: &Relay, trigger: Trigger) -> TickReport
 /// The log line of a tick. Operators' queries and alarms use its field names.
 #[derive(Debug, Serialize)]
 struct TickLine {
-    #[serde(rename = "_aws")]
-    metrics: serde_json::Value,
     operation: &'static str,
     oldest_due_ms: i64,
     woken: u32,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use shared::domain::ids::OrgId;
 use shared::error::Error;
 use shared::limits;
-use shared::platform::telemetry::{Log, Metric, metrics};
+use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
 use shared::store::keys::{Due, Key};
 use shared::webhook::relay::Relay;
@@ -98,7 +98,6 @@ async fn relay_entry(relay: &Relay, log: &Log, entry: &DueEntry, deadline: Insta
 
 fn log_failure(log: &Log, entry: &DueEntry, error: &Error) {
     log.line(&FailureLine {
-        metrics: metrics(&[Metric::count("faults")]),
         operation: "relay",
         organization_id: entry.org,
         what: entry.what.as_str(),
@@ -111,8 +110,6 @@ fn log_failure(log: &Log, entry: &DueEntry, error: &Error) {
 /// The log line of a failure.
 #[derive(Debug, Serialize)]
 struct FailureLine {
-    #[serde(rename = "_aws")]
-    metrics: serde_json::Value,
     operation: &'static str,
     organization_id: OrgId,
     what: &'static str,

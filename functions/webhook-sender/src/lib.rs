@@ -19,7 +19,7 @@ use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::limits;
 use shared::platform::secrets::{Keys, open_with};
-use shared::platform::telemetry::{Log, Metric, metrics};
+use shared::platform::telemetry::Log;
 use shared::retry::{Backoff, Budget, Obstacle, Transient};
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
@@ -127,7 +127,6 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         }
         // The log does not quote the body, because its content is unknown.
         self.log.line(&serde_json::json!({
-            "_aws": metrics(&[Metric::count("faults")]),
             "operation": "attempt_delivery",
             "faults": 1,
             "cause": format!("a message of {} bytes that names no delivery", body.len()),

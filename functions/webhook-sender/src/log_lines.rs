@@ -4,14 +4,11 @@ use serde::Serialize;
 use shared::domain::delivery::{Attempt, Delivery, Outcome};
 use shared::domain::ids::{EndpointId, EventId, OrgId};
 use shared::domain::time::Timestamp;
-use shared::platform::telemetry::{Metric, metrics};
 use shared::webhook::queue::DeliveryMessage;
 
 /// The log line of an attempt. It never has a body, a secret or the endpoint's URL.
 #[derive(Debug, Serialize)]
 pub(crate) struct AttemptLine {
-    #[serde(rename = "_aws")]
-    metrics: serde_json::Value,
     operation: &'static str,
     organization_id: OrgId,
     endpoint_id: EndpointId,
@@ -37,16 +34,8 @@ impl AttemptLine {
             Outcome::Failed { class, status } => (class.as_str(), status),
         };
         let is_first = after.attempted == 1;
-        let mut measured = vec![
-            Metric::ms("duration_ms"),
-            Metric::count("delivered"),
-            Metric::count("failed"),
-            Metric::count("exhausted"),
-        ];
-        measured.extend(is_first.then_some(Metric::ms("since_commit_ms")));
         let state = after.state().as_str();
         Self {
-            metrics: metrics(&measured),
             operation: "attempt_delivery",
             organization_id: wake.org(),
             endpoint_id: wake.delivery.endpoint,
@@ -68,8 +57,6 @@ impl AttemptLine {
 /// The log line of a message that could not be handled.
 #[derive(Debug, Serialize)]
 pub(crate) struct FailureLine<'a> {
-    #[serde(rename = "_aws")]
-    metrics: serde_json::Value,
     operation: &'static str,
     organization_id: OrgId,
     endpoint_id: EndpointId,
@@ -82,7 +69,6 @@ pub(crate) struct FailureLine<'a> {
 impl<'a> FailureLine<'a> {
     pub fn new(wake: DeliveryMessage, quarantine: bool, cause: &'a str) -> Self {
         Self {
-            metrics: metrics(&[Metric::count("faults")]),
             operation: "attempt_delivery",
             organization_id: wake.org(),
             endpoint_id: wake.delivery.endpoint,

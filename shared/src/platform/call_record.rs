@@ -1,4 +1,4 @@
-//! The record of a call, the same for all entrances: request id, audit row, log line, metrics.
+//! The record of a call, the same for all entrances: request id, audit row, log line.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;

@@ -1,8 +1,8 @@
 //! The log: one JSON line per call. Lines hold ids, codes and figures, and no text of a user.
 //!
-//! A call's figures are no metrics of CloudWatch: each figure of each operation would be one, some 900 in all, which cost more
-//! than everything else at little load. Queries over the lines answer the same (the operators' handbook, `Logs`). What the
-//! work in the background measures are metrics (CloudWatch's embedded metric format).
+//! No line declares metrics (CloudWatch's embedded metric format): each figure of each operation would be one, some 900 in all,
+//! which cost more than everything else at little load. The template makes the few that alarms need from the lines, and
+//! queries over them answer the rest (the operators' handbook, `Logs`).
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -11,11 +11,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::domain::audit::Via;
 use crate::domain::ids::{MemberId, OrgId, RequestId, TokenId};
-use crate::domain::time::Timestamp;
 use crate::store::Usage;
 
 /// The log.
@@ -131,37 +129,4 @@ impl<'a> CallLine<'a> {
             cause: None,
         }
     }
-}
-
-/// A metric of a line.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Metric {
-    #[serde(rename = "Name")]
-    name: &'static str,
-    #[serde(rename = "Unit")]
-    unit: &'static str,
-}
-
-impl Metric {
-    /// A duration in milliseconds.
-    #[must_use]
-    pub const fn ms(name: &'static str) -> Self {
-        Self { name, unit: "Milliseconds" }
-    }
-
-    /// A count.
-    #[must_use]
-    pub const fn count(name: &'static str) -> Self {
-        Self { name, unit: "Count" }
-    }
-}
-
-/// The part of a line that declares its metrics (CloudWatch's embedded metric format): the field `_aws`. The line's
-/// `operation` is their dimension.
-#[must_use]
-pub fn metrics(measured: &[Metric]) -> Value {
-    json!({
-        "Timestamp": Timestamp::now().unix_ms(),
-        "CloudWatchMetrics": [{"Namespace": "Countersign", "Dimensions": [["operation"]], "Metrics": measured}],
-    })
 }

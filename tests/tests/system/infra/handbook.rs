@@ -1,7 +1,7 @@
 //! The operators' handbook: its commands of `ops` are run in [`ops::documented`](super::ops); the others need AWS or a tool of
 //! someone else, and are listed with the reason. And its bill is what was measured.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use tests::template;
@@ -73,7 +73,7 @@ fn the_bill_follows_from_what_was_measured() {
     assert!(compared >= 8, "{compared} rows");
 }
 
-/// What a stage costs without calls: the alarms are those of the template, and the products are right.
+/// What a stage costs without calls: the alarms and metrics are those of the template, and the products are right.
 #[test]
 fn what_a_stage_costs_without_calls_is_multiplied_right() {
     let watched = |alarm: &Value| {
@@ -81,6 +81,9 @@ fn what_a_stage_costs_without_calls_is_multiplied_right() {
         metrics.map_or(1, |metrics| metrics.iter().filter(|metric| metric.get("MetricStat").is_some()).count())
     };
     let watched: usize = template::resources("AWS::CloudWatch::Alarm").map(|(_, alarm)| watched(alarm)).sum();
+    let filters = template::resources("AWS::Logs::MetricFilter");
+    let made: BTreeSet<&str> =
+        filters.filter_map(|(_, filter)| filter["MetricTransformations"][0]["MetricName"].as_str()).collect();
     let rows = HANDBOOK.lines().skip_while(|line| !line.starts_with("| What | Each | How many")).skip(2);
     let mut compared = 0;
     for row in rows.take_while(|line| line.starts_with('|')) {
@@ -89,9 +92,12 @@ fn what_a_stage_costs_without_calls_is_multiplied_right() {
         let [each, how_many, all] =
             [each, how_many, all].map(|cell| cell.trim_start_matches('$').parse::<f64>().expect("a figure"));
         assert!((each * how_many - all).abs() < 0.005, "{row}");
-        if what == "Metrics that alarms watch" {
-            assert_eq!(how_many.to_string(), watched.to_string(), "{row}");
-        }
+        let counted = match what {
+            "Metrics that alarms watch" => watched,
+            what if what.starts_with("Custom metrics") => made.len(),
+            _ => 1,
+        };
+        assert_eq!(how_many.to_string(), counted.to_string(), "{row}");
         compared += 1;
     }
     assert_eq!(compared, 4);
