@@ -12,8 +12,9 @@ SHELL := bash
 ARGS ?=
 # The processor that `make build` builds functions for: x86-64 or arm64.
 ARCH ?= x86-64
-# A deployment has arm64 unless it is told otherwise.
-DEPLOYED_ARCH = $(if $(filter command line environment,$(origin ARCH)),$(ARCH),arm64)
+# That of a deployment: what it is told, or else the stage's own, which is arm64 if the stage is new.
+GIVEN_ARCH = $(if $(filter command line environment,$(origin ARCH)),$(ARCH))
+ARCH_OF_STAGE = $(or $(GIVEN_ARCH),$$(scripts/stack architecture "$(STAGE)"))
 
 # The functions that are built together. The others are built apart: they would lend these the features of what they draw
 # and write with.
@@ -53,6 +54,7 @@ check: ## Format, wording, the template, lints, documentation, dependencies
 	cargo fmt --all --check
 	scripts/check-wording
 	scripts/check-template
+	scripts/check-aws-calls --handbook
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p local -p files --features files/s3 -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
@@ -83,8 +85,8 @@ package: ## The functions zipped, target/lambda-zip/NAME/bootstrap.zip, with wha
 	scripts/package
 
 deploy: ## Deploys STAGE to AWS; shows what changes and asks first. PARAMETERS="DomainName=…", ARCH=x86-64
-	$(MAKE) package ARCH=$(DEPLOYED_ARCH)
-	scripts/stack deploy "$(STAGE)" Architecture=$(subst -,_,$(DEPLOYED_ARCH)) $(PARAMETERS)
+	arch="$(ARCH_OF_STAGE)"; $(MAKE) package ARCH="$$arch"
+	arch="$(ARCH_OF_STAGE)"; scripts/stack deploy "$(STAGE)" Architecture="$${arch//-/_}" $(PARAMETERS)
 
 destroy: ## Removes STAGE from AWS; refuses while there are data, unless LOSE_DATA or KEEP_DATA say what becomes of them
 	scripts/stack destroy "$(STAGE)"

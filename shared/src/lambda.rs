@@ -12,6 +12,7 @@ use http_body_util::{BodyExt, Collected};
 use lambda_http::lambda_runtime::{self, LambdaEvent};
 use lambda_http::request::{LambdaRequest, RequestContext};
 use lambda_http::{Adapter, Body, IntoResponse, Request, RequestExt};
+use subtle::ConstantTimeEq;
 use tower::ServiceExt;
 
 use crate::api::pipeline::Routes;
@@ -41,8 +42,8 @@ pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
 /// Those of [`run`].
 pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>) -> Result<(), lambda_http::Error> {
     let router = router(AppState::from_env()?)?;
-    let header = address_header()?;
-    let service = router.map_request(move |request| with_via(with_address(with_one_path(request), header.as_ref())));
+    let front = Front::from_env()?;
+    let service = router.map_request(move |request| with_via(with_address(with_one_path(request), front.as_ref())));
     let service = service.map_response(Answer);
     let service = Adapter::from(service);
     lambda_runtime::run(service.map_request(as_sent)).await
@@ -88,23 +89,44 @@ impl Webhooks {
 
 /// The variable with the header in which a CDN or balancer before the gateway names the client's address.
 const ADDRESS_HEADER: &str = "CLIENT_ADDRESS_HEADER";
+/// The variable with what that CDN proves itself with.
+const ADDRESS_SECRET: &str = "CLIENT_ADDRESS_SECRET";
+/// The header in which it sends that.
+const SECRET_HEADER: HeaderName = HeaderName::from_static("x-client-address-secret");
 
-fn address_header() -> Result<Option<HeaderName>, ConfigError> {
-    let Ok(name) = config::required(ADDRESS_HEADER) else { return Ok(None) };
-    let invalid = |_| ConfigError::Invalid { name: ADDRESS_HEADER, why: "it is no name of a header".to_owned() };
-    name.parse().map(Some).map_err(invalid)
+/// What stands before the gateway and tells the client's address. The gateway can be reached past it, so it sends a secret
+/// with each request that no client knows.
+struct Front {
+    address: HeaderName,
+    secret: String,
 }
 
-/// Adds the client's address: the one that a header names where the settings say so, or else the one that the gateway saw.
-/// Without that setting no header counts, because clients can send any.
-fn with_address(mut request: Request, header: Option<&HeaderName>) -> Request {
+impl Front {
+    fn from_env() -> Result<Option<Self>, ConfigError> {
+        let Ok(name) = config::required(ADDRESS_HEADER) else { return Ok(None) };
+        let invalid = |_| ConfigError::Invalid { name: ADDRESS_HEADER, why: "it is no name of a header".to_owned() };
+        let address = name.parse().map_err(invalid)?;
+        Ok(Some(Self { address, secret: config::required(ADDRESS_SECRET)? }))
+    }
+
+    /// The client's address, if a request came this way and names one.
+    fn named(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        let sent = headers.get(SECRET_HEADER)?;
+        let is_proven = bool::from(sent.as_bytes().ct_eq(self.secret.as_bytes()));
+        is_proven.then(|| named_address(headers, &self.address)).flatten()
+    }
+}
+
+/// Adds the client's address: the one that what stands in front names where the settings say so, or else the one that the
+/// gateway saw. Without that setting no header counts, because clients can send any.
+fn with_address(mut request: Request, front: Option<&Front>) -> Request {
     let seen = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV1(context)) => context.identity.source_ip.as_deref(),
         Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.as_deref(),
         _ => None,
     };
     let seen = seen.and_then(|text| text.parse().ok());
-    let named = header.and_then(|header| named_address(request.headers(), header));
+    let named = front.and_then(|front| front.named(request.headers()));
     if let Some(address) = named.or(seen) {
         request.extensions_mut().insert(ClientAddress(address));
     }
@@ -181,7 +203,7 @@ mod tests {
     use http::header::HeaderName;
     use http::{HeaderMap, HeaderValue};
 
-    use super::{PathAndQuery, named_address, path_behind};
+    use super::{Front, PathAndQuery, SECRET_HEADER, named_address, path_behind};
 
     #[test]
     fn a_header_names_one_address_or_none() {
@@ -206,6 +228,21 @@ mod tests {
         }
         assert_eq!(named(&[]), None);
         assert_eq!(named(&["203.0.113.7", "198.51.100.2"]), None, "a header that came twice");
+    }
+
+    #[test]
+    fn an_address_counts_only_beside_the_secret() {
+        let front = Front { address: HeaderName::from_static("x-client"), secret: "s".repeat(32) };
+        let named = |secrets: &[&str]| {
+            let secrets = secrets.iter().map(|text| (SECRET_HEADER, HeaderValue::from_str(text).unwrap()));
+            let address = (front.address.clone(), HeaderValue::from_static("203.0.113.7"));
+            front.named(&std::iter::once(address).chain(secrets).collect()).map(|address| address.to_string())
+        };
+        assert_eq!(named(&[&front.secret]).as_deref(), Some("203.0.113.7"));
+        let other = "S".repeat(32);
+        for wrong in [&[][..], &[""], &["sss"], &[other.as_str()], &["", front.secret.as_str()]] {
+            assert_eq!(named(wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]

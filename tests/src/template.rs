@@ -119,6 +119,60 @@ pub fn routes() -> Vec<Route> {
     resources("AWS::ApiGatewayV2::Route").map(route).collect()
 }
 
+/// A part of the template as CloudFormation takes it where these conditions hold and no others.
+#[must_use]
+pub fn with_conditions(value: &Value, hold: &[&str]) -> Value {
+    match value {
+        Value::Object(members) => {
+            if let Some([condition, then, otherwise]) =
+                members.get("Fn::If").and_then(Value::as_array).map(Vec::as_slice)
+            {
+                let holds = condition.as_str().is_some_and(|condition| hold.contains(&condition));
+                return with_conditions(if holds { then } else { otherwise }, hold);
+            }
+            let members = members.iter().map(|(name, value)| (name.clone(), with_conditions(value, hold)));
+            Value::Object(members.collect())
+        }
+        Value::Array(items) => items.iter().map(|item| with_conditions(item, hold)).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The names of parameters and resources that a part of the template refers to, as often as it does.
+#[must_use]
+pub fn mentions(value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    collect_mentions(value, &mut found);
+    found
+}
+
+fn collect_mentions(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, inner) in members {
+                match (name.as_str(), inner) {
+                    ("Ref" | "DependsOn", Value::String(of)) => found.push(of.clone()),
+                    ("Fn::GetAtt", Value::Array(path)) => found.extend(path[0].as_str().map(str::to_owned)),
+                    ("Fn::Sub", Value::String(text)) => found.extend(substituted(text)),
+                    ("Fn::Sub", Value::Array(parts)) => {
+                        found.extend(substituted(parts[0].as_str().unwrap_or_default()));
+                        collect_mentions(&parts[1], found);
+                    }
+                    _ => collect_mentions(inner, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_mentions(item, found)),
+        _ => {}
+    }
+}
+
+/// What stands between `${` and `}`, without its attribute.
+fn substituted(text: &str) -> impl Iterator<Item = String> {
+    let names = text.split("${").skip(1).filter_map(|rest| rest.split(['}', '.']).next());
+    names.map(str::to_owned)
+}
+
 /// A text with the stack's name in it.
 ///
 /// # Panics

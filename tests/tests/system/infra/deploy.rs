@@ -1,84 +1,189 @@
-//! `scripts/stack` over a stand-in for the AWS command line: what it shows, asks, and refuses. And `scripts/smoke`, the
-//! first session, against the local stack.
+//! `scripts/stack` over a stand-in for the AWS command line: what it shows, asks, and refuses. What it calls is held against
+//! the models of the real one. And `scripts/smoke`, the first session, against the local stack.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
+use tests::template::template;
 use tests::{Needs, Stack};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts");
+const HANDBOOK: &str = include_str!("../../../../infra/OPERATIONS.md");
+/// How much one argument of a command may have on Linux.
+const ARGUMENT_BYTES_MAX: usize = 131_072;
+/// How `aws` says that there is no such stack.
+const NO_STACK: &str = "An error occurred (ValidationError): Stack with id x does not exist";
 
 /// A folder with a program `aws` that writes down what it is called with, and answers with the file of that name.
 struct Aws {
     folder: TempDir,
+    /// How many calls earlier runs have made.
+    seen: Cell<usize>,
 }
 
-/// An `aws` that fails for what has no answer, unless it only does something.
-const PROGRAM: &str = r#"#!/bin/sh
-folder="$(dirname "$0")"
-echo "$*" >>"$folder/calls"
-if [ -f "$folder/$1 $2" ]; then
-  cat "$folder/$1 $2"
-elif [ -f "$folder/$1 $2 fails" ]; then
-  exit 255
-fi
+/// An `aws` that answers with the next line of `COMMAND in turn`, or with the file `COMMAND`, or fails with what is in
+/// `COMMAND fails`.
+const PROGRAM: &str = r#"#!/usr/bin/env python3
+import json, pathlib, sys
+folder = pathlib.Path(__file__).parent
+args = sys.argv[1:]
+command = " ".join(args[:3] if args[1] == "wait" else args[:2])
+files = {arg: pathlib.Path(arg[7:]).read_text() for arg in args if arg.startswith("file://")}
+fails, turns, always = (folder / f"{command}{end}" for end in (" fails", " in turn", ""))
+answer = always.read_text() if always.is_file() else ""
+if turns.is_file() and (lines := turns.read_text().splitlines()):
+    answer = lines[0]
+    turns.write_text("\n".join(lines[1:]))
+with open(folder / "calls", "a") as calls:
+    print(json.dumps({"args": args, "files": files, "answer": "" if fails.is_file() else answer}), file=calls)
+if fails.is_file():
+    sys.exit(fails.read_text())
+print(answer, end="")
 "#;
 
 impl Aws {
-    /// With a deployed stack that is empty.
+    /// With a deployed stack that is empty, and has a keyring.
     fn new() -> Self {
-        use std::os::unix::fs::PermissionsExt;
-        let aws = Self { folder: TempDir::new().expect("a folder") };
-        aws.says("aws", PROGRAM);
-        std::fs::set_permissions(aws.path("aws"), std::fs::Permissions::from_mode(0o755)).expect("a program");
-        let outputs = [("TableName", "the-table"), ("FilesBucket", "the-bucket"), ("KeyringSecret", "the-secret")];
-        let outputs = outputs.map(|(key, value)| serde_json::json!({"OutputKey": key, "OutputValue": value}));
-        let parameters = serde_json::json!([{"ParameterKey": "DomainName", "ParameterValue": "a.example"}]);
-        let stack = serde_json::json!({"StackStatus": "CREATE_COMPLETE", "Outputs": outputs, "Parameters": parameters});
-        aws.says("cloudformation describe-stacks", &serde_json::json!({ "Stacks": [stack] }).to_string());
-        aws.says("dynamodb scan", r#"{"Count": 0}"#);
+        let aws = Self { folder: TempDir::new().expect("a folder"), seen: Cell::new(0) };
+        aws.program("aws", PROGRAM);
+        aws.is("CREATE_COMPLETE", &[("DomainName", "a.example")]);
+        aws.owns("CREATE_COMPLETE");
+        let declared = template()["Parameters"].as_object().expect("parameters").keys();
+        let declared: Value = declared.map(|key| json!({ "ParameterKey": key })).collect();
+        aws.says("cloudformation get-template-summary", &json!({ "Parameters": declared }));
+        aws.says("dynamodb scan", &json!({"Count": 0}));
+        let table =
+            json!({"TableStatus": "ACTIVE", "DeletionProtectionEnabled": true, "LatestStreamLabel": "2026-11-25T03"});
+        aws.says("dynamodb describe-table", &json!({ "Table": table }));
+        aws.says("secretsmanager describe-secret", &json!({"VersionIdsToStages": {"1": ["AWSCURRENT"]}}));
         aws.changes(&[("Add", "ReadApi", "False")]);
         aws
+    }
+
+    /// The stack is in a state, and has these parameters.
+    fn is(&self, status: &str, parameters: &[(&str, &str)]) {
+        let outputs = [("TableName", "the-table"), ("FilesBucket", "the-bucket"), ("KeyringSecret", "the-secret")];
+        let outputs = outputs.map(|(key, value)| match parameters.iter().find(|(name, _)| *name == key) {
+            Some((_, other)) => json!({"OutputKey": key, "OutputValue": other}),
+            None => json!({"OutputKey": key, "OutputValue": value}),
+        });
+        let has_outputs = !["ROLLBACK", "CREATE_FAILED", "REVIEW"].iter().any(|begin| status.starts_with(begin));
+        let outputs: &[Value] = if has_outputs { &outputs } else { &[] };
+        let parameters = parameters.iter().map(|(key, value)| json!({"ParameterKey": key, "ParameterValue": value}));
+        let parameters: Value = parameters.collect();
+        let stack = json!({"StackStatus": status, "Outputs": outputs, "Parameters": parameters});
+        self.says("cloudformation describe-stacks", &json!({ "Stacks": [stack] }));
+    }
+
+    /// The stack is in a state of a first deployment that failed, when it is asked for once. Later it is deployed.
+    fn was(&self, status: &str) {
+        let stack =
+            json!({"StackStatus": status, "Parameters": [{"ParameterKey": "DomainName", "ParameterValue": "a"}]});
+        self.says_in_turn("cloudformation describe-stacks", &[json!({ "Stacks": [stack] })]);
+    }
+
+    /// The stack has made its stores, which are in a state.
+    fn owns(&self, status: &str) {
+        let stores =
+            [("Table", "the-table"), ("Files", "the-bucket"), ("Keyring", "the-secret"), ("ReadApi", "a-function")];
+        let stores: Value = stores
+            .iter()
+            .map(|(id, name)| json!({"LogicalResourceId": id, "PhysicalResourceId": name, "ResourceStatus": status}))
+            .collect();
+        self.says("cloudformation list-stack-resources", &json!({ "StackResourceSummaries": stores }));
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn says(&self, command: &str, answer: &str) {
-        std::fs::write(self.path(command), answer).expect("an answer");
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("a file");
     }
 
-    fn fails(&self, command: &str) {
-        let _ = std::fs::remove_file(self.path(command));
-        self.says(&format!("{command} fails"), "");
+    fn program(&self, name: &str, text: &str) {
+        self.write(name, text);
+        std::fs::set_permissions(self.path(name), std::fs::Permissions::from_mode(0o755)).expect("a program");
+    }
+
+    fn says(&self, command: &str, answer: &Value) {
+        let _ = std::fs::remove_file(self.path(&format!("{command} fails")));
+        self.write(command, &answer.to_string());
+    }
+
+    fn says_in_turn(&self, command: &str, answers: &[Value]) {
+        let lines: Vec<String> = answers.iter().map(Value::to_string).collect();
+        self.write(&format!("{command} in turn"), &lines.join("\n"));
+    }
+
+    fn fails(&self, command: &str, why: &str) {
+        self.write(&format!("{command} fails"), why);
     }
 
     fn changes(&self, changes: &[(&str, &str, &str)]) {
         let changes = changes.iter().map(|(action, id, replaced)| {
-            serde_json::json!({"ResourceChange": {
-                "Action": action, "LogicalResourceId": id, "ResourceType": "AWS::A::B", "Replacement": replaced,
-            }})
+            let mut change = json!({"Action": action, "LogicalResourceId": id, "ResourceType": "AWS::A::B"});
+            if *action == "Modify" {
+                change["Replacement"] = json!(replaced);
+            }
+            json!({ "ResourceChange": change })
         });
         let changes: Vec<_> = changes.collect();
-        let set = serde_json::json!({"Status": "CREATE_COMPLETE", "Changes": changes});
-        self.says("cloudformation describe-change-set", &set.to_string());
+        let set = json!({"Status": "CREATE_COMPLETE", "Changes": changes});
+        self.says("cloudformation describe-change-set", &set);
     }
 
     async fn run(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
         let mut command = Command::new("python3");
-        command.arg(Path::new(SCRIPTS).join("stack")).args(arguments).env("AWS_CLI", self.path("aws"));
-        for name in ["AWS_ENDPOINT_URL", "LOSE_DATA", "KEEP_DATA"] {
+        command.arg(Path::new(SCRIPTS).join("stack")).args(arguments);
+        self.ran(command, environment).await
+    }
+
+    async fn ran(&self, mut command: Command, environment: &[(&str, &str)]) -> Ran {
+        for name in ["AWS_ENDPOINT_URL", "LOSE_DATA", "KEEP_DATA", "ARCH", "PARAMETERS", "MAKEFLAGS", "MAKELEVEL"] {
             command.env_remove(name);
         }
+        // Other programs that the test has put there come before the real ones.
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", self.folder.path().display())).env("AWS_CLI", self.path("aws"));
         command.env("AWS_REGION", "eu-north-1").env("CODE_BUCKET", "code").envs(environment.iter().copied());
-        let output = command.stdin(std::process::Stdio::null()).output().await.expect("Python 3 runs the script");
+        let output = command.stdin(std::process::Stdio::null()).output().await.expect("the program runs");
         let calls = std::fs::read_to_string(self.path("calls")).unwrap_or_default();
-        let _ = std::fs::remove_file(self.path("calls"));
-        Ran { output, calls }
+        let calls: Vec<Value> = calls.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let new = calls[self.seen.replace(calls.len())..].to_vec();
+        let text = |call: &Value| {
+            let args: Vec<&str> =
+                call["args"].as_array().expect("arguments").iter().filter_map(Value::as_str).collect();
+            args.join(" ")
+        };
+        Ran { output, calls: new.iter().map(text).collect::<Vec<_>>().join("\n"), recorded: new }
+    }
+}
+
+/// Every call that a test has made is one that AWS takes, and every answer that the stand-in gave one that AWS gives.
+impl Drop for Aws {
+    fn drop(&mut self) {
+        let calls = self.path("calls");
+        if std::thread::panicking() || !calls.is_file() {
+            return;
+        }
+        // `make check` installs it. Tests install nothing by themselves.
+        if !Path::new(SCRIPTS).join("../target/tools/template/installed").is_file() {
+            eprintln!(
+                "SKIPPED: the calls of `aws` were not held against its models; `scripts/tools template` installs them"
+            );
+            return;
+        }
+        let checked = std::process::Command::new(Path::new(SCRIPTS).join("check-aws-calls")).arg(calls).output();
+        let checked = checked.expect("the check runs");
+        assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
     }
 }
 
@@ -94,12 +199,31 @@ fn is_wanted() -> bool {
 
 struct Ran {
     output: Output,
+    /// The calls of `aws`, one a line.
     calls: String,
+    recorded: Vec<Value>,
 }
 
 impl Ran {
     fn has_called(&self, command: &str) -> bool {
         self.calls.lines().any(|line| line.starts_with(command))
+    }
+
+    /// The only call that begins so.
+    #[track_caller]
+    fn call(&self, command: &str) -> &str {
+        let calls: Vec<&str> = self.calls.lines().filter(|line| line.starts_with(command)).collect();
+        assert_eq!(calls.len(), 1, "{command}: {}\n{}", self.calls, self.text());
+        calls[0]
+    }
+
+    /// Each of these was called, in this order.
+    #[track_caller]
+    fn called_in_order(&self, commands: &[&str]) {
+        let at = |command: &&str| self.calls.lines().position(|line| line.starts_with(*command));
+        let positions: Vec<Option<usize>> = commands.iter().map(at).collect();
+        let is_in_order = positions.iter().all(Option::is_some) && positions.is_sorted();
+        assert!(is_in_order, "{commands:?} {positions:?}\n{}\n{}", self.calls, self.text());
     }
 
     fn text(&self) -> String {
@@ -125,13 +249,10 @@ async fn a_deployment_shows_what_it_changes_before_it_does() {
         return;
     }
     let aws = Aws::new();
-    aws.fails("secretsmanager get-secret-value");
     let ran = aws.run(&["deploy", "prod", "AlarmTarget=arn:x", "--yes"], &[]).await;
     ran.succeeded();
-    assert!(ran.text().contains("Add      ReadApi"), "{}", ran.text());
-    assert!(ran.text().contains("keyring new"), "it says that the keyring has no key: {}", ran.text());
-    let create =
-        ran.calls.lines().find(|line| line.starts_with("cloudformation create-change-set")).expect("a change set");
+    assert!(ran.text().contains("Add      ReadApi") && !ran.text().contains("keyring"), "{}", ran.text());
+    let create = ran.call("cloudformation create-change-set");
     for part in [
         "--stack-name countersign-prod",
         "--change-set-type UPDATE",
@@ -141,15 +262,200 @@ async fn a_deployment_shows_what_it_changes_before_it_does() {
     ] {
         assert!(create.contains(part), "{part}: {create}");
     }
-    assert!(ran.has_called("cloudformation execute-change-set"));
+    // The stores are protected against other ways of changing the stack too.
+    let policy = ran.call("cloudformation set-stack-policy");
+    for part in ["Update:Replace", "Update:Delete", "Deny", "Id/Table\"", "Id/Files\"", "Id/Keyring\""] {
+        assert!(policy.contains(part), "{part}: {policy}");
+    }
+    ran.called_in_order(&["cloudformation set-stack-policy", "cloudformation execute-change-set"]);
     // Without anyone who agrees, the change set is gone again and nothing else has happened.
     let ran = aws.run(&["deploy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called("cloudformation execute-change-set"), "{}", ran.calls);
+    aws.run(&["deploy", "prod", "Arhitecture=arm64", "--yes"], &[]).await.refused("no parameter Arhitecture");
     // A stage that is not there yet has no values to keep.
-    aws.fails("cloudformation describe-stacks");
+    aws.fails("cloudformation describe-stacks", NO_STACK);
     let ran = aws.run(&["deploy", "new", "--yes"], &[]).await;
     assert!(ran.calls.contains("--change-set-type CREATE") && !ran.calls.contains("UsePreviousValue"), "{}", ran.calls);
+    ran.called_in_order(&["cloudformation wait stack-create-complete", "cloudformation set-stack-policy"]);
+    // Whether it is there is not known if AWS does not say so.
+    aws.fails("cloudformation describe-stacks", "Unable to locate credentials");
+    let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
+    ran.refused("Unable to locate credentials");
+    assert!(!ran.has_called("cloudformation create-change-set"), "{}", ran.calls);
+}
+
+#[tokio::test]
+async fn only_a_secret_without_a_value_gets_a_first_keyring() {
+    if !is_wanted() {
+        return;
+    }
+    let aws = Aws::new();
+    aws.program("cargo", "#!/bin/sh\necho a-new-keyring\n");
+    let store = "secretsmanager put-secret-value";
+    // With a value: nothing to store, and nothing is.
+    aws.run(&["keyring", "prod"], &[]).await.refused("has a keyring");
+    // Nobody can say: the deployment ends with the reason, and tells no one to store a key.
+    aws.fails("secretsmanager describe-secret", "An error occurred (AccessDeniedException)");
+    for arguments in [&["deploy", "prod", "--yes"][..], &["keyring", "prod"]] {
+        let ran = aws.run(arguments, &[]).await;
+        ran.refused("AccessDeniedException");
+        assert!(!ran.text().contains("keyring prod") && !ran.has_called(store), "{}\n{}", ran.text(), ran.calls);
+    }
+    // Without a value.
+    for none in [json!({"Name": "the-secret"}), json!({"VersionIdsToStages": {}})] {
+        aws.says("secretsmanager describe-secret", &none);
+        let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
+        ran.succeeded();
+        assert!(ran.text().contains("scripts/stack keyring prod"), "{}", ran.text());
+        assert!(!ran.text().contains("put-secret-value"), "no command that overwrites a value: {}", ran.text());
+        let ran = aws.run(&["keyring", "prod"], &[]).await;
+        ran.succeeded();
+        // The token makes AWS refuse a second value from another terminal.
+        let call = ran.call(store);
+        assert!(call.contains("--secret-id the-secret --client-request-token countersign-first"), "{call}");
+        let call = ran.recorded.iter().find(|call| call["args"][1] == "put-secret-value").expect("the call");
+        assert_eq!(call["files"]["file:///dev/stdin"], "a-new-keyring\n", "{call}");
+        assert!(!ran.text().contains("a-new-keyring"), "{}", ran.text());
+    }
+}
+
+#[tokio::test]
+async fn a_first_deployment_that_failed_can_be_repeated() {
+    if !is_wanted() {
+        return;
+    }
+    let removal = "cloudformation delete-stack";
+    for status in ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED"] {
+        let aws = Aws::new();
+        aws.owns("DELETE_SKIPPED");
+        for arguments in [["deploy", "prod"], ["destroy", "prod"]] {
+            aws.was(status);
+            let ran = aws.run(&arguments, &[]).await;
+            ran.refused("--yes");
+            assert!(!ran.has_called(removal) && !ran.has_called("dynamodb delete-table"), "{}", ran.calls);
+        }
+        aws.was(status);
+        let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
+        ran.succeeded();
+        assert!(ran.text().contains("failed") && ran.text().contains("the-table"), "{}", ran.text());
+        ran.called_in_order(&[
+            "dynamodb delete-table --table-name the-table",
+            removal,
+            "cloudformation wait stack-delete-complete",
+            "cloudformation create-change-set",
+            "cloudformation execute-change-set",
+        ]);
+        let create = ran.call("cloudformation create-change-set");
+        assert!(create.contains("--change-set-type CREATE") && !create.contains("UsePreviousValue"), "{create}");
+        // Records there, however that came: nothing is removed.
+        aws.says("dynamodb scan", &json!({"Count": 1}));
+        aws.was(status);
+        let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
+        ran.refused("the table the-table has records");
+        assert!(!ran.has_called(removal) && !ran.has_called("dynamodb delete-table"), "{}", ran.calls);
+    }
+    // What CloudFormation has removed itself is not looked for.
+    let aws = Aws::new();
+    aws.is("ROLLBACK_COMPLETE", &[]);
+    aws.owns("DELETE_COMPLETE");
+    let ran = aws.run(&["destroy", "prod", "--yes"], &[]).await;
+    ran.succeeded();
+    assert!(ran.has_called(removal) && !ran.has_called("dynamodb"), "{}", ran.calls);
+}
+
+#[tokio::test]
+async fn a_deployment_that_fails_says_why_and_what_comes_next() {
+    if !is_wanted() {
+        return;
+    }
+    let event = |id: &str, status: &str, why: &str| json!({"LogicalResourceId": id, "ResourceStatus": status, "ResourceStatusReason": why});
+    let events = [
+        event("countersign-prod", "ROLLBACK_COMPLETE", ""),
+        event("ReadApi", "CREATE_FAILED", "no such certificate"),
+        event("countersign-prod", "UPDATE_IN_PROGRESS", ""),
+        event("Clock", "UPDATE_FAILED", "of another day"),
+    ];
+    for (status, next) in [("CREATE_COMPLETE", "what was before"), ("REVIEW_IN_PROGRESS", "deploy again")] {
+        let aws = Aws::new();
+        aws.is(status, &[]);
+        aws.says("cloudformation describe-stack-events", &json!({ "StackEvents": events }));
+        let waited = if status == "CREATE_COMPLETE" { "update" } else { "create" };
+        aws.fails(&format!("cloudformation wait stack-{waited}-complete"), "Waiter StackComplete failed");
+        let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
+        ran.refused("ReadApi: no such certificate").refused(next);
+        assert!(!ran.text().contains("of another day"), "{}", ran.text());
+    }
+    for (status, why) in [
+        ("UPDATE_IN_PROGRESS", "is being changed"),
+        ("ROLLBACK_IN_PROGRESS", "is being changed"),
+        ("DELETE_FAILED", "make destroy"),
+        ("UPDATE_ROLLBACK_FAILED", "continue-update-rollback"),
+    ] {
+        let aws = Aws::new();
+        aws.is(status, &[]);
+        let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
+        ran.refused(why);
+        assert!(!ran.has_called("cloudformation create-change-set"), "{}", ran.calls);
+    }
+}
+
+/// An earlier release does not know all parameters of the one that is rolled back.
+#[tokio::test]
+async fn a_rollback_keeps_what_the_earlier_release_knows() {
+    if !is_wanted() {
+        return;
+    }
+    let aws = Aws::new();
+    aws.is("UPDATE_COMPLETE", &[("DomainName", "a.example"), ("OfTheNewer", "x")]);
+    let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
+    ran.succeeded();
+    let create = ran.call("cloudformation create-change-set");
+    assert!(create.contains(r#"{"ParameterKey": "DomainName", "UsePreviousValue": true}"#), "{create}");
+    assert!(!create.contains("OfTheNewer") && ran.text().contains("OfTheNewer"), "{create}\n{}", ran.text());
+    // But not where that would bring another table back unasked.
+    aws.says("cloudformation get-template-summary", &json!({"Parameters": [{"ParameterKey": "Stage"}]}));
+    for (table, is_refused) in [("restored", true), ("", false)] {
+        aws.is("UPDATE_COMPLETE", &[("TableName", table)]);
+        let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
+        assert_eq!(ran.text().contains("no parameter TableName: it would go back"), is_refused, "{}", ran.text());
+        assert_eq!(ran.has_called("cloudformation create-change-set"), !is_refused, "{}", ran.calls);
+    }
+}
+
+#[tokio::test]
+async fn a_stage_keeps_its_processor_unless_told() {
+    if !is_wanted() {
+        return;
+    }
+    let deploy = async |aws: &Aws, given: &[&str]| {
+        // `make package` takes minutes, and is not what is asked here.
+        aws.program("packager", "#!/bin/sh\necho packager \"$@\"\n");
+        let mut command = Command::new("make");
+        command.current_dir(Path::new(SCRIPTS).join("..")).arg(format!("MAKE={}", aws.path("packager").display()));
+        command.args(["deploy", "STAGE=prod", "PARAMETERS=--yes"]).args(given);
+        let ran = aws.ran(command, &[]).await;
+        ran.succeeded();
+        ran
+    };
+    for (deployed, given, built, runs) in [
+        (Some("x86_64"), None, "x86-64", "x86_64"),
+        (Some("arm64"), None, "arm64", "arm64"),
+        (Some("x86_64"), Some("ARCH=arm64"), "arm64", "arm64"),
+        (Some("arm64"), Some("ARCH=x86-64"), "x86-64", "x86_64"),
+        (None, None, "arm64", "arm64"),
+    ] {
+        let aws = Aws::new();
+        aws.is("CREATE_COMPLETE", &[]);
+        if let Some(deployed) = deployed {
+            aws.is("CREATE_COMPLETE", &[("Architecture", deployed)]);
+        }
+        let ran = deploy(&aws, given.as_slice()).await;
+        assert!(ran.text().contains(&format!("packager package ARCH={built}\n")), "{}", ran.text());
+        let create = ran.call("cloudformation create-change-set");
+        let expected = format!(r#"{{"ParameterKey": "Architecture", "ParameterValue": "{runs}"}}"#);
+        assert!(create.contains(&expected), "{create}");
+    }
 }
 
 #[tokio::test]
@@ -159,10 +465,15 @@ async fn a_change_that_would_lose_data_is_not_applied() {
     }
     for (action, id, replaced, is_applied) in [
         ("Modify", "Table", "True", false),
+        ("Modify", "Table", "Conditional", false),
+        ("Modify", "Files", "Conditional", false),
+        ("Modify", "Keyring", "Conditional", false),
         ("Remove", "Files", "False", false),
+        ("Dynamic", "Files", "False", false),
         ("Modify", "Keyring", "True", false),
         ("Modify", "Table", "False", true),
         ("Modify", "DeliveryQueue", "True", true),
+        ("Modify", "DeliveryQueue", "Conditional", true),
     ] {
         let aws = Aws::new();
         aws.changes(&[(action, id, replaced)]);
@@ -183,7 +494,7 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     let aws = Aws::new();
     let removal = "cloudformation delete-stack";
     let lost = ["dynamodb delete-table", "s3api delete-objects", "s3api delete-bucket", "secretsmanager delete-secret"];
-    aws.says("dynamodb scan", r#"{"Count": 1}"#);
+    aws.says("dynamodb scan", &json!({"Count": 1}));
     for environment in [&[][..], &[("LOSE_DATA", "yes")], &[("LOSE_DATA", "countersign-other")]] {
         let ran = aws.run(&["destroy", "prod", "--yes"], environment).await;
         ran.refused("the table the-table has records");
@@ -192,20 +503,77 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     let kept = aws.run(&["destroy", "prod", "--yes"], &[("KEEP_DATA", "yes")]).await;
     kept.succeeded();
     assert!(kept.has_called(removal) && !lost.iter().any(|call| kept.has_called(call)), "{}", kept.calls);
+    let again = "TableName=the-table TableStreamLabel=2026-11-25T03 FilesBucket=the-bucket KeyringArn=the-secret";
+    assert!(kept.text().contains(again), "how they are used again: {}", kept.text());
     let gone = aws.run(&["destroy", "prod", "--yes"], &[("LOSE_DATA", "countersign-prod")]).await;
     gone.succeeded();
-    assert!(gone.has_called(removal) && gone.has_called(lost[0]), "{}", gone.calls);
+    gone.called_in_order(&["dynamodb update-table", lost[0], lost[2], lost[3], removal]);
 
-    aws.says("dynamodb scan", r#"{"Count": 0}"#);
-    aws.says("s3api list-object-versions", r#"{"Versions": [{"Key": "a", "VersionId": "1"}]}"#);
+    aws.says("dynamodb scan", &json!({"Count": 0}));
+    aws.says("s3api list-object-versions", &json!({"Versions": [{"Key": "a", "VersionId": "1"}]}));
     aws.run(&["destroy", "prod", "--yes"], &[]).await.refused("the bucket the-bucket has files");
-    aws.says("s3api list-object-versions", "{}");
+    aws.says("s3api list-object-versions", &json!({}));
     let ran = aws.run(&["destroy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called(removal), "{}", ran.calls);
     aws.run(&["destroy", "prod", "--yes"], &[]).await.succeeded();
-    aws.fails("cloudformation describe-stacks");
+    // Stores that were given to the stage are not the stack's: it removes its own.
+    aws.is("UPDATE_COMPLETE", &[("TableName", "restored")]);
+    let ran = aws.run(&["destroy", "prod", "--yes"], &[]).await;
+    ran.succeeded();
+    assert!(ran.has_called("dynamodb delete-table --table-name the-table"), "{}", ran.calls);
+    assert!(!ran.calls.contains("restored") && ran.text().contains("restored is not of this stack"), "{}", ran.text());
+    aws.fails("cloudformation describe-stacks", NO_STACK);
     aws.run(&["destroy", "prod", "--yes"], &[]).await.refused("there is no stack countersign-prod");
+}
+
+/// As many files as a call deletes, with keys as long as those of the service.
+#[tokio::test]
+async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
+    if !is_wanted() {
+        return;
+    }
+    let aws = Aws::new();
+    let list = "s3api list-object-versions";
+    let files: Vec<Value> = (0..1000)
+        .map(|number| json!({"Key": format!("{}/{number:064x}", uuid::Uuid::nil()), "VersionId": "v".repeat(32)}))
+        .collect();
+    let full = json!({"Versions": files});
+    let marker = json!({"DeleteMarkers": [{"Key": "a", "VersionId": "2"}]});
+    let lose = [("LOSE_DATA", "countersign-prod")];
+    // One file can't be deleted: that is said, and the stack is still there to come back to.
+    aws.says(list, &full);
+    let error = json!({"Key": "a-key", "Code": "AccessDenied", "Message": "locked"});
+    aws.says("s3api delete-objects", &json!({ "Errors": [error] }));
+    let ran = aws.run(&["destroy", "prod", "--yes"], &lose).await;
+    ran.refused("1 of 1000 files in the-bucket can't be deleted").refused("a-key: AccessDenied locked");
+    ran.called_in_order(&["dynamodb delete-table", "s3api delete-objects"]);
+    assert!(!ran.has_called("cloudformation delete-stack") && !ran.has_called("s3api delete-bucket"), "{}", ran.calls);
+    // The second run finds the table gone, and the rest of the files.
+    aws.fails("dynamodb describe-table", "An error occurred (ResourceNotFoundException)");
+    aws.fails("dynamodb scan", "An error occurred (ResourceNotFoundException)");
+    aws.says("s3api delete-objects", &json!({}));
+    aws.says(list, &json!({}));
+    aws.says_in_turn(list, &[full.clone(), full.clone(), full, marker]);
+    let ran = aws.run(&["destroy", "prod", "--yes"], &lose).await;
+    ran.succeeded();
+    ran.called_in_order(&["s3api delete-objects", "s3api delete-bucket", "cloudformation delete-stack"]);
+    let deletions: Vec<&Value> = ran.recorded.iter().filter(|call| call["args"][1] == "delete-objects").collect();
+    let deleted = deletions.iter().map(|call| {
+        let args = call["args"].as_array().expect("arguments");
+        assert!(args.iter().all(|arg| arg.as_str().is_some_and(|arg| arg.len() < ARGUMENT_BYTES_MAX)));
+        let content = call["files"].as_object().and_then(|files| files.values().next()?.as_str()).expect("a file");
+        serde_json::from_str::<Value>(content).expect("JSON")["Objects"].as_array().expect("keys").len()
+    });
+    assert_eq!(deleted.collect::<Vec<_>>(), [1000, 1000, 1]);
+    // A third finds nothing but the stack.
+    aws.fails(list, "An error occurred (NoSuchBucket)");
+    aws.fails("s3api delete-bucket", "An error occurred (NoSuchBucket)");
+    aws.fails("secretsmanager delete-secret", "An error occurred (InvalidRequestException): marked for deletion");
+    aws.run(&["destroy", "prod", "--yes"], &lose).await.succeeded();
+    // What fails for another reason ends it.
+    aws.fails(list, "An error occurred (AccessDenied)");
+    aws.run(&["destroy", "prod", "--yes"], &lose).await.refused("AccessDenied");
 }
 
 #[tokio::test]
@@ -215,6 +583,141 @@ async fn localstack_is_not_started_without_its_token() {
     }
     let aws = Aws::new();
     aws.run(&["localstack"], &[("LOCALSTACK_AUTH_TOKEN", "")]).await.refused("LOCALSTACK_AUTH_TOKEN");
+}
+
+/// All of `make localstack`, over stand-ins for Docker and AWS; the first session is a real one.
+#[tokio::test]
+async fn a_stage_on_localstack_comes_up_and_has_its_first_session() {
+    if !is_wanted() {
+        return;
+    }
+    let aws = Aws::new();
+    aws.says("secretsmanager describe-secret", &json!({}));
+    // It is there once it has been made.
+    let deployed = r#"#!/bin/sh
+if [ "$1 $2 $3" = "cloudformation wait stack-create-complete" ]; then rm "$(dirname "$0")/cloudformation describe-stacks fails"; fi
+exec "$(dirname "$0")/aws" "$@"
+"#;
+    aws.program("aws-that-deploys", deployed);
+    aws.is("CREATE_COMPLETE", &[]);
+    let stack = Stack::with(Needs::SHARED);
+    let email = format!("localstack-{}@harbor.example", uuid::Uuid::new_v4().simple());
+    let made = ops::create_organization_with_invitation(&stack.table().store(), "Harbor & Pine", &email).await;
+    let link = format!("{}{}", stack.base_url, made.expect("an organization").invitation_path);
+    // Outputs that a deployment has and the other tests do not look at.
+    let mut described: Value =
+        serde_json::from_str(&std::fs::read_to_string(aws.path("cloudformation describe-stacks")).expect("an answer"))
+            .expect("JSON");
+    let outputs = described["Stacks"][0]["Outputs"].as_array_mut().expect("outputs");
+    outputs.push(json!({"OutputKey": "BaseUrl", "OutputValue": stack.base_url}));
+    aws.write("cloudformation describe-stacks", &described.to_string());
+    aws.fails("cloudformation describe-stacks", NO_STACK);
+    aws.program("docker", "#!/bin/sh\necho \"$@\" >>\"$(dirname \"$0\")/containers\"\necho a-container\n");
+    aws.program("make", "#!/bin/sh\necho made \"$@\"\n");
+    let cargo =
+        format!("#!/bin/sh\ncase \"$*\" in *create-organization*) echo '{link}' ;; *) echo a-keyring ;; esac\n");
+    aws.program("cargo", &cargo);
+    // Its health, on a port of this test's own.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port().to_string();
+    let health = tokio::spawn(async move {
+        loop {
+            let (mut connection, _) = listener.accept().await.expect("a connection");
+            let _ = connection.read(&mut [0; 1024]).await;
+            let _ = connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}").await;
+        }
+    });
+    let cli = aws.path("aws-that-deploys").display().to_string();
+    let environment = [("LOCALSTACK_AUTH_TOKEN", "x"), ("LOCALSTACK_PORT", &*port), ("AWS_CLI", &*cli)];
+    let ran = aws.run(&["localstack"], &environment).await;
+    health.abort();
+    ran.succeeded();
+    assert!(
+        ran.text().contains("made package ARCH=") && ran.text().contains("The first session works."),
+        "{}",
+        ran.text()
+    );
+    let create = ran.call("cloudformation create-change-set");
+    assert!(
+        create.contains(&format!("--template-url http://127.0.0.1:{port}/code/countersign-localstack/")),
+        "{create}"
+    );
+    ran.called_in_order(&[
+        "cloudformation execute-change-set",
+        "cloudformation wait stack-create-complete",
+        "secretsmanager put-secret-value --secret-id the-secret",
+    ]);
+    let containers = std::fs::read_to_string(aws.path("containers")).expect("the calls of docker");
+    let [started, stopped] = containers.lines().collect::<Vec<_>>()[..] else { panic!("{containers}") };
+    for part in [
+        &*format!("--publish 127.0.0.1:{port}:4566"),
+        "--env LOCALSTACK_AUTH_TOKEN",
+        "--env PROVIDER_OVERRIDE_DYNAMODB=v2",
+        "--env PROVIDER_OVERRIDE_DYNAMODBSTREAMS=v2",
+    ] {
+        assert!(started.contains(part), "{part}: {started}");
+    }
+    assert_eq!(stopped, "stop a-container");
+    // The tests at LocalStack start it with the same.
+    assert!(HANDBOOK.contains("-e PROVIDER_OVERRIDE_DYNAMODB=v2 -e PROVIDER_OVERRIDE_DYNAMODBSTREAMS=v2"));
+}
+
+/// A stage can be deployed where what lists the parts of a function can't be compiled.
+#[tokio::test]
+async fn zips_without_a_list_of_their_parts_are_still_packaged() {
+    if !is_wanted() {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let root = folder.path();
+    let write = |name: &str, text: &str| {
+        let file = root.join(name);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&file, text).expect("a file");
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    };
+    write("scripts/package", include_str!("../../../../scripts/package"));
+    write("functions/clock/Cargo.toml", "");
+    write("target/lambda-zip/clock/bootstrap.zip", "zip");
+    let package = async || Command::new("python3").arg(root.join("scripts/package")).output().await.expect("it runs");
+    let sbom = root.join("target/lambda-zip/clock/sbom.cdx.json");
+    let bin = root.join("bin").display().to_string();
+    for (is_compiled, works, is_there) in
+        [(true, true, true), (false, true, false), (true, true, true), (true, false, false)]
+    {
+        let tools = if is_compiled { format!("echo {bin}") } else { "exit 1".to_owned() };
+        write("scripts/tools", &format!("#!/bin/sh\n{tools}\n"));
+        let lists = if works { "echo '{\"components\": [1]}' >functions/clock/sbom.cdx.json" } else { "exit 1" };
+        write("bin/cargo-cyclonedx", &format!("#!/bin/sh\n{lists}\n"));
+        let ran = package().await;
+        let text = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{text}");
+        assert!(String::from_utf8_lossy(&ran.stdout).contains("clock"), "its size is said");
+        assert_eq!((sbom.is_file(), text.contains("SBOMS ARE MISSING")), (is_there, !is_there), "{text}");
+    }
+}
+
+/// What the handbook tells an operator to deploy with is what the template takes.
+#[test]
+fn the_handbooks_deployments_name_parameters_of_the_template() {
+    let declared: BTreeSet<&str> =
+        template()["Parameters"].as_object().expect("parameters").keys().map(String::as_str).collect();
+    let text = HANDBOOK.replace("\\\n", " ");
+    let given: Vec<&str> = text
+        .split("PARAMETERS=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .flat_map(str::split_whitespace)
+        .filter_map(|word| word.split_once('=').map(|(name, _)| name))
+        .collect();
+    assert!(given.len() > 8, "{given:?}");
+    for name in given {
+        assert!(declared.contains(name), "the template has no parameter {name}");
+    }
+    for name in ["TableName", "TableStreamLabel", "FilesBucket", "KeyringArn", "BackgroundWork", "ClientAddressSecret"]
+    {
+        assert!(declared.contains(name) && HANDBOOK.contains(name), "the handbook says nothing about {name}");
+    }
 }
 
 /// What `make localstack` runs against what it has deployed.

@@ -113,10 +113,11 @@ fn every_function_is_deployed_and_watched() {
     let crates: BTreeSet<String> = crates.map(|name| name.into_string().expect("a name")).collect();
     let functions = functions();
     assert_eq!(functions.keys().cloned().collect::<BTreeSet<_>>(), crates);
-    let filters: BTreeSet<(String, &str)> = resources("AWS::Logs::MetricFilter")
+    let filters: BTreeMap<(String, &str), &Value> = resources("AWS::Logs::MetricFilter")
         .map(|(_, filter)| {
             let group = filter["LogGroupName"]["Ref"].as_str().expect("a log group").to_owned();
-            (group, filter["MetricTransformations"][0]["MetricName"].as_str().expect("a metric"))
+            let metric = filter["MetricTransformations"][0]["MetricName"].as_str().expect("a metric");
+            ((group, metric), &filter["FilterPattern"])
         })
         .collect();
     let integrated: BTreeSet<&str> = resources("AWS::ApiGatewayV2::Integration")
@@ -133,12 +134,12 @@ fn every_function_is_deployed_and_watched() {
         );
         let is_background = BACKGROUND.iter().any(|(background, _)| *background == name);
         assert_eq!(integrated.contains(function.id), !is_background, "{name}");
-        assert!(filters.contains(&(logs.clone(), "faults")), "{name}");
-        assert_eq!(filters.contains(&(logs, "audit_failures")), !is_background, "{name}");
+        assert_eq!(filters.get(&(logs.clone(), "faults")), Some(&&json!("{ $.faults >= 1 }")), "{name}");
+        let audit_failures = json!(r#"{ ($.cause = "no audit row*") || ($.cause = "no trail entry*") }"#);
+        let expected = (!is_background).then_some(&audit_failures);
+        assert_eq!(filters.get(&(logs, "audit_failures")).copied(), expected, "{name}");
     }
     let source = include_str!("../../../../shared/src/platform/call_record.rs");
-    let pattern = properties("ReadApiAuditFailures")["FilterPattern"].as_str().expect("a pattern");
-    assert_eq!(pattern, r#"{ ($.cause = "no audit row*") || ($.cause = "no trail entry*") }"#);
     for cause in ["no audit row", "no trail entry"] {
         assert!(source.contains(&format!("format!(\"{cause}: ")), "{cause}: what the filter looks for");
     }
@@ -219,6 +220,7 @@ fn value_of(variable: &str, org: &Org) -> String {
         "TABLE_NAME" => org.stack().table().name.clone(),
         "BASE_URL" => "https://countersign.example".to_owned(),
         "CLIENT_ADDRESS_HEADER" => "CloudFront-Viewer-Address".to_owned(),
+        "CLIENT_ADDRESS_SECRET" => "s".repeat(32),
         // Nothing answers there, and none of the events needs it.
         "DELIVERY_QUEUE_URL" | "RETRY_QUEUE_URL" => "http://127.0.0.1:9/queue".to_owned(),
         "FILES_BUCKET" | "KEYRING_SECRET" | "PAPER_FUNCTION" => "none".to_owned(),
@@ -271,8 +273,18 @@ fn matches(pattern: &Value, event: &Value) -> bool {
 #[test]
 fn data_outlive_the_stack_and_stay_private() {
     let all = &template::template()["Resources"];
-    for id in ["Table", "Files", "Keyring"] {
-        assert_eq!((&all[id]["DeletionPolicy"], &all[id]["UpdateReplacePolicy"]), (&json!("Retain"), &json!("Retain")));
+    // A table that is protected against deletion can't go with a first deployment that fails.
+    let unless_it_fails_at_once = "RetainExceptOnCreate";
+    for (id, policy) in [
+        ("Table", "Retain"),
+        ("Files", unless_it_fails_at_once),
+        ("FilesPolicy", unless_it_fails_at_once),
+        ("Keyring", unless_it_fails_at_once),
+    ] {
+        assert_eq!((&all[id]["DeletionPolicy"], &all[id]["UpdateReplacePolicy"]), (&json!(policy), &json!("Retain")));
+        // A name of ours would be in the way of a second deployment.
+        let names = ["TableName", "BucketName", "Name"];
+        assert!(names.iter().all(|name| properties(id).get(name).is_none()), "{id} has a fixed name");
     }
     let files = properties("Files");
     let blocks = files["PublicAccessBlockConfiguration"].as_object().expect("blocks");
@@ -291,5 +303,120 @@ fn data_outlive_the_stack_and_stay_private() {
         let name = name.expect("a name that begins with the stack's");
         let handbook = include_str!("../../../../infra/OPERATIONS.md");
         assert!(handbook.contains(&format!("| `{name}` |")), "infra/OPERATIONS.md does not explain the alarm {name}");
+    }
+}
+
+/// The stores that a stage can be given in place of its own: the parameter, the condition under which it counts, and the
+/// resource whose place it takes.
+const GIVEN_STORES: [(&str, &str, &str); 3] = [
+    ("TableName", "HasOtherTable", "Table"),
+    ("FilesBucket", "HasOtherFiles", "Files"),
+    ("KeyringArn", "HasOtherKeyring", "Keyring"),
+];
+
+/// Restored and copied stores: roles, variables, mappings, alarms, the dashboard and the outputs follow, all of them.
+#[test]
+fn everything_follows_to_a_store_that_is_given() {
+    let all = template::template();
+    let users = all["Resources"].as_object().expect("resources").iter().filter(|(id, _)| {
+        // The stores themselves, which stay.
+        !["Table", "Files", "FilesPolicy", "Keyring"].contains(&id.as_str())
+    });
+    let users: Vec<(&str, &Value)> = users
+        .map(|(id, resource)| (id.as_str(), resource))
+        .chain([("Globals", &all["Globals"]), ("Outputs", &all["Outputs"])])
+        .collect();
+    for (parameter, condition, resource) in GIVEN_STORES {
+        let not_given = json!({"Fn::Not": [{"Fn::Equals": [{"Ref": parameter}, ""]}]});
+        assert_eq!(all["Conditions"][condition], not_given);
+        assert_eq!(all["Parameters"][parameter]["Default"], "", "not given, the stage has its own");
+        let mut followed = 0;
+        for (id, user) in &users {
+            let count = |hold: &[&str], name: &str| {
+                template::mentions(&template::with_conditions(user, hold)).iter().filter(|it| *it == name).count()
+            };
+            assert_eq!(count(&[condition], resource), 0, "{id} still has {resource}");
+            assert_eq!(count(&[], parameter), 0, "{id} has {parameter} without being told");
+            assert_eq!(count(&[], resource), count(&[condition], parameter), "{id} has {resource} in other places");
+            followed += count(&[], resource);
+        }
+        assert!(followed >= 15, "{resource}: {followed}");
+    }
+    // The relay reads the stream of the table that it is given.
+    let stream = &functions()["event-relay"].properties["Events"]["Stream"]["Properties"]["Stream"];
+    let stream = template::with_conditions(stream, &["HasOtherTable"]);
+    let arn = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${TableName}";
+    assert_eq!(stream, json!({"Fn::Sub": format!("{arn}/stream/${{TableStreamLabel}}")}));
+    // A role that had a call on the table has it on the other.
+    for (name, function) in functions() {
+        let role = properties(function.properties["Role"]["Fn::GetAtt"][0].as_str().expect("a role"));
+        let role = template::with_conditions(role, &["HasOtherTable"]);
+        let statements = role["Policies"][0]["PolicyDocument"]["Statement"].as_array().expect("statements");
+        assert!(statements.iter().any(|it| it["Resource"] == json!({ "Fn::Sub": arn })), "{name}");
+    }
+}
+
+/// What stops while a store is restored.
+#[test]
+fn one_parameter_stops_all_that_runs_by_itself() {
+    let stops = json!({"Fn::If": ["HasBackgroundWork", true, false]});
+    let mut sources = 0;
+    for (name, function) in functions() {
+        for source in function.properties["Events"].as_object().into_iter().flatten().map(|(_, source)| source) {
+            let properties = &source["Properties"];
+            let is_stopped = match source["Type"].as_str() {
+                Some("Schedule") => properties["State"] == json!({"Ref": "BackgroundWork"}),
+                _ => properties["Enabled"] == stops,
+            };
+            assert!(is_stopped, "{name}: {source}");
+            sources += 1;
+        }
+    }
+    assert_eq!(sources, 4);
+    let parameter = &template::template()["Parameters"]["BackgroundWork"];
+    // A rule of EventBridge has the same words for its state.
+    assert_eq!(parameter["AllowedValues"], json!(["ENABLED", "DISABLED"]));
+    // And calls: a rate of none at all.
+    for name in ["RequestsPerSecond", "RequestsAtOnce"] {
+        assert_eq!(template::template()["Parameters"][name]["MinValue"], 0);
+    }
+}
+
+/// The dashboard has the figures of its own stage.
+#[test]
+fn the_dashboard_shows_this_stage_only() {
+    let body = properties("Dashboard")["DashboardBody"]["Fn::Sub"][0].as_str().expect("a text");
+    let body: Value = serde_json::from_str(body).expect("JSON");
+    let ours: BTreeSet<&str> = resources("AWS::Logs::MetricFilter")
+        .filter_map(|(_, filter)| filter["MetricTransformations"][0]["MetricName"].as_str())
+        .collect();
+    let mut shown = BTreeSet::new();
+    for widget in body["widgets"].as_array().expect("widgets") {
+        let metrics = widget["properties"]["metrics"].as_array().expect("metrics");
+        let namespace = metrics[0][0].as_str().expect("a namespace");
+        if namespace.starts_with("Countersign") {
+            assert_eq!(namespace, "Countersign/${AWS::StackName}", "{widget}");
+            shown.extend(metrics.iter().filter_map(|metric| metric[1].as_str()));
+        } else {
+            assert!(metrics[0][3].as_str().is_some_and(|value| value.starts_with("${")), "{widget}");
+        }
+    }
+    assert_eq!(shown, ours, "each metric of a filter is shown");
+    // What moves messages back takes the queue's ARN.
+    let queues = &template::template()["Outputs"];
+    assert_eq!(queues["DeadLetterQueueArn"]["Value"], json!({"Fn::GetAtt": ["DeadLetters", "Arn"]}));
+}
+
+/// A client's address is taken from a header only beside a secret: the API can be reached past what sends the header.
+#[test]
+fn a_header_for_the_address_needs_its_secret() {
+    let rule = &template::template()["Rules"]["AnAddressHasASecret"];
+    let given = |parameter: &str| json!({"Fn::Not": [{"Fn::Equals": [{"Ref": parameter}, ""]}]});
+    assert_eq!(rule["RuleCondition"], given("ClientAddressHeader"));
+    assert_eq!(rule["Assertions"][0]["Assert"], given("ClientAddressSecret"));
+    assert_eq!(template::template()["Parameters"]["ClientAddressSecret"]["NoEcho"], true);
+    for (name, function) in functions() {
+        let has = |variable: &str| function.environment().contains_key(variable);
+        assert_eq!(has("CLIENT_ADDRESS_HEADER"), has("CLIENT_ADDRESS_SECRET"), "{name}");
     }
 }
