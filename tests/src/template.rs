@@ -119,7 +119,7 @@ pub fn routes() -> Vec<Route> {
     resources("AWS::ApiGatewayV2::Route").map(route).collect()
 }
 
-/// A part of the template as CloudFormation takes it where these conditions hold and no others.
+/// A part of the template as it counts where these conditions hold and no others.
 #[must_use]
 pub fn with_conditions(value: &Value, hold: &[&str]) -> Value {
     match value {

@@ -170,10 +170,10 @@ async fn no_command_is_missing_in_the_handbook() {
                 groups.push(command);
                 continue;
             }
-            assert!(
-                shown.iter().any(|args| format!("{args} ").starts_with(&command)),
-                "the handbook has no `{command}`"
-            );
+            let is_shown = shown.iter().any(|args| format!("{args} ").starts_with(&command));
+            // `scripts/stack` runs it.
+            let is_named = handbook.contains(&format!("`ops {}`", command.trim_end()));
+            assert!(is_shown || is_named, "the handbook has no `{command}`");
             named += 1;
         }
     }
