@@ -69,6 +69,10 @@ pub enum Error {
     /// for the log.
     #[error("unavailable: {0}")]
     Unavailable(String),
+    /// The call was handed on to another function of this service, and no answer came back: nobody knows here whether it took
+    /// effect. The cause is for the log.
+    #[error("unanswered: {0}")]
+    Unanswered(String),
     /// A failure of the service. The cause is for the log.
     #[error("internal: {0}")]
     Internal(String),
@@ -100,7 +104,7 @@ impl Error {
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
             Self::KeyReused | Self::StaleMatch => (StatusCode::CONFLICT, ErrorCode::Conflict),
-            Self::Conflict | Self::Throttled(_) | Self::Unavailable(_) | Self::Internal(_) => {
+            Self::Conflict | Self::Throttled(_) | Self::Unavailable(_) | Self::Unanswered(_) | Self::Internal(_) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError)
             }
         }
@@ -111,7 +115,9 @@ impl Error {
     pub fn cause(&self) -> Option<String> {
         match self {
             Self::Conflict => Some("the records kept changing until the deadline".to_owned()),
-            Self::Throttled(cause) | Self::Unavailable(cause) | Self::Internal(cause) => Some(cause.clone()),
+            Self::Throttled(cause) | Self::Unavailable(cause) | Self::Unanswered(cause) | Self::Internal(cause) => {
+                Some(cause.clone())
+            }
             _ => None,
         }
     }
@@ -134,6 +140,9 @@ impl Error {
                 "This Idempotency-Key was used for a different request; use a new key for a new request."
             }
             Self::StaleMatch => "The record has changed since the version that If-Match names; fetch it and try again.",
+            Self::Unanswered(_) => {
+                "No answer came back, and the call may have taken effect. Look before you send it again without an Idempotency-Key; quote the request_id to support."
+            }
             Self::Conflict | Self::Throttled(_) | Self::Unavailable(_) | Self::Internal(_) => {
                 "Something went wrong on our side. Try again, with the same Idempotency-Key if you sent one; quote the request_id to support."
             }
@@ -183,17 +192,17 @@ text_enum! {
     pub enum ErrorCode {
         /// 404: no such route, or no such record in the organization.
         NotFound = "not_found",
-        /// 401.
+        /// 401: the token is missing, malformed, expired or revoked.
         Unauthenticated = "unauthenticated",
-        /// 403.
+        /// 403: the token may only read, or the request comes from a page of a foreign origin.
         Forbidden = "forbidden",
-        /// 422.
+        /// 422: the request did not pass validation, or a rule refuses it; `errors` says where.
         InvalidRequest = "invalid_request",
-        /// 405.
+        /// 405: the path does not answer this method.
         MethodNotAllowed = "method_not_allowed",
-        /// 409.
+        /// 409: the `Idempotency-Key` was used for another request, or `If-Match` names another version.
         Conflict = "conflict",
-        /// 500.
+        /// 500: something went wrong on our side.
         InternalError = "internal_error",
     }
 }

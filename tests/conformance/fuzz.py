@@ -1,4 +1,4 @@
-"""Schemathesis against the stack: all its phases, all its checks, and what schemathesis.toml tells it."""
+"""Schemathesis against the stack: all its phases, all its checks, what schemathesis.toml tells it, and the check of hooks.py."""
 
 import collections
 import json
@@ -16,15 +16,37 @@ SECONDS_TO_END = 120
 # The same each time, which makes runs similar, though not equal: ids and times differ. A run whose time is given looks
 # elsewhere each time. A failure is repeated by the `curl` command that is printed with it.
 SEED = 1
-# Few items can be papered, each once, and what else is drawn changes them before. An item is sorted by the facts of its
-# own kind, and only while it is open; no schema says either.
-MAY_FAIL = ["paper_funding_items", "update_funding_item"]
+# Items are papered once, and what else is drawn closes, parks and unsorts them. Of so many, enough are left.
+READY_ITEMS = 120
 
 
-def get(stack, path):
-    request = urllib.request.Request(stack.base_url + path, headers={"Authorization": f"Bearer {stack.token}"})
+def ask(stack, path, body=None, method=None):
+    """Calls the API, and returns what it answers to a success. Anything else ends the run."""
+    headers = {"Authorization": f"Bearer {stack.token}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(stack.base_url + path, data=data, headers=headers, method=method)
     with urllib.request.urlopen(request, timeout=15) as answer:
         return json.load(answer)
+
+
+def known_ids(stack):
+    """Ids for the dictionaries of schemathesis.toml: items of one trust that can be papered together, and sorted until then,
+    which this makes; their trust and owner; and what the demo has."""
+    workspace = ask(stack, "/api/v1/workspaces", {"name": "Fuzzing"})["id"]
+    person = ask(stack, "/api/v1/contacts", {"display_name": "Ada Okafor", "kind": "person"})["id"]
+    trust = ask(stack, "/api/v1/trusts", {
+        "workspace_id": workspace, "formal_name": "The Okafor Family Trust",
+        "settlor_contact_ids": [person], "trustee_contact_ids": [person]})["id"]
+    facts = {"verb": "assign", "trust_id": trust, "owner_contact_ids": [person], "detail": {"description": "A painting"}}
+    ids = []
+    for number in range(READY_ITEMS):
+        new = {"workspace_id": workspace, "label": f"Painting {number}"}
+        path = f"/api/v1/funding-items/{ask(stack, '/api/v1/funding-items', new)['id']}"
+        item = ask(stack, path, facts, "PATCH")
+        assert item["phase"] == "ready", item
+        ids.append(item["id"])
+    of_demo = {kind: [row["id"] for row in ask(stack, f"/api/v1/{kind}")["data"]] for kind in ("movements", "obligations")}
+    return {"items": ids, "trusts": [trust], "owners": [person], **of_demo}
 
 
 def successes(calls):
@@ -39,14 +61,14 @@ def check(stack):
     folder = OUT / "fuzz"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    for kind, ids in known_ids(stack).items():
+        (folder / f"{kind}.dict").write_text("".join(f'"{id}"\n' for id in ids))
     earlier = len(stack.calls())
-    items = get(stack, "/api/v1/funding-items?phase=ready&limit=200")["data"]
-    (folder / "items.dict").write_text("".join(f'"{item["id"]}"\n' for item in items))
     asked = os.environ.get("FUZZ_SECONDS")
     seconds = int(asked or SECONDS)
     command = [st, "--config-file", HERE / "schemathesis.toml", "run", f"{stack.base_url}/openapi.json",
                f"--max-time={seconds}", "--generation-database=none", *([] if asked else [f"--seed={SEED}"])]
-    environment = {**os.environ, "COUNTERSIGN_TOKEN": stack.token}
+    environment = {**os.environ, "COUNTERSIGN_TOKEN": stack.token, "SCHEMATHESIS_HOOKS": str(HERE / "hooks.py")}
     is_well, output = run(
         f"Schemathesis for {seconds} s", command, seconds_max=seconds + SECONDS_TO_END, cwd=folder, env=environment)
     counts = successes(stack.calls()[earlier:])
@@ -59,7 +81,7 @@ def check(stack):
     without = [phase for phase in PHASES if f"✅ {phase}" not in output]
     if without:
         print("Not run to its end:", *without)
-    never = [name for name, count in counts.items() if not count and name not in MAY_FAIL]
+    never = [name for name, count in counts.items() if not count]
     if never:
         print("Without a success:", *never)
     return is_well and not without and not never

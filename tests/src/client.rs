@@ -253,6 +253,8 @@ impl Answer {
             other => panic!("the service never answers {other}: {self}"),
         };
         assert_eq!(error["code"], code, "code and status: {self}");
+        let errors = error.get("errors").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        crate::spec::assert_declared(&self.request, self.status, errors);
         for entry in error.get("errors").and_then(Value::as_array).into_iter().flatten() {
             assert!(entry["field"].is_string() && entry["code"].is_string(), "a field error: {self}");
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use http::Method;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
+use shared::wire::fields::FieldCode;
 
 use crate::client::{Client, Request};
 
@@ -225,6 +226,41 @@ pub fn assert_answer(operation: &Operation, status: u16, body: &Value) {
     let schema = &operation.about["responses"][status.to_string()]["content"]["application/json"]["schema"];
     assert!(schema.is_object(), "{} describes no status {status}", operation.id);
     assert_valid(&validator(&operation.document, schema), body);
+}
+
+/// Asserts that an operation declares a refusal: its status, and of a 422 each code, unless the form of any request may have
+/// it wrong. What is at no operation's path is left out.
+///
+/// # Panics
+/// When it does not.
+#[track_caller]
+pub(crate) fn assert_declared(request: &str, status: u16, errors: &[Value]) {
+    static OPERATIONS: OnceLock<Vec<Operation>> = OnceLock::new();
+    let Some((method, url)) = request.split_once(' ') else { return };
+    let path = url.split_once("://").map_or(url, |(_, rest)| rest.find('/').map_or("", |at| &rest[at..]));
+    let path = path.split('?').next().unwrap_or_default();
+    let fits = |operation: &&Operation| {
+        let (expected, given) = (operation.path.split('/'), path.split('/'));
+        operation.method == method
+            && expected.clone().count() == given.clone().count()
+            && expected.zip(given).all(|(name, given)| name == given || (name.starts_with('{') && !given.is_empty()))
+    };
+    // A fixed segment goes before a parameter.
+    let found = OPERATIONS.get_or_init(all).iter().filter(fits).min_by_key(|found| found.path.matches('{').count());
+    let Some(operation) = found else { return };
+    let declared = &operation.about["responses"][status.to_string()];
+    assert!(declared.is_object(), "{} does not declare {status}: {request}", operation.id);
+    if status != 422 {
+        return;
+    }
+    let rules = declared["x-error-codes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for error in errors {
+        let is_of_form = FieldCode::OF_FORM.iter().any(|code| error["code"] == code.as_str());
+        // Of many errors the last says how many more there are.
+        let is_count = error["field"] == "body" && error["code"] == FieldCode::LimitReached.as_str();
+        let is_declared = is_of_form || is_count || rules.contains(&error["code"]);
+        assert!(is_declared, "{} does not declare {error}: {request}", operation.id);
+    }
 }
 
 /// What holds a value to a schema of the document, and to no more members than that has.

@@ -3,8 +3,17 @@
 //! A page of another origin could otherwise call an endpoint that only its visitor can reach (DNS rebinding). Requests
 //! without an origin come from no page.
 
-use http::header::{HOST, HeaderName, ORIGIN};
-use http::{HeaderMap, Uri};
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, HOST, HeaderName, ORIGIN,
+    VARY,
+};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use shared::api::response::REQUEST_ID;
+use shared::domain::ids::RequestId;
 use shared::platform::config::BaseUrl;
 
 /// The variable with further hosts, separated by commas: a CDN in front of the gateway may call it by another name.
@@ -53,6 +62,48 @@ impl Access {
         let is_host = host.is_some_and(|host| self.hosts.contains(&normal(host)));
         is_host && origin.is_none_or(|origin| self.origins.contains(&normal(origin)))
     }
+}
+
+impl Access {
+    /// The origin of the page that a request comes from, if both it and the host are allowed.
+    pub(crate) fn origin_of_page(&self, headers: &HeaderMap, uri: &Uri) -> Option<HeaderValue> {
+        headers.get(ORIGIN).filter(|_| self.allows(headers, uri)).cloned()
+    }
+}
+
+/// What a page may send beside what every page may: the token, and what the protocol has in headers.
+const SENT: &str = "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name";
+/// What a page may read beside what every page may.
+const READ: &str = "x-request-id, www-authenticate";
+/// How long a browser remembers the answer to its preflight: a day, which browsers shorten.
+const REMEMBERED_S: &str = "86400";
+
+/// Whether a browser asks what a page may send.
+pub(crate) fn is_preflight(parts: &Parts) -> bool {
+    parts.method == Method::OPTIONS && parts.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// Tells a browser what a page of an allowed origin may send. It has no token and does nothing, so it leaves no row.
+pub(crate) fn answer_preflight(origin: &HeaderValue) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"));
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(SENT));
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(REMEMBERED_S));
+    if let Ok(id) = HeaderValue::try_from(RequestId::new().to_string()) {
+        headers.insert(REQUEST_ID, id);
+    }
+    let_page_read(&mut response, origin.clone());
+    response
+}
+
+/// Lets a page of an allowed origin read a response. There are no cookies here that a browser could add by itself.
+pub(crate) fn let_page_read(response: &mut Response, origin: HeaderValue) {
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READ));
+    headers.append(VARY, HeaderValue::from_static("origin"));
 }
 
 /// The one value of a header. A header that came twice, or is no text, is an error.

@@ -9,6 +9,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use shared::domain::audit::Via;
 use shared::limits;
+use shared::wire::fields::FieldCode;
 
 use crate::tools::Tool;
 
@@ -153,8 +154,6 @@ impl Answered {
 
 /// What to do about an error, for an agent that has only this tool's answer.
 fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
-    let errors = envelope["error"]["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let has_code = |code: &str| errors.iter().any(|error| error["code"] == code);
     match status {
         StatusCode::FORBIDDEN => format!(
             "Next: `{}` writes, and this token has the scope `read`. Ask the human for a token with the scope \
@@ -172,33 +171,164 @@ fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
         StatusCode::CONFLICT => {
             "Next: that `idempotency_key` belongs to another request. Send a fresh one; nothing was done.".to_owned()
         }
-        StatusCode::UNPROCESSABLE_ENTITY if has_code("proposal_pending") => {
-            "Next: such a proposal waits already. Find it with `list_proposals` (`state`: `pending`, this `agreement_id`) \
-             and give its `confirm_url` to the human."
-                .to_owned()
-        }
-        StatusCode::UNPROCESSABLE_ENTITY if tool.name == "create_proposal" && is_blocked(errors) => {
-            "Next: nothing was proposed. Each error is one thing that the draft lacks. Missing participants you can add \
-             with `add_agreement_participant`, and a missing email address with `update_contact`; steps, documents and \
-             payments a person sets up at the agreement's `app_url` (`get_agreement`, whose `publish_blockers` say the \
-             same, each with a link). Then propose again."
-                .to_owned()
-        }
         StatusCode::UNPROCESSABLE_ENTITY => {
-            "Next: correct what `errors` names and call again; nothing was changed. `path.x` is the argument `x`, \
-             `header.idempotency-key` is `idempotency_key`, `header.if-match` is `if_match`."
-                .to_owned()
+            let errors = envelope["error"]["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+            // The errors past the first are only counted, with a code at `body` that says so.
+            let codes =
+                errors.iter().filter(|error| error["field"] != "body").filter_map(|error| error["code"].as_str());
+            let mut texts: Vec<&str> = Vec::new();
+            for text in codes.filter_map(FieldCode::parse).map(|code| about(code).unwrap_or(CORRECT)) {
+                if !texts.contains(&text) {
+                    texts.push(text);
+                }
+            }
+            let told = if texts.is_empty() { CORRECT.to_owned() } else { texts.join(" ") };
+            format!("Next: nothing was changed. {told}")
         }
-        _ => "Next: try again in a few seconds, with the same `idempotency_key` if you sent one. If it goes on, tell the \
-              human the `request_id`."
-            .to_owned(),
+        _ if tool.method == Method::GET => {
+            "Next: try again in a few seconds. If it goes on, tell the human the `request_id`.".to_owned()
+        }
+        _ => format!(
+            "Next: it may have been done. With an `idempotency_key`, call again in a few seconds with the same key: \
+             nothing is done twice. Without one, look first, with {}, and repeat the call only if it was not done. If it \
+             goes on, tell the human the `request_id`.",
+            where_to_look(tool.name)
+        ),
     }
 }
 
-/// Whether a proposal was refused for what its agreement lacks.
-fn is_blocked(errors: &[Value]) -> bool {
-    let known = ["required", "invalid_type", "invalid_format", "invalid_value", "not_found", "wrong_state"];
-    errors.iter().any(|error| {
-        error["field"] == "agreement_id" && error["code"].as_str().is_some_and(|code| !known.contains(&code))
+/// The tools that show whether a call was done.
+fn where_to_look(name: &str) -> &'static str {
+    match name {
+        "paper_funding_items" => "`list_funding_items` or `get_funding_item` (`agreement_id` of the items)",
+        _ => "the `get_` or `list_` tool of its kind",
+    }
+}
+
+/// What to do about a request whose form is wrong.
+const CORRECT: &str = "Correct what `errors` names and call again. `path.x` is the argument `x`, `header.idempotency-key` is \
+     `idempotency_key`, `header.if-match` is `if_match`.";
+
+/// What to do about something that the draft of a proposal lacks.
+const SET_UP: &str = "Steps, documents, payments and terms a person sets up at the agreement's `app_url` (`get_agreement`, \
+     whose `publish_blockers` say the same, each with a link). Then propose again.";
+
+/// What to do about a refusal; none where the request has to be corrected.
+fn about(code: FieldCode) -> Option<&'static str> {
+    Some(match code {
+        FieldCode::Required
+        | FieldCode::InvalidType
+        | FieldCode::InvalidFormat
+        | FieldCode::InvalidValue
+        | FieldCode::TooShort
+        | FieldCode::TooLong
+        | FieldCode::OutOfRange
+        | FieldCode::UnknownField
+        | FieldCode::UnknownParameter
+        | FieldCode::MalformedJson => return None,
+        FieldCode::NotFound => "Check the id: look it up with the `list_` tool of its kind.",
+        FieldCode::Taken => {
+            "Another record has that `external_reference`: find it with the `list_` tool, or send another reference."
+        }
+        FieldCode::WrongWorkspace => {
+            "Use records of one workspace: compare their `workspace_id` with the `get_` and `list_` tools. No record \
+             moves to another workspace."
+        }
+        FieldCode::WrongState => {
+            "No other argument helps while the record is in this state. Read it with its `get_` tool, and tell the human \
+             what has happened to it: it was decided, papered, published or closed already."
+        }
+        FieldCode::LimitReached => {
+            "A limit is reached, as `errors` says. Send fewer at once where it is about a list; otherwise no repeat \
+             helps: tell the human what is full."
+        }
+        FieldCode::MovementInFlight => {
+            "Money is on its way: `list_movements` of this agreement shows the payment. Try again once it has arrived or \
+             was returned; a person sees to that in the app."
+        }
+        FieldCode::ProposalPending => {
+            "Such a proposal waits already. Find it with `list_proposals` (`state`: `pending`, this `agreement_id`) and \
+             give its `confirm_url` to the human."
+        }
+        FieldCode::VerbNotAllowed => {
+            "The verb does not fit this asset. `errors` lists those that do: set one with `update_funding_item`. An asset \
+             whose verb is `leave_out` is never papered; leave it out of the call."
+        }
+        FieldCode::MissingFacts => {
+            "Read `missing_facts` with `get_funding_item`, and set them with `update_funding_item`. If the trust has no \
+             trustee, name one with `create_trust` and the same `external_reference`, or ask the human. Then call again."
+        }
+        FieldCode::OnHold => {
+            "Ask the human whether the hold may go. If so, clear it with `park_funding_item` and `waiting_on`: null, and \
+             call again; or leave the item out."
+        }
+        FieldCode::SensitiveValue => {
+            "Never send full account numbers, card numbers or keys: send the last four digits, or leave it out."
+        }
+        FieldCode::WorkspaceNotActivated => {
+            "The workspace is not activated: a person activates it in the app, at the workspace's `app_url`."
+        }
+        FieldCode::NoParticipants => "Add the participants with `add_agreement_participant`, then propose again.",
+        FieldCode::SafePartiesMissing => {
+            "Add the investor and the issuer with `add_agreement_participant`, then propose again."
+        }
+        FieldCode::ParticipantEmailMissing => {
+            "Add a missing email address with `update_contact`: ask the human for it. Then propose again."
+        }
+        FieldCode::NoStages
+        | FieldCode::StageEmpty
+        | FieldCode::GateIncomplete
+        | FieldCode::GateParticipantMissing
+        | FieldCode::DocumentMissing
+        | FieldCode::PaymentIncomplete
+        | FieldCode::PaymentPartiesMissing
+        | FieldCode::SafeTermsIncomplete
+        | FieldCode::ExpiryInPast => SET_UP,
+        FieldCode::FundingItemChanged => {
+            "An asset or its trust has changed since the documents were written. A person discards this draft in the app; \
+             then paper the items again with `paper_funding_items`."
+        }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn advised(codes: &[(&str, FieldCode)]) -> String {
+        let errors: Vec<Value> = codes.iter().map(|(field, code)| json!({"field": field, "code": code})).collect();
+        let tool = Tool::find("create_proposal").unwrap();
+        advice(tool, StatusCode::UNPROCESSABLE_ENTITY, &json!({"error": {"errors": errors}}))
+    }
+
+    #[test]
+    fn there_is_advice_on_each_code_and_it_names_tools_that_there_are() {
+        for code in FieldCode::ALL {
+            // What the form has wrong is corrected. Nothing else is mended by another argument alone.
+            assert_eq!(about(code).is_none(), FieldCode::OF_FORM.contains(&code), "{code}");
+            let text = advised(&[("agreement_id", code)]);
+            assert!(text.starts_with("Next: nothing was changed. ") && text.len() < 500, "{code}: {text}");
+            assert_eq!(text.contains("Correct what `errors` names"), about(code).is_none(), "{code}: {text}");
+            for word in text.split('`').skip(1).step_by(2).filter(|word| {
+                ["get_", "list_", "create_", "update_", "add_", "park_", "paper_"]
+                    .iter()
+                    .any(|begin| word.len() > begin.len() && word.starts_with(begin))
+            }) {
+                assert!(Tool::find(word).is_some(), "{code}: {word}");
+            }
+        }
+    }
+
+    #[test]
+    fn several_refusals_have_the_advice_on_each_once() {
+        let text = advised(&[
+            ("agreement_id", FieldCode::NoStages),
+            ("agreement_id", FieldCode::DocumentMissing),
+            ("agreement_id", FieldCode::ParticipantEmailMissing),
+            ("note", FieldCode::TooLong),
+            ("body", FieldCode::LimitReached),
+        ]);
+        assert_eq!(text.matches("a person sets up").count(), 1, "{text}");
+        assert!(text.contains("`update_contact`") && text.contains("Correct what") && !text.contains("full"), "{text}");
+    }
 }

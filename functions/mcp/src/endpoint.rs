@@ -1,18 +1,21 @@
 //! The endpoint over HTTP.
 //!
-//! The order of checks is the API's: 403 for a foreign origin, 401, 405, and then what the message says.
+//! A browser asks before it lets a page of another origin call: that preflight has no token, and an allowed origin gets its
+//! answer at once. For all else the order of checks is the API's: 403 for a foreign origin, 401, 405, and then what the message says.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::response::Response;
 use http::header::{ACCEPT, CONTENT_TYPE};
+use http::request::Parts;
 use http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::Value;
 use shared::api::entrance::{self, ProtocolAnswer, Unreadable};
 use shared::error::Error;
 use tower::ServiceExt;
 
+use crate::access;
 use crate::call::{self, Answered};
 use crate::protocol::{self, Message, Refusal, Wanted};
 use crate::tools::{self, Tool};
@@ -21,6 +24,18 @@ use crate::{Endpoint, OPERATION};
 /// Answers a request of the endpoint.
 pub(crate) async fn answer(endpoint: Arc<Endpoint>, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
+    let origin = endpoint.access.origin_of_page(&parts.headers, &parts.uri);
+    if let Some(origin) = origin.as_ref().filter(|_| access::is_preflight(&parts)) {
+        return access::answer_preflight(origin);
+    }
+    let mut response = answer_call(endpoint, parts, body).await;
+    if let Some(origin) = origin {
+        access::let_page_read(&mut response, origin);
+    }
+    response
+}
+
+async fn answer_call(endpoint: Arc<Endpoint>, parts: Parts, body: Body) -> Response {
     let refused = if !endpoint.access.allows(&parts.headers, &parts.uri) {
         Some(Error::ForeignOrigin)
     } else if !entrance::may_be_authenticated(&parts.headers) {

@@ -53,11 +53,25 @@ pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Functio
         let headers = request.headers().clone();
         match function.invoke(request).await {
             Ok(response) => response,
-            // Whatever became of the call there, the caller hears that it failed here, and the log has the cause.
-            Err(cause) => entrance::answer(app, OPERATION, &headers, Err(Error::Unavailable(cause))).await,
+            // The row of a call that ran is written there. The one that is written here says that this is not known.
+            Err(NoAnswer::NotRun(cause)) => {
+                entrance::answer(app, OPERATION, &headers, Err(Error::Unavailable(cause))).await
+            }
+            Err(NoAnswer::Lost(cause)) => {
+                entrance::answer(app, OPERATION, &headers, Err(Error::Unanswered(cause))).await
+            }
         }
     };
     Router::new().route(PATH, post(hand_on)).with_state((app, Arc::new(function))).fallback_service(operations)
+}
+
+/// Why a call has no answer. The cause is for the log.
+#[derive(Debug)]
+enum NoAnswer {
+    /// It was not run.
+    NotRun(String),
+    /// It may have been run: it was sent, and the answer was late, got lost or can't be read.
+    Lost(String),
 }
 
 impl Function {
@@ -74,20 +88,28 @@ impl Function {
         Self { url, settings, connector: aws::connector() }
     }
 
-    async fn invoke(&self, request: Request<Body>) -> Result<Response, String> {
-        let event = event(request).await?.to_string();
+    async fn invoke(&self, request: Request<Body>) -> Result<Response, NoAnswer> {
+        let event = event(request).await.map_err(NoAnswer::NotRun)?.to_string();
+        let signed = self.signed(event).await.map_err(NoAnswer::NotRun)?;
+        let lost = |error: &dyn std::fmt::Display| NoAnswer::Lost(told(error));
         let call = async {
-            let response = self.connector.call(self.signed(event).await?).await.map_err(told)?;
-            if !response.status().is_success() || response.headers().get("x-amz-function-error").is_some() {
-                return Err(format!("paper-api could not be invoked: Lambda answered {}", response.status().as_u16()));
+            let response = self.connector.call(signed).await.map_err(|error| lost(&error))?;
+            let status = response.status();
+            // Lambda refuses what it does not run with 4xx, such as 429. A function that failed may have committed before.
+            if status.is_client_error() {
+                let cause = format!("paper-api could not be invoked: Lambda answered {}", status.as_u16());
+                return Err(NoAnswer::NotRun(cause));
             }
-            ByteStream::new(response.into_body()).collect().await.map_err(told)
+            if !status.is_success() || response.headers().get("x-amz-function-error").is_some() {
+                return Err(lost(&format_args!("Lambda answered {} and an error", status.as_u16())));
+            }
+            ByteStream::new(response.into_body()).collect().await.map_err(|error| lost(&error))
         };
         // The function answers within its own deadline, and its start and the way there take a moment.
         let answered = tokio::time::timeout(limits::CALL_DEADLINE + limits::AWS_CONNECT_TIMEOUT, call).await;
-        let answered = answered.map_err(|_| "paper-api did not answer in time".to_owned())??;
-        let answer: Value = serde_json::from_slice(&answered.into_bytes()).map_err(told)?;
-        response(&answer).ok_or_else(|| "paper-api answered with no response".to_owned())
+        let answered = answered.map_err(|_| lost(&"no answer in time"))??;
+        let answer: Value = serde_json::from_slice(&answered.into_bytes()).map_err(|error| lost(&error))?;
+        response(&answer).ok_or_else(|| lost(&"the answer is no response"))
     }
 
     async fn signed(&self, event: String) -> Result<HttpRequest, String> {

@@ -48,6 +48,11 @@ impl Prose {
         };
         Self { paragraphs: text.split("\n\n").map(spans).collect() }
     }
+
+    /// Adds paragraphs.
+    pub fn add(&mut self, text: &str) {
+        self.paragraphs.extend(Self::new(text).paragraphs);
+    }
 }
 
 #[derive(Template)]

@@ -2,11 +2,12 @@
 
 use http::Method;
 use shared::api::caller::WriteCaller;
-use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::operation::{Committed, OperationSpec, Response, Rule, WriteOperation};
 use shared::api::views::agreements::AgreementView;
 use shared::domain::funding::input::NewPapering;
 use shared::error::Error;
 use shared::service::papering;
+use shared::wire::fields::FieldCode;
 use shared::wire::input::Empty;
 use uuid::Uuid;
 
@@ -28,6 +29,16 @@ impl WriteOperation for PaperFundingItems {
     type Path = Empty;
     type Body = NewPapering;
     type Output = AgreementView;
+
+    const RULES: &'static [Rule] = &[
+        ("item_ids[0]", FieldCode::MissingFacts, "lacks its verb or some facts: see its missing_facts"),
+        ("item_ids", FieldCode::MissingFacts, "their trust has no trustee"),
+        ("item_ids[0]", FieldCode::OnHold, "is on hold; clear the hold first"),
+        ("item_ids[0]", FieldCode::WrongState, "is papered or closed already"),
+        ("item_ids[0]", FieldCode::VerbNotAllowed, "is left out of the trust; a member closes it"),
+        ("item_ids[1]", FieldCode::WrongWorkspace, "is of another workspace than the first item"),
+        ("item_ids", FieldCode::LimitReached, "would make more participants or signatures than an agreement may have"),
+    ];
 
     fn references(body: &NewPapering) -> Vec<Uuid> {
         body.item_ids.as_slice().iter().map(|id| id.uuid()).collect()

@@ -2,11 +2,12 @@
 
 use http::Method;
 use shared::api::caller::{ReadCaller, WriteCaller};
-use shared::api::operation::{Committed, OperationSpec, ReadOperation, ReadResult, Response, WriteOperation};
+use shared::api::operation::{Committed, OperationSpec, ReadOperation, ReadResult, Response, Rule, WriteOperation};
 use shared::api::views::proposals::{ProposalPath, ProposalView};
 use shared::domain::proposal::{NewProposal, Proposal};
 use shared::error::Error;
 use shared::service::proposals::{self, Order, ProposalQuery};
+use shared::wire::fields::FieldCode;
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 use uuid::Uuid;
@@ -29,6 +30,24 @@ impl WriteOperation for CreateProposal {
     type Path = Empty;
     type Body = NewProposal;
     type Output = ProposalView;
+
+    const RULES: &'static [Rule] = &[
+        ("agreement_id", FieldCode::WrongState, "must be a draft"),
+        ("agreement_id", FieldCode::ProposalPending, "a proposal of this action is pending already"),
+        ("agreement_id", FieldCode::NoParticipants, "nobody takes part yet"),
+        ("agreement_id", FieldCode::ParticipantEmailMissing, "a participant who must act has no email address"),
+        ("agreement_id", FieldCode::NoStages, "there are no steps yet"),
+        ("agreement_id", FieldCode::StageEmpty, "a step has no conditions"),
+        ("agreement_id", FieldCode::GateIncomplete, "a condition lacks its document, payment, date or questions"),
+        ("agreement_id", FieldCode::GateParticipantMissing, "a condition names no participant"),
+        ("agreement_id", FieldCode::DocumentMissing, "a document has no file"),
+        ("agreement_id", FieldCode::PaymentIncomplete, "a payment lacks its amount, currency or purpose"),
+        ("agreement_id", FieldCode::PaymentPartiesMissing, "a payment lacks its sender or its receiver"),
+        ("agreement_id", FieldCode::SafeTermsIncomplete, "the terms of the SAFE are incomplete"),
+        ("agreement_id", FieldCode::SafePartiesMissing, "a SAFE needs an investor and an issuer"),
+        ("agreement_id", FieldCode::FundingItemChanged, "a funding item has changed since it was papered"),
+        ("agreement_id", FieldCode::ExpiryInPast, "the expiry is in the past"),
+    ];
 
     fn references(body: &NewProposal) -> Vec<Uuid> {
         vec![body.agreement_id.uuid()]

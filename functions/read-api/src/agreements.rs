@@ -29,6 +29,9 @@ impl ReadOperation for ListAgreements {
     type Query = AgreementQuery;
     type Output = Page<AgreementView>;
 
+    const NULL_IN_ROWS: &'static [&'static str] =
+        &["stages", "documents", "participants", "terms", "promises", "publishable", "publish_blockers"];
+
     async fn run(
         caller: &ReadCaller,
         _: Empty,

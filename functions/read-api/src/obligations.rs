@@ -28,6 +28,8 @@ impl ReadOperation for ListObligations {
     type Query = ObligationQuery;
     type Output = Page<ObligationView>;
 
+    const NULL_IN_ROWS: &'static [&'static str] = &["occurrences"];
+
     async fn run(
         caller: &ReadCaller,
         _: Empty,

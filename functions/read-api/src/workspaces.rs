@@ -28,6 +28,8 @@ impl ReadOperation for ListWorkspaces {
     type Query = WorkspaceQuery;
     type Output = Page<WorkspaceView>;
 
+    const NULL_IN_ROWS: &'static [&'static str] = &["people"];
+
     async fn run(
         caller: &ReadCaller,
         _: Empty,

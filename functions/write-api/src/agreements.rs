@@ -2,11 +2,12 @@
 
 use http::Method;
 use shared::api::caller::WriteCaller;
-use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::operation::{Committed, OperationSpec, Response, Rule, WriteOperation};
 use shared::api::views::agreements::{AgreementPath, AgreementView, ParticipantView};
 use shared::domain::agreement::{NewAgreement, NewParticipant};
 use shared::error::Error;
 use shared::service::agreements;
+use shared::wire::fields::FieldCode;
 use shared::wire::input::Empty;
 use uuid::Uuid;
 
@@ -63,6 +64,12 @@ impl WriteOperation for AddParticipant {
     type Path = AgreementPath;
     type Body = NewParticipant;
     type Output = ParticipantView;
+
+    const RULES: &'static [Rule] = &[
+        ("path.agreement_id", FieldCode::WrongState, "participants are added while the agreement is a draft"),
+        ("contact_id", FieldCode::LimitReached, "has as many participants as an agreement may have"),
+        ("path.agreement_id", FieldCode::LimitReached, "its workspace has as many people as one may have"),
+    ];
 
     fn references(body: &NewParticipant) -> Vec<Uuid> {
         vec![body.contact_id.uuid()]

@@ -2,11 +2,12 @@
 
 use http::Method;
 use shared::api::caller::WriteCaller;
-use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::operation::{Committed, OperationSpec, Response, Rule, WriteOperation};
 use shared::api::views::contacts::{ContactPath, ContactView};
 use shared::domain::contact::{Contact, ContactChanges, NewContact};
 use shared::error::Error;
 use shared::service::contacts::{self, Upserted};
+use shared::wire::fields::FieldCode;
 use shared::wire::input::Empty;
 
 /// Creates a contact, or returns the one with the same external reference.
@@ -59,6 +60,8 @@ impl WriteOperation for UpdateContact {
     type Path = ContactPath;
     type Body = ContactChanges;
     type Output = ContactView;
+
+    const RULES: &'static [Rule] = &[("external_reference", FieldCode::Taken, "is the reference of another contact")];
 
     async fn run(
         caller: &WriteCaller,

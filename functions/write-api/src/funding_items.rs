@@ -2,12 +2,13 @@
 
 use http::Method;
 use shared::api::caller::WriteCaller;
-use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::operation::{Committed, OperationSpec, Response, Rule, WriteOperation};
 use shared::api::views::funding_items::{FundingItemPath, FundingItemView};
 use shared::domain::funding::FundingItem;
 use shared::domain::funding::input::{FundingItemChanges, NewFundingItem, Parking};
 use shared::error::Error;
 use shared::service::funding_items::{self, Upserted};
+use shared::wire::fields::FieldCode;
 use shared::wire::input::{Empty, NullablePatch, Patch};
 use uuid::Uuid;
 
@@ -29,6 +30,17 @@ impl WriteOperation for CreateFundingItem {
     type Path = Empty;
     type Body = NewFundingItem;
     type Output = FundingItemView;
+
+    const RULES: &'static [Rule] = &[
+        ("trust_id", FieldCode::WrongWorkspace, "is a trust of another workspace"),
+        (
+            "workspace_id",
+            FieldCode::WrongWorkspace,
+            "is not the workspace of the item that has this external_reference",
+        ),
+        ("workspace_id", FieldCode::LimitReached, "has 1000 items, as many as a workspace may have"),
+        ("label", FieldCode::SensitiveValue, "looks like an account number, a card number or a key"),
+    ];
 
     fn references(body: &NewFundingItem) -> Vec<Uuid> {
         std::iter::once(body.workspace_id.uuid()).chain(body.trust_id.map(shared::domain::ids::TrustId::uuid)).collect()
@@ -66,6 +78,18 @@ impl WriteOperation for UpdateFundingItem {
     type Body = FundingItemChanges;
     type Output = FundingItemView;
 
+    const RULES: &'static [Rule] = &[
+        ("path.item_id", FieldCode::WrongState, "can be changed only before it is papered or closed"),
+        ("verb", FieldCode::VerbNotAllowed, "does not fit the kind of asset; so may a new asset_kind not fit the verb"),
+        ("trust_id", FieldCode::WrongWorkspace, "is a trust of another workspace"),
+        ("owner_contact_ids", FieldCode::LimitReached, "has too many contacts"),
+        (
+            "detail",
+            FieldCode::SensitiveValue,
+            "a fact of it, or the label, looks like an account number, a card number or a key",
+        ),
+    ];
+
     fn references(body: &FundingItemChanges) -> Vec<Uuid> {
         let trust = if let NullablePatch::Set(id) = &body.trust_id { Some(id.uuid()) } else { None };
         let owners = if let Patch::Set(owners) = &body.owner_contact_ids { owners.as_slice() } else { &[] };
@@ -100,6 +124,11 @@ impl WriteOperation for ParkFundingItem {
     type Path = FundingItemPath;
     type Body = Parking;
     type Output = FundingItemView;
+
+    const RULES: &'static [Rule] = &[
+        ("path.item_id", FieldCode::WrongState, "is closed, and waits for nobody"),
+        ("note", FieldCode::SensitiveValue, "looks like an account number, a card number or a key"),
+    ];
 
     async fn run(
         caller: &WriteCaller,

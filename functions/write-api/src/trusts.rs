@@ -2,11 +2,12 @@
 
 use http::Method;
 use shared::api::caller::WriteCaller;
-use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::operation::{Committed, OperationSpec, Response, Rule, WriteOperation};
 use shared::api::views::trusts::TrustView;
 use shared::domain::trust::NewTrust;
 use shared::error::Error;
 use shared::service::trusts::{self, Upserted};
+use shared::wire::fields::FieldCode;
 use shared::wire::input::Empty;
 use uuid::Uuid;
 
@@ -31,6 +32,16 @@ impl WriteOperation for CreateTrust {
     type Path = Empty;
     type Body = NewTrust;
     type Output = TrustView;
+
+    const RULES: &'static [Rule] = &[
+        (
+            "workspace_id",
+            FieldCode::WrongWorkspace,
+            "is not the workspace of the trust that has this external_reference",
+        ),
+        ("formal_name", FieldCode::SensitiveValue, "looks like an account number, a card number or a key"),
+        ("settlor_contact_ids", FieldCode::LimitReached, "has too many contacts; so has trustee_contact_ids"),
+    ];
 
     fn references(body: &NewTrust) -> Vec<Uuid> {
         vec![body.workspace_id.uuid()]

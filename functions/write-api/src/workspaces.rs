@@ -2,11 +2,12 @@
 
 use http::Method;
 use shared::api::caller::WriteCaller;
-use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::operation::{Committed, OperationSpec, Response, Rule, WriteOperation};
 use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
 use shared::domain::workspace::{NewPerson, NewWorkspace};
 use shared::error::Error;
 use shared::service::workspaces;
+use shared::wire::fields::FieldCode;
 use shared::wire::input::Empty;
 use uuid::Uuid;
 
@@ -53,6 +54,9 @@ impl WriteOperation for AddWorkspaceContact {
     type Path = WorkspacePath;
     type Body = NewPerson;
     type Output = WorkspaceView;
+
+    const RULES: &'static [Rule] =
+        &[("contact_id", FieldCode::LimitReached, "has as many people as a workspace may have")];
 
     fn references(body: &NewPerson) -> Vec<Uuid> {
         vec![body.contact_id.uuid()]

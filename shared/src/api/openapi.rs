@@ -4,6 +4,8 @@
 //! every function also knows the routes of all the others, for 404 and 405. Functions carry it compressed, in
 //! `openapi.json.gz`, and answer with those bytes where gzip is asked for.
 
+use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::sync::OnceLock;
 
 use http::{HeaderMap, HeaderValue, header};
@@ -12,7 +14,7 @@ use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::gzip::decompressed;
-use crate::api::operation::{OperationSpec, ReadOperation, Register, WriteOperation};
+use crate::api::operation::{OperationSpec, ReadOperation, Register, Rule, WriteOperation};
 use crate::api::page;
 use crate::domain::event::{DataVisitor, Event};
 use crate::domain::ids::RequestId;
@@ -92,6 +94,8 @@ pub struct Description {
     paths: Map<String, Value>,
     webhooks: Map<String, Value>,
     schemas: Map<String, Value>,
+    /// The members that are null in the rows of a page, by the name of its type.
+    null_in_rows: Vec<(String, &'static [&'static str])>,
 }
 
 impl Description {
@@ -104,6 +108,7 @@ impl Description {
         description.add_schema::<ErrorCode>();
         description.add_schema::<FieldError>();
         description.add_schema::<FieldCode>();
+        description.add_schema::<GatewayError>();
         let openapi = json!({
             "operationId": OPERATION,
             "tags": ["Description"],
@@ -147,7 +152,7 @@ impl Description {
                 "contact": {"name": "Countersign support", "url": "https://countersign.example/support", "email": "support@countersign.example"},
                 "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             },
-            "servers": [{"url": "/"}],
+            "servers": [{"url": "/", "description": "The host that serves this document."}],
             "security": [{"token": []}],
             "tags": [
                 {"name": "Identity", "description": "Who a token speaks for."},
@@ -178,6 +183,9 @@ impl Description {
         });
         without_sources(&mut document);
         examples::complete(&mut document);
+        for (page, members) in self.null_in_rows {
+            without_members(&mut document["components"]["schemas"][page], members);
+        }
         with_descriptions_in_front(&mut document);
         serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
     }
@@ -232,9 +240,18 @@ impl Description {
         self.webhooks.insert(name.to_owned(), json!({"post": delivery}));
     }
 
-    fn add(&mut self, about: &OperationSpec, mut parameters: Vec<Value>, body: Option<Value>, output: &Value) {
-        let is_write = body.is_some();
+    fn add(
+        &mut self,
+        about: &OperationSpec,
+        mut parameters: Vec<Value>,
+        sent: Option<(Value, &[Rule])>,
+        output: &Value,
+    ) {
+        let is_write = sent.is_some();
         let is_post = about.method == http::Method::POST;
+        let (body, rules) = sent.map_or((None, &[][..]), |(body, rules)| (Some(body), rules));
+        let invalid = self.invalid_request(&parameters, body.as_ref(), rules);
+        let names_records = about.path.contains('{') || body.as_ref().is_some_and(|body| self.names_records(body));
         if is_post {
             parameters.push(json!({
                 "name": "Idempotency-Key",
@@ -264,10 +281,22 @@ impl Description {
                 json!({"description": when, "headers": headers, "content": {"application/json": {"schema": output}}}),
             );
         }
-        for (status, name, _, on_writes_only) in ERRORS {
-            if is_write || !on_writes_only {
+        responses.insert("422".to_owned(), invalid);
+        for (status, name, _, given_by) in ERRORS {
+            let is_given = match given_by {
+                GivenBy::All => true,
+                GivenBy::Undescribed => false,
+                GivenBy::Writes => is_write,
+                GivenBy::Posts => is_post,
+                GivenBy::Patches => is_write && !is_post,
+                GivenBy::WhatNamesRecords => names_records,
+            };
+            if is_given {
                 responses.insert((*status).to_string(), json!({"$ref": format!("#/components/responses/{name}")}));
             }
+        }
+        for (status, name, ..) in OF_GATEWAY {
+            responses.insert((*status).to_string(), json!({"$ref": format!("#/components/responses/{name}")}));
         }
         let mut operation = json!({
             "operationId": about.id,
@@ -278,8 +307,7 @@ impl Description {
             "responses": responses,
         });
         if let Some(schema) = body {
-            let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).unwrap_or_default();
-            let description = self.schemas.get(name).map(|body| body["description"].clone()).unwrap_or_default();
+            let description = self.body_schema(&schema)["description"].clone();
             operation["requestBody"] = json!({
                 "required": true,
                 "description": description,
@@ -289,6 +317,73 @@ impl Description {
         let path = self.paths.entry(about.path).or_insert_with(|| json!({}));
         path[about.method.as_str().to_lowercase()] = operation;
     }
+}
+
+impl Description {
+    /// The type of a body.
+    fn body_schema(&self, body: &Value) -> &Value {
+        let name = body["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).unwrap_or_default();
+        self.schemas.get(name).unwrap_or(&Value::Null)
+    }
+
+    /// Whether a body may name records of the organization, which then have to be there.
+    fn names_records(&self, body: &Value) -> bool {
+        let properties = self.body_schema(body)["properties"].as_object();
+        properties.into_iter().flatten().any(|(name, _)| name.ends_with("_id") || name.ends_with("_ids"))
+    }
+
+    /// The 422 of an operation: the rules that it refuses by, and an example of its own.
+    fn invalid_request(&self, parameters: &[Value], body: Option<&Value>, rules: &[Rule]) -> Value {
+        let required = body.and_then(|body| self.body_schema(body)["required"][0].as_str());
+        let in_path =
+            parameters.iter().find(|parameter| parameter["in"] == "path").and_then(|one| one["name"].as_str());
+        let errors = match (rules.first(), required, in_path) {
+            (Some((field, code, message)), ..) => FieldErrors::one(*field, *code, *message),
+            (None, Some(field), _) => FieldErrors::one(field, FieldCode::Required, "is required"),
+            (None, None, Some(name)) => {
+                let message = "must be a uuid such as 01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35";
+                FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, message)
+            }
+            (None, None, None) if parameters.iter().any(|parameter| parameter["name"] == "limit") => {
+                FieldErrors::one("limit", FieldCode::OutOfRange, "must be an integer from 1 to 200")
+            }
+            (None, None, None) => {
+                FieldErrors::one("limit", FieldCode::UnknownParameter, "is not known here; known: none")
+            }
+        };
+        let mut text = "The request did not pass validation; `errors` lists every field that is wrong.".to_owned();
+        if !rules.is_empty() {
+            text.push_str(" Beside what the form of the request has wrong, these rules refuse it.");
+        }
+        for (field, code, message) in rules {
+            let field = field.split('[').next().unwrap_or(field);
+            let _ = write!(text, "\n\n- `{code}` at `{field}`: {message}.");
+        }
+        let mut response = error_response(422, &text, Error::Invalid(errors));
+        let codes: BTreeSet<FieldCode> = rules.iter().map(|(_, code, _)| *code).collect();
+        if !codes.is_empty() {
+            response["x-error-codes"] = json!(codes);
+        }
+        response
+    }
+}
+
+/// Sets members of the rows in the example of a page to null.
+fn without_members(page: &mut Value, members: &[&str]) {
+    let rows = page.pointer_mut("/examples/0/data").and_then(Value::as_array_mut);
+    for row in rows.into_iter().flatten() {
+        for member in members {
+            row[*member] = Value::Null;
+        }
+    }
+}
+
+/// What the gateway in front of the service answers by itself.
+#[derive(Debug, serde::Serialize, ToSchema)]
+#[schema(example = json!({"message": "Too Many Requests"}))]
+pub struct GatewayError {
+    /// What the gateway says, for a person.
+    pub message: String,
 }
 
 /// Removes references to the specification from descriptions: they are for maintainers.
@@ -418,6 +513,9 @@ impl Register for Description {
         let mut found = parameters::<O::Path>(&ParameterIn::Path);
         found.extend(parameters::<O::Query>(&ParameterIn::Query));
         let output = self.add_schema::<O::Output>();
+        if !O::NULL_IN_ROWS.is_empty() {
+            self.null_in_rows.push((O::Output::name().into_owned(), O::NULL_IN_ROWS));
+        }
         self.add(&O::SPEC, found, None, &output);
     }
 
@@ -427,7 +525,7 @@ impl Register for Description {
         // Bodies are read strictly: an unknown field is refused.
         self.schemas[&*O::Body::name()]["additionalProperties"] = json!(false);
         let output = self.add_schema::<O::Output>();
-        self.add(&O::SPEC, found, Some(body), &output);
+        self.add(&O::SPEC, found, Some((body, O::RULES)), &output);
     }
 }
 
@@ -441,61 +539,127 @@ Lists are oldest first. `pagination.total` is exact; rows that are added or chan
 missed by that walk or shift it by one, so check `total` and dedupe by `id`. `search` finds a part of the text, \
 whatever its case or composition.\n\n\
 Unknown query parameters and body fields are refused, so that a typo never widens a result. An absent value is `null`.\n\n\
-Beyond the responses listed here the gateway may answer 413, 429 (with `Retry-After`) and 503 with its own body.";
+413, 429 and 503 are answers of the gateway in front of the service, with a body of its own.";
 
-/// Every failure that operations share: status, name, when, and whether only writes have it.
-const ERRORS: &[(u16, &str, &str, bool)] = &[
-    (401, "Unauthenticated", "The token is missing, malformed, expired or revoked.", false),
-    (403, "Forbidden", "The token is read-only.", true),
-    (404, "NotFound", "There is no such record in your organization, or no such path.", false),
-    (405, "MethodNotAllowed", "The path does not answer this method; the Allow header lists those it does.", false),
-    (409, "Conflict", "The Idempotency-Key was used for another request, or If-Match names another version.", true),
-    (422, "InvalidRequest", "The request did not pass validation; `errors` lists every field that is wrong.", false),
+/// Which operations give an error.
+#[derive(Debug, Clone, Copy)]
+enum GivenBy {
+    /// Each.
+    All,
+    /// The one that gives this description. The others describe it by themselves, with their rules.
+    Undescribed,
+    /// Those that change something.
+    Writes,
+    /// Those that take an `Idempotency-Key`.
+    Posts,
+    /// Those that take an `If-Match`.
+    Patches,
+    /// Those that name records in their path or their body. Filters of lists name them too, and find nothing.
+    WhatNamesRecords,
+}
+
+/// Every failure that operations share: status, name, when, and whose.
+const ERRORS: &[(u16, &str, &str, GivenBy)] = &[
+    (401, "Unauthenticated", "The token is missing, malformed, expired or revoked.", GivenBy::All),
+    (403, "Forbidden", "The token is read-only.", GivenBy::Writes),
+    (
+        404,
+        "NotFound",
+        "There is no such record in your organization. If the body names it, `errors` says in which field.",
+        GivenBy::WhatNamesRecords,
+    ),
+    (
+        405,
+        "MethodNotAllowed",
+        "The path does not answer this method; the Allow header lists those it does.",
+        GivenBy::All,
+    ),
+    (409, "KeyReused", "The Idempotency-Key was used for another request.", GivenBy::Posts),
+    (409, "StaleMatch", "The record has changed since the version that If-Match names.", GivenBy::Patches),
+    (
+        422,
+        "InvalidRequest",
+        "The request did not pass validation; `errors` lists every field that is wrong.",
+        GivenBy::Undescribed,
+    ),
     (
         500,
         "InternalError",
         "Something went wrong on our side. It is safe to try again with the same Idempotency-Key.",
-        false,
+        GivenBy::All,
     ),
 ];
 
+/// What the gateway answers in place of the service: status, name, when, its words, and the header that it may have.
+const OF_GATEWAY: &[(u16, &str, &str, &str, Option<&str>)] = &[
+    (413, "TooLarge", "The gateway takes no request of this size.", "Request Entity Too Large", None),
+    (
+        429,
+        "TooManyRequests",
+        "All callers together send more requests than the gateway lets through. Wait, then send it again.",
+        "Too Many Requests",
+        Some("retry-after"),
+    ),
+    (
+        503,
+        "Unavailable",
+        "The gateway could not reach the service. Wait, then send it again with the same Idempotency-Key.",
+        "Service Unavailable",
+        Some("retry-after"),
+    ),
+];
+
+/// An error with an example.
+fn error_response(status: u16, when: &str, example: Error) -> Value {
+    let own = match status {
+        401 => Some("www-authenticate"),
+        405 => Some("allow"),
+        500 => Some("retry-after"),
+        _ => None,
+    };
+    let names = ["x-request-id"].into_iter().chain(own);
+    let headers: Map<String, Value> = names.map(|name| (name.to_owned(), header_reference(name))).collect();
+    let request_id = RequestId::from(uuid::uuid!("01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35"));
+    json!({
+        "description": when,
+        "headers": headers,
+        "content": {"application/json": {
+            "schema": {"$ref": format!("#/components/schemas/{}", Envelope::name())},
+            "example": example.into_envelope(request_id),
+        }},
+    })
+}
+
 fn error_responses() -> Value {
-    let example_of = |status: u16| match status {
-        401 => Error::Unauthenticated,
-        403 => Error::ReadOnlyToken,
-        404 => Error::not_found(),
-        405 => Error::MethodNotAllowed { allow: String::new() },
-        409 => Error::KeyReused,
-        422 => {
-            let kinds = "must be one of person, household, trust, llc, corporation, partnership, nonprofit, other";
-            let mut errors = FieldErrors::one("display_name", FieldCode::Required, "is required");
-            errors.extend(FieldErrors::one("kind", FieldCode::InvalidValue, kinds));
-            Error::Invalid(errors)
+    let example_of = |name: &str| match name {
+        "Unauthenticated" => Error::Unauthenticated,
+        "Forbidden" => Error::ReadOnlyToken,
+        "NotFound" => Error::not_found(),
+        "MethodNotAllowed" => Error::MethodNotAllowed { allow: String::new() },
+        "KeyReused" => Error::KeyReused,
+        "StaleMatch" => Error::StaleMatch,
+        "InvalidRequest" => {
+            Error::Invalid(FieldErrors::one("limit", FieldCode::UnknownParameter, "is not known here; known: none"))
         }
         _ => Error::Internal(String::new()),
     };
-    let request_id = RequestId::from(uuid::uuid!("01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35"));
-    let responses = ERRORS.iter().map(|(status, name, when, _)| {
-        let example = json!(example_of(*status).into_envelope(request_id));
-        let own = match status {
-            401 => Some("www-authenticate"),
-            405 => Some("allow"),
-            500 => Some("retry-after"),
-            _ => None,
-        };
-        let names = ["x-request-id"].into_iter().chain(own);
-        let headers: Map<String, Value> = names.map(|name| (name.to_owned(), header_reference(name))).collect();
+    let own = ERRORS
+        .iter()
+        .map(|(status, name, when, _)| ((*name).to_owned(), error_response(*status, when, example_of(name))));
+    let of_gateway = OF_GATEWAY.iter().map(|(_, name, when, message, header)| {
+        let headers: Map<String, Value> =
+            header.iter().map(|name| ((*name).to_owned(), header_reference(name))).collect();
         let response = json!({
             "description": when,
             "headers": headers,
             "content": {"application/json": {
-                "schema": {"$ref": format!("#/components/schemas/{}", Envelope::name())},
-                "example": example,
+                "schema": {"$ref": format!("#/components/schemas/{}", GatewayError::name())},
+                "example": {"message": message},
             }},
         });
         ((*name).to_owned(), response)
     });
-    Value::Object(responses.collect())
+    Value::Object(own.chain(of_gateway).collect())
 }
 
 #[cfg(test)]

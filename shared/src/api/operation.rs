@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::api::caller::{ReadCaller, WriteCaller};
 pub use crate::api::response::{Committed, Output, ReadResult, Response};
 use crate::error::Error;
-use crate::wire::fields::FieldErrors;
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// The public description of an operation.
 #[derive(Debug)]
@@ -33,6 +33,9 @@ pub struct OperationSpec {
     pub headers: &'static [&'static str],
 }
 
+/// A rule that refuses what the form of a request allows: the field that its refusal names, its code, and what it says.
+pub type Rule = (&'static str, FieldCode, &'static str);
+
 /// An operation that changes nothing: a GET.
 pub trait ReadOperation: 'static {
     /// The public description.
@@ -43,6 +46,9 @@ pub trait ReadOperation: 'static {
     type Query: Deserr<FieldErrors> + IntoParams + Send;
     /// The body of its response.
     type Output: Output;
+
+    /// Of a list: the members that are null in its rows, though not in a record that is got by itself.
+    const NULL_IN_ROWS: &'static [&'static str] = &[];
 
     /// Reads the response.
     fn run(
@@ -62,6 +68,9 @@ pub trait WriteOperation: 'static {
     type Body: Deserr<FieldErrors> + ToSchema + Clone + Send + Sync;
     /// The body of its response.
     type Output: Output;
+
+    /// The rules that it refuses by with 422, beyond [`FieldCode::OF_FORM`]. The first is the example in the description.
+    const RULES: &'static [Rule] = &[];
 
     /// The ids of the records that a body names, for the audit row.
     #[must_use]

@@ -192,11 +192,15 @@ impl Exchange {
     }
 }
 
+/// What a row says of a call whose effect nobody knows: if it took effect, there is a row that says so.
+const UNKNOWN: &str = "unknown";
+
 fn outcome(ended: &Result<Answer, Error>) -> (StatusCode, &'static str) {
     match ended {
         Ok(Answer::Read(response) | Answer::Written(response)) => (response.status, "ok"),
         Ok(Answer::Replayed(response)) => (response.status, "replayed"),
         Ok(Answer::Refused(response)) => (response.status, ErrorCode::InvalidRequest.as_str()),
+        Err(error @ Error::Unanswered(_)) => (error.status().0, UNKNOWN),
         Err(error) => {
             let (status, code) = error.status();
             (status, code.as_str())

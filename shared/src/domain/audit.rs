@@ -29,7 +29,7 @@ pub struct AuditRow {
     pub caller: Caller,
     /// The HTTP status.
     pub status: u16,
-    /// `ok`, `replayed`, or the error's code.
+    /// `ok`, `replayed`, `unknown` where nobody knows whether it took effect, or the error's code.
     pub code: String,
     /// The objects that the call named, and then those that it showed or changed.
     pub objects: Vec<Uuid>,
@@ -216,6 +216,7 @@ mod tests {
             (303, "unauthenticated", CallOutcome::Refused),
             (500, "internal_error", CallOutcome::Failed),
             (503, "internal_error", CallOutcome::Failed),
+            (500, "unknown", CallOutcome::Failed),
         ] {
             assert_eq!(row("create_contact", status, code).outcome(), outcome, "{status} {code}");
         }

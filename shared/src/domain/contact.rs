@@ -135,7 +135,7 @@ pub struct Contact {
 pub struct NewContact {
     /// What it is called.
     pub display_name: DisplayName,
-    /// What it is.
+    /// A person, or a kind of entity.
     pub kind: ContactKind,
     /// Its email address.
     #[deserr(default)]
@@ -156,7 +156,7 @@ pub struct ContactChanges {
     #[deserr(default)]
     #[schema(value_type = Option<DisplayName>, nullable = false)]
     pub display_name: Patch<DisplayName>,
-    /// What it is.
+    /// The new kind of person or entity.
     #[deserr(default)]
     #[schema(value_type = Option<ContactKind>, nullable = false)]
     pub kind: Patch<ContactKind>,

@@ -216,7 +216,7 @@ trait Example: Sized {
 /// What events of an agreement say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct AgreementData {
-    /// Which.
+    /// The agreement that the event is about.
     pub agreement_id: AgreementId,
     /// What it is called.
     pub name: AgreementName,
@@ -252,7 +252,7 @@ impl Example for SignatureData {
 /// What events of a movement say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct MovementData {
-    /// Which.
+    /// The movement that the event is about.
     pub movement_id: MovementId,
     /// The agreement.
     pub agreement_id: AgreementId,
@@ -267,7 +267,7 @@ impl Example for MovementData {
 /// What the event of a movement that needs attention says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct MovementExceptionData {
-    /// Which.
+    /// The movement that needs attention.
     pub movement_id: MovementId,
     /// Why it needs attention.
     pub reason: ExceptionReason,
@@ -282,7 +282,7 @@ impl Example for MovementExceptionData {
 /// What events of an obligation say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ObligationData {
-    /// Which.
+    /// The obligation that the event is about.
     pub obligation_id: ObligationId,
     /// What was promised.
     pub name: Label,
@@ -298,7 +298,7 @@ impl Example for ObligationData {
 /// What events of a trust say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TrustData {
-    /// Which.
+    /// The trust that the event is about.
     pub trust_id: TrustId,
     /// The workspace that runs its funding.
     pub workspace_id: WorkspaceId,
@@ -313,7 +313,7 @@ impl Example for TrustData {
 /// What the event of a new funding item says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FundingItemData {
-    /// Which.
+    /// The item that the event is about.
     pub funding_item_id: FundingItemId,
     /// Its workspace.
     pub workspace_id: WorkspaceId,
@@ -333,7 +333,7 @@ impl Example for FundingItemData {
 /// What the event of a sorted funding item says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FundingItemSortedData {
-    /// Which.
+    /// The item that was sorted.
     pub funding_item_id: FundingItemId,
     /// Its workspace.
     pub workspace_id: WorkspaceId,
@@ -355,7 +355,7 @@ impl Example for FundingItemSortedData {
 /// What the event of a parked funding item says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FundingItemParkedData {
-    /// Which.
+    /// The item whose hold has changed.
     pub funding_item_id: FundingItemId,
     /// Its workspace.
     pub workspace_id: WorkspaceId,
@@ -375,7 +375,7 @@ impl Example for FundingItemParkedData {
 /// What the event of a papered funding item says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FundingItemPaperedData {
-    /// Which.
+    /// The item that was papered.
     pub funding_item_id: FundingItemId,
     /// Its workspace.
     pub workspace_id: WorkspaceId,
@@ -393,7 +393,7 @@ impl Example for FundingItemPaperedData {
 /// What the event of a closed funding item says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FundingItemClosedData {
-    /// Which.
+    /// The item that was closed.
     pub funding_item_id: FundingItemId,
     /// Its workspace.
     pub workspace_id: WorkspaceId,
@@ -411,7 +411,7 @@ impl Example for FundingItemClosedData {
 /// What the event of a funding item that is open again says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FundingItemReopenedData {
-    /// Which.
+    /// The item that is open again.
     pub funding_item_id: FundingItemId,
     /// Its workspace.
     pub workspace_id: WorkspaceId,
@@ -426,7 +426,7 @@ impl Example for FundingItemReopenedData {
 /// What events of a workspace say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct WorkspaceData {
-    /// Which.
+    /// The workspace that the event is about.
     pub workspace_id: WorkspaceId,
     /// By what it was activated.
     pub authorization: Authorization,
@@ -460,7 +460,7 @@ impl Example for TestData {
 /// What every event of a proposal says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalData {
-    /// Which.
+    /// The proposal that the event is about.
     pub proposal_id: ProposalId,
     /// For which agreement.
     pub agreement_id: AgreementId,

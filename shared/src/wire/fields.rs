@@ -86,6 +86,22 @@ text_enum! {
     }
 }
 
+impl FieldCode {
+    /// What the form of any request may have wrong, whatever is stored. The other codes are of rules, which operations declare.
+    pub const OF_FORM: [Self; 10] = [
+        Self::Required,
+        Self::InvalidType,
+        Self::InvalidFormat,
+        Self::InvalidValue,
+        Self::TooShort,
+        Self::TooLong,
+        Self::OutOfRange,
+        Self::UnknownField,
+        Self::UnknownParameter,
+        Self::MalformedJson,
+    ];
+}
+
 /// One field that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldError {

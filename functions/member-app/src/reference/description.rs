@@ -1,6 +1,6 @@
 //! The OpenAPI document, as far as people read it: in the app's reference, and at `/docs`.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 use shared::api::openapi;
@@ -83,8 +83,8 @@ pub struct Answer {
     pub headers: Vec<Field>,
     /// An example of its body.
     pub example: Option<String>,
-    /// Whether its body is that of all errors.
-    pub is_error: bool,
+    /// Whether it is an error that operations share, and that stands with the others.
+    pub is_shared: bool,
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -151,17 +151,24 @@ impl Description {
         })
     }
 
-    /// The errors that calls may answer with, each once, by their status.
+    /// The errors that operations share, by their status. Where there are several of a status, each is told, and the first
+    /// is shown.
     #[must_use]
     pub fn errors(&self) -> Vec<Answer> {
-        let mut errors: Vec<Answer> = self
-            .operations()
-            .flat_map(|operation| operation.answers().into_iter().filter(|answer| answer.is_error))
-            .collect();
-        errors.sort_by(|one, other| one.status.cmp(&other.status));
-        errors.dedup_by(|one, other| one.status == other.status);
-        for error in &mut errors {
-            error.is_error = false;
+        let mut found: BTreeMap<(&str, &str), &Value> = BTreeMap::new();
+        for operation in self.operations() {
+            for (status, answer) in members(&operation.value["responses"]) {
+                if let Some(name) = answer["$ref"].as_str() {
+                    found.insert((status, name), self.resolved(answer));
+                }
+            }
+        }
+        let mut errors: Vec<Answer> = Vec::new();
+        for ((status, _), answer) in found {
+            match errors.last_mut().filter(|last| last.status == status) {
+                Some(last) => last.about.add(text(answer, "description")),
+                None => errors.push(Operation::answer(self, status, answer)),
+            }
         }
         errors
     }
@@ -475,15 +482,17 @@ impl<'a> Operation<'a> {
     #[must_use]
     pub fn answers(&self) -> Vec<Answer> {
         members(&self.value["responses"])
-            .map(|(status, answer)| self.answer(status, self.description.resolved(answer)))
+            .map(|(status, answer)| Answer {
+                is_shared: answer["$ref"].is_string(),
+                ..Self::answer(self.description, status, self.description.resolved(answer))
+            })
             .collect()
     }
 
-    fn answer(&self, status: &str, answer: &Value) -> Answer {
+    fn answer(description: &Description, status: &str, answer: &Value) -> Answer {
         let content = json_content(answer);
-        let is_error = names_in(&content["schema"]) == [ENVELOPE];
         let header = |(name, header): (&str, &Value)| {
-            let header = self.description.resolved(header);
+            let header = description.resolved(header);
             field(name, &header["schema"], text(header, "description"), None)
         };
         Answer {
@@ -492,7 +501,7 @@ impl<'a> Operation<'a> {
             kind: (!content.is_null()).then(|| Kind::of(&content["schema"])),
             headers: members(&answer["headers"]).map(header).collect(),
             example: example_of(content).map(indented),
-            is_error,
+            is_shared: false,
         }
     }
 

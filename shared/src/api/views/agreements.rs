@@ -95,32 +95,32 @@ pub struct AgreementPath {
     "updated_at": "2026-03-14T09:26:53.589Z",
 }))]
 pub struct AgreementView {
-    /// Its id.
+    /// The id of the agreement.
     pub id: AgreementId,
     /// The one workspace that it belongs to.
     pub workspace_id: WorkspaceId,
     /// What it is called. Searchable.
     pub name: AgreementName,
-    /// What it is.
+    /// The kind of agreement, such as a SAFE.
     pub kind: AgreementKind,
     /// Where it is in its life. Branch on this.
     pub lifecycle: Lifecycle,
     /// The same for a person. Changes freely; do not parse.
     #[schema(example = "Draft")]
     pub status: String,
-    /// Its steps, in order.
+    /// Its steps, in order. `null` in lists.
     #[schema(required = true)]
     pub stages: Option<Vec<StageView>>,
-    /// Its documents.
+    /// Its documents. `null` in lists.
     #[schema(required = true)]
     pub documents: Option<Vec<DocumentView>>,
-    /// Who takes part.
+    /// Who takes part. `null` in lists.
     #[schema(required = true)]
     pub participants: Option<Vec<ParticipantView>>,
-    /// The terms, of a SAFE.
+    /// The terms, of a SAFE. `null` in lists.
     #[schema(required = true)]
     pub terms: Option<SafeTerms>,
-    /// What its participants promise each other beyond its steps, in order.
+    /// What its participants promise each other beyond its steps, in order. `null` in lists.
     #[schema(required = true)]
     pub promises: Option<Vec<PromiseView>>,
     /// Of a draft that was fetched by itself: whether nothing at all is in the way of publication.
@@ -158,13 +158,13 @@ pub struct AgreementView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Stage)]
 pub struct StageView {
-    /// Its id.
+    /// The id of the stage.
     pub id: StageId,
     /// Its place, from 1.
     pub position: usize,
     /// What it is called.
     pub name: Label,
-    /// Where it is.
+    /// How far the stage has come.
     pub state: StageState,
     /// What runs when all gates are cleared.
     pub actions: Vec<StageAction>,
@@ -176,12 +176,12 @@ pub struct StageView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Gate)]
 pub struct GateView {
-    /// Its id.
+    /// The id of the gate.
     pub id: GateId,
     /// What must be met.
     #[serde(rename = "type")]
     pub gate_type: GateType,
-    /// Where it is.
+    /// Whether the gate waits, or how it ended.
     pub state: GateStatus,
     /// Who or what it waits for, for a person. Changes freely; do not parse.
     #[schema(example = "Ada Okafor to sign")]
@@ -218,7 +218,7 @@ pub struct GateView {
     "label": "Investor",
 }))]
 pub struct SignatureBlockView {
-    /// Its id.
+    /// The id of the signature block.
     pub id: SignatureBlockId,
     /// In which document.
     pub document_id: DocumentId,
@@ -232,7 +232,7 @@ pub struct SignatureBlockView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Document)]
 pub struct DocumentView {
-    /// Its id.
+    /// The id of the document.
     pub id: DocumentId,
     /// What it is called.
     pub name: Label,
@@ -242,7 +242,7 @@ pub struct DocumentView {
     /// The size of its file in bytes.
     #[schema(required = true, example = 184_320)]
     pub size_bytes: Option<u64>,
-    /// Where it is.
+    /// How far the document has come.
     pub state: DocumentState,
 }
 
@@ -260,11 +260,11 @@ pub struct ParticipantView {
     pub id: ParticipantId,
     /// Which agreement.
     pub agreement_id: AgreementId,
-    /// Who they are.
+    /// The contact who takes part.
     pub contact_id: ContactId,
     /// What the contact is called now.
     pub display_name: DisplayName,
-    /// What they do.
+    /// The roles that they have in the agreement.
     pub roles: Vec<ParticipantRole>,
 }
 
@@ -473,7 +473,7 @@ fn all_blocks(agreement: &Agreement) -> impl Iterator<Item = SignatureBlockView>
 pub struct BlockerView {
     /// Branch on this.
     pub code: FieldCode,
-    /// For a person.
+    /// What is missing and what would help, for a person.
     pub message: &'static str,
     /// Where a person sets it right.
     pub url: String,

@@ -30,11 +30,11 @@ pub struct ContactPath {
     "updated_at": "2026-03-14T09:26:53.589Z",
 }))]
 pub struct ContactView {
-    /// Its id.
+    /// The id of the contact.
     pub id: ContactId,
     /// What it is called. Searchable.
     pub display_name: DisplayName,
-    /// What it is.
+    /// Whether it is a person, and if not, what kind of entity.
     pub kind: ContactKind,
     /// Its email address. Searchable.
     #[schema(required = true)]

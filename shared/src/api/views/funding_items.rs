@@ -54,7 +54,7 @@ pub struct FundingItemPath {
     "updated_at": "2026-03-14T09:26:53.589Z",
 }))]
 pub struct FundingItemView {
-    /// Its id.
+    /// The id of the funding item.
     pub id: FundingItemId,
     /// Its workspace.
     pub workspace_id: WorkspaceId,
@@ -63,7 +63,7 @@ pub struct FundingItemView {
     pub trust_id: Option<TrustId>,
     /// What it is called. Searchable.
     pub label: ItemLabel,
-    /// What it is.
+    /// The kind of asset.
     pub asset_kind: AssetKind,
     /// Your own key for it, unique in your organization. Creating again with the same reference returns this item.
     #[schema(required = true)]
@@ -71,7 +71,7 @@ pub struct FundingItemView {
     /// What is to be done with it.
     #[schema(required = true)]
     pub verb: Option<Verb>,
-    /// Who owns it.
+    /// The contacts who own the asset.
     pub owner_contact_ids: Vec<ContactId>,
     /// Its facts. `null` only in the schedule of a workspace with more facts than a response can have.
     #[schema(required = true)]

@@ -70,7 +70,7 @@ text_enum! {
     "return_reason": null,
 }))]
 pub struct InformationSubmissionView {
-    /// Its id.
+    /// The id of the submission.
     pub id: SubmissionId,
     /// The agreement.
     pub agreement_id: AgreementId,
@@ -81,7 +81,7 @@ pub struct InformationSubmissionView {
     /// Counted from 1 for each participant and request.
     #[schema(minimum = 1)]
     pub revision: u32,
-    /// Where it is.
+    /// Whether it waits for a review, or how that ended.
     pub state: SubmissionState,
     /// An entry for each question, in their order.
     pub answers: Vec<AnswerView>,
@@ -104,7 +104,7 @@ pub struct InformationSubmissionView {
 pub struct AnswerView {
     /// The question's id, as in the gate's `fields`.
     pub field_id: FieldId,
-    /// The question.
+    /// The question that was answered.
     pub label: Label,
     /// What an answer looks like.
     #[serde(rename = "type")]
@@ -143,7 +143,7 @@ pub enum AnswerValue {
     "size_bytes": 184_320,
 }))]
 pub struct FileValue {
-    /// Its name.
+    /// The name of the file, as it was uploaded.
     pub filename: Label,
     /// SHA-256 of its content, in hexadecimal.
     pub sha256: String,
@@ -167,7 +167,7 @@ pub struct AddressValue {
     /// Apartment, suite, care of.
     #[schema(required = true)]
     pub line2: Option<Label>,
-    /// City.
+    /// The city or town.
     pub city: Label,
     /// State, province or region.
     #[schema(required = true)]
@@ -175,7 +175,7 @@ pub struct AddressValue {
     /// ZIP or postal code.
     #[schema(required = true)]
     pub postal_code: Option<Label>,
-    /// Country.
+    /// The country, as it was written.
     pub country: Label,
 }
 

@@ -91,7 +91,7 @@ pub struct LedgerRowView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Counterparty)]
 pub struct CounterpartyView {
-    /// The contact.
+    /// The contact on the other side.
     pub contact_id: ContactId,
     /// The name that it has now.
     pub display_name: DisplayName,

@@ -67,7 +67,7 @@ pub struct MovementPath {
     "updated_at": "2026-03-14T15:02:11.040Z",
 }))]
 pub struct MovementView {
-    /// Its id.
+    /// The id of the movement.
     pub id: MovementId,
     /// The workspace of its agreement.
     pub workspace_id: WorkspaceId,
@@ -99,10 +99,10 @@ pub struct MovementView {
     pub direction: Direction,
     /// How it is moved.
     pub method: Method,
-    /// The payer.
+    /// The participant who pays.
     #[schema(required = true)]
     pub sender_participant_id: Option<ParticipantId>,
-    /// The payee.
+    /// The participant who is paid.
     #[schema(required = true)]
     pub receiver_participant_id: Option<ParticipantId>,
     /// The end of the day by which it is due, in the organization's zone.
@@ -150,7 +150,7 @@ pub struct ClaimView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = TransferReference)]
 pub struct ReferenceView {
-    /// Its type.
+    /// The type of reference.
     #[serde(rename = "type")]
     pub reference_type: ReferenceType,
     /// The reference.

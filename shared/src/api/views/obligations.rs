@@ -61,7 +61,7 @@ pub struct ObligationPath {
     "updated_at": "2026-03-14T09:26:53.589Z",
 }))]
 pub struct ObligationView {
-    /// Its id.
+    /// The id of the obligation.
     pub id: ObligationId,
     /// The workspace of its agreement.
     pub workspace_id: WorkspaceId,
@@ -75,7 +75,7 @@ pub struct ObligationView {
     pub state: ObligationState,
     /// The same for a person. Changes freely; do not parse.
     pub state_sentence: String,
-    /// Who owes it.
+    /// The participants who owe it.
     pub promisor_participant_ids: Vec<ParticipantId>,
     /// To whom it is owed.
     pub promisee_participant_ids: Vec<ParticipantId>,
@@ -101,7 +101,7 @@ pub struct ObligationView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Occurrence)]
 pub struct OccurrenceView {
-    /// Its id.
+    /// The id of the occurrence.
     pub id: OccurrenceId,
     /// Its number among those of the obligation, from 1.
     #[schema(minimum = 1)]
@@ -129,9 +129,9 @@ pub struct OccurrenceView {
     "due_after_days": 10,
 }))]
 pub struct TriggerView {
-    /// Its id.
+    /// The id of the trigger.
     pub id: TriggerId,
-    /// What happens.
+    /// What has to happen for it to become due.
     pub description: Label,
     /// When a person declared that it happened.
     #[schema(required = true)]
@@ -258,7 +258,7 @@ impl From<Standing> for StandingView {
     "obligation_id": null,
 }))]
 pub struct PromiseView {
-    /// Its id.
+    /// The id of the promise.
     pub id: PromiseId,
     /// What is promised.
     pub name: Label,
@@ -266,7 +266,7 @@ pub struct PromiseView {
     pub kind: PromiseKind,
     /// The same for a person. Changes freely; do not parse.
     pub due_sentence: String,
-    /// Who owes it.
+    /// The participants who owe it.
     pub promisor_participant_ids: Vec<ParticipantId>,
     /// To whom it is owed.
     pub promisee_participant_ids: Vec<ParticipantId>,
@@ -293,7 +293,7 @@ pub struct PromiseView {
 pub struct RecurrenceView {
     /// The interval, in its unit.
     pub every: u16,
-    /// The unit.
+    /// The unit in which the interval is counted.
     pub unit: RecurrenceUnit,
     /// The first day.
     pub first: Day,
@@ -315,7 +315,7 @@ pub struct RecurrenceView {
 pub struct PromiseTriggerView {
     /// Its id, also in the obligation.
     pub id: TriggerId,
-    /// What happens.
+    /// What has to happen for it to become due.
     pub description: Label,
     /// How many days after the declaration it is due.
     pub due_after_days: u16,

@@ -39,7 +39,7 @@ pub struct ProposalPath {
     "decision_note": null,
 }))]
 pub struct ProposalView {
-    /// Its id.
+    /// The id of the proposal.
     pub id: ProposalId,
     /// What is proposed.
     pub action: ProposalAction,
@@ -48,7 +48,7 @@ pub struct ProposalView {
     /// What the proposer said.
     #[schema(required = true)]
     pub note: Option<Note>,
-    /// Where it is.
+    /// Whether the proposal waits, or how it ended.
     pub state: ProposalState,
     /// What it is about, for a person. Changes freely; do not parse.
     pub summary_sentence: String,
@@ -56,14 +56,14 @@ pub struct ProposalView {
     pub confirm_url: String,
     /// Who proposed it.
     pub created_by: Actor,
-    /// When.
+    /// When it was proposed.
     pub created_at: Timestamp,
     /// Until when it can be decided.
     pub expires_at: Timestamp,
     /// When a member decided.
     #[schema(required = true)]
     pub decided_at: Option<Timestamp>,
-    /// Who decided.
+    /// The member who decided.
     #[schema(required = true)]
     pub decided_by: Option<Actor>,
     /// What they said.

@@ -25,7 +25,7 @@ use crate::service::trusts::TrustInFull;
     "updated_at": "2026-03-14T09:26:53.589Z",
 }))]
 pub struct TrustView {
-    /// Its id.
+    /// The id of the trust.
     pub id: TrustId,
     /// The workspace that runs its funding.
     pub workspace_id: WorkspaceId,

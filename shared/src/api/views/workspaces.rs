@@ -36,7 +36,7 @@ pub struct WorkspacePath {
     "updated_at": "2026-03-14T09:26:53.589Z",
 }))]
 pub struct WorkspaceView {
-    /// Its id.
+    /// The id of the workspace.
     pub id: WorkspaceId,
     /// What it is called. Searchable.
     pub name: WorkspaceName,
@@ -67,7 +67,7 @@ pub struct WorkspaceView {
 /// A contact who takes part in a workspace.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Person {
-    /// The contact.
+    /// The contact who is among the people.
     pub contact_id: ContactId,
     /// What the contact is called now.
     pub display_name: DisplayName,

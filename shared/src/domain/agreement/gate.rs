@@ -138,9 +138,9 @@ pub enum Countdown {
     "options": ["Corporation", "Partnership"],
 }))]
 pub struct InformationField {
-    /// Its id.
+    /// The id of the question.
     pub id: FieldId,
-    /// The question.
+    /// The question that is asked.
     pub label: Label,
     /// What an answer looks like.
     #[serde(rename = "type")]

@@ -279,7 +279,7 @@ pub struct SafeTerms {
     /// What is invested, in minor units of the currency.
     #[schema(required = true)]
     pub investment_amount_minor: Option<i64>,
-    /// ISO 4217.
+    /// The currency, by its code of ISO 4217.
     #[schema(required = true)]
     pub currency: Option<String>,
     /// The valuation cap, in minor units, if there is one.

@@ -10,7 +10,7 @@ use super::{FundingStatus, Phase};
 /// else: a claim never moves it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FundingSummary {
-    /// All items.
+    /// How many items there are in all.
     #[schema(example = 8)]
     pub total: u32,
     /// Nobody has said what is to be done with them.

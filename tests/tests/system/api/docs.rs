@@ -145,6 +145,15 @@ async fn the_page_has_all_that_the_document_says() {
     for status in ["401", "403", "404", "405", "409", "422", "500"] {
         assert!(section(&format!("error-{status}")).contains("&#34;request_id&#34;"), "{status} without an example");
     }
+    for status in ["413", "429", "503"] {
+        assert!(section(&format!("error-{status}")).contains("&#34;message&#34;"), "{status} without an example");
+    }
+    let conflict = section("error-409");
+    assert!(conflict.contains("Idempotency-Key was used") && conflict.contains("If-Match names"), "{conflict}");
+    // The rules of an operation stand with it.
+    let (papering, update) = (section("paper_funding_items"), section("update_contact"));
+    assert!(papering.contains("<code>on_hold</code>") && papering.contains("lacks its verb"), "{papering}");
+    assert!(update.contains("<code>taken</code>") && !update.contains("on_hold"), "{update}");
     for guide in ["idempotency", "webhooks", "claims-and-proofs", "agents"] {
         assert!(section(&format!("guide-{guide}")).len() > 1000, "{guide}");
     }
@@ -205,9 +214,18 @@ fn assert_answered(said: &str, examples: &[(String, String, String)]) {
     assert_eq!(said.lines().collect::<Vec<_>>(), expected);
 }
 
+/// Set where what tests use must be there, as `.ci/run` does: what is missing then fails them.
+const REQUIRE_TOOLS: &str = "COUNTERSIGN_REQUIRE_TOOLS";
+
 async fn is_there(program: &str) -> bool {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().await;
     found.is_ok_and(|status| status.success())
+}
+
+/// Says that a test is left out, unless it must not be.
+fn skip(why: &str) {
+    assert!(std::env::var_os(REQUIRE_TOOLS).is_none(), "{REQUIRE_TOOLS} is set, and {why}");
+    eprintln!("skipped: {why}");
 }
 
 #[tokio::test]
@@ -234,7 +252,7 @@ for operation, code in json.load(sys.stdin):
     print(operation, said.getvalue().split(' ', 1)[0])
 ";
     if !is_there("python3").await {
-        eprintln!("skipped: there is no python3");
+        skip("there is no python3");
         return;
     }
     let examples = examples(&page().await, "python");
@@ -256,7 +274,7 @@ for (const operation of process.argv.slice(2)) {
 }
 ";
     if !is_there("node").await || !Path::new(TSC).exists() {
-        eprintln!("skipped: this takes Node.js 20 and `scripts/tools typescript`");
+        skip("this takes Node.js 20 and `scripts/tools typescript`");
         return;
     }
     let examples = examples(&page().await, "typescript");

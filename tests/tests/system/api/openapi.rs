@@ -122,13 +122,16 @@ fn each_object<'a>(value: &'a Value, place: &str, visit: &mut impl FnMut(&'a Val
     }
 }
 
+/// Fewer say nothing that the name does not say.
+const DESCRIPTION_CHARS_MIN: usize = 14;
+
 /// Tools show the description of a property, not those of its alternatives, and some leave extensions out.
 #[test]
 fn everything_is_described_in_words() {
     let golden = golden();
     let mut undescribed = Vec::new();
     let mut check = |thing: &Value, place: String| {
-        if thing["description"].as_str().is_none_or(|text| text.trim().len() < 5) {
+        if thing["description"].as_str().is_none_or(|text| text.trim().len() < DESCRIPTION_CHARS_MIN) {
             undescribed.push(place);
         }
     };
@@ -156,6 +159,11 @@ fn everything_is_described_in_words() {
             assert!(values.iter().all(is_listed), "{place}: {text}");
         }
     });
+    for server in golden["servers"].as_array().expect("servers") {
+        check(server, "a server".to_owned());
+    }
+    let codes = &golden["components"]["schemas"]["ErrorCode"]["x-enum-descriptions"];
+    assert!(codes.as_array().expect("codes").iter().all(|about| about.as_str().is_some_and(|text| text.len() > 30)));
     for kind in ["schemas", "responses"] {
         for (name, component) in golden["components"][kind].as_object().expect("components") {
             check(component, format!("{kind} {name}"));
@@ -393,6 +401,42 @@ fn the_operations_of_the_specification_are_described() {
     assert_eq!(spec::all().iter().filter(|operation| !operation.is_write()).count(), 19, "reads");
 }
 
+/// What the gateway answers in place of the service, with a body of its own.
+const OF_GATEWAY: [&str; 3] = ["413", "429", "503"];
+
+/// The example of a refusal is one that the operation gives: it has one of the rules, and the header that it takes.
+#[test]
+fn refusals_are_the_operations_own() {
+    let golden = golden();
+    let with_rules = spec::operations(&golden).into_iter().filter(|operation| {
+        let invalid = &operation.about["responses"]["422"];
+        let error = &invalid["content"]["application/json"]["example"]["error"]["errors"][0];
+        let about = invalid["description"].as_str().expect("a description");
+        let codes = invalid["x-error-codes"].as_array();
+        for code in codes.into_iter().flatten().filter_map(Value::as_str) {
+            assert!(about.contains(&format!("- `{code}` at `")), "{}: {about}", operation.id);
+        }
+        if let Some(codes) = codes {
+            assert!(codes.contains(&error["code"]), "{}: {error}", operation.id);
+        } else {
+            let field = error["field"].as_str().expect("a field");
+            let place = field.split_once('.').map(|(place, name)| operation.has(place, name));
+            let is_field = operation.fields().iter().any(|known| known.name == field);
+            let is_parameter = operation.has("query", field) == (error["code"] != "unknown_parameter");
+            assert!(place.unwrap_or(is_field || (is_parameter && !operation.is_write())), "{}: {error}", operation.id);
+        }
+        let conflict = &operation.about["responses"]["409"]["$ref"];
+        let named = if operation.method == "PATCH" { "StaleMatch" } else { "KeyReused" };
+        assert!(
+            conflict.is_null() || conflict == &json!(format!("#/components/responses/{named}")),
+            "{}",
+            operation.id
+        );
+        codes.is_some()
+    });
+    assert_eq!(with_rules.count(), 9, "operations with rules");
+}
+
 #[test]
 fn every_operation_says_how_it_succeeds_and_fails() {
     let golden = golden();
@@ -400,9 +444,17 @@ fn every_operation_says_how_it_succeeds_and_fails() {
         let is_write = method != http::Method::GET;
         assert!(about["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{id}");
         let responses: BTreeSet<&str> = members(&about["responses"]).into_iter().collect();
-        let mut expected: BTreeSet<&str> = ["401", "404", "405", "422", "500"].into();
+        let mut expected: BTreeSet<&str> = ["401", "405", "422", "500"].into();
+        expected.extend(OF_GATEWAY);
         if is_write {
             expected.extend(["403", "409"]);
+        }
+        let body = &about["requestBody"]["content"]["application/json"]["schema"]["$ref"];
+        let body =
+            body.as_str().and_then(|to| spec::resolve(&golden, to)).map_or(&Value::Null, |body| &body["properties"]);
+        let is_id = |name: &&str| name.ends_with("_id") || name.ends_with("_ids");
+        if path.contains('{') || body.as_object().is_some_and(|_| members(body).iter().any(is_id)) {
+            expected.insert("404");
         }
         assert!(responses.is_superset(&expected), "{id}: {responses:?}");
         let successes: Vec<&str> = responses.difference(&expected).copied().collect();
@@ -422,6 +474,10 @@ fn every_operation_says_how_it_succeeds_and_fails() {
             }
             let content = &response["content"]["application/json"];
             assert!(content["schema"].is_object(), "{id} {status} has no schema");
+            if OF_GATEWAY.contains(&status) {
+                assert!(content["example"]["message"].is_string(), "{id} {status}");
+                continue;
+            }
             assert!(response["headers"]["x-request-id"].is_object(), "{id} {status}");
             if status.starts_with(['4', '5']) {
                 assert_eq!(content["example"]["error"]["status"].to_string(), status, "{id}");
@@ -506,9 +562,43 @@ async fn answers_are_as_described() {
         assert_like(&spec::example(&document, described), &answer.json(), &operation.id);
     }
     for list in fixture.lists() {
-        let rows = fixture.call(list).send().await.ok(200)["data"].as_array().map(Vec::len);
-        assert!(rows > Some(0), "{} has no row that is held to its description", list.id);
+        let answer = fixture.call(list).send().await.ok(200);
+        let rows = answer["data"].as_array().expect("rows");
+        assert!(!rows.is_empty(), "{} has no row that is held to its description", list.id);
+        assert_null_in_rows(&fixture, list, rows).await;
     }
+}
+
+/// The example of a list has null in the members that its rows have null in though the record by itself does not, and nowhere
+/// else: each of them says so.
+async fn assert_null_in_rows(fixture: &Fixture, list: &Operation, rows: &[Value]) {
+    let document = golden();
+    let page = &list.about["responses"]["200"]["content"]["application/json"]["schema"];
+    let row = spec::example(&document, page)["data"][0].clone();
+    let get =
+        fixture.operations().find(|one| one.method == "GET" && one.path.starts_with(&format!("{}/{{", list.path)));
+    let Some(get) = get.filter(|get| get.path.matches('/').count() == list.path.matches('/').count() + 1) else {
+        return;
+    };
+    let record = spec::example(&document, &get.about["responses"]["200"]["content"]["application/json"]["schema"]);
+    let left_out: BTreeSet<&str> =
+        members(&row).into_iter().filter(|name| row[*name].is_null() && !record[*name].is_null()).collect();
+    let mut found = BTreeSet::new();
+    for row in rows {
+        let whole = fixture.org.get(get.path_with(row["id"].as_str().expect("an id"))).send().await.ok(200);
+        assert!(left_out.iter().all(|name| row[*name].is_null()), "{}: {left_out:?} in {row}", list.id);
+        found.extend(
+            members(&whole)
+                .into_iter()
+                .filter(|name| row[*name].is_null() && !whole[*name].is_null())
+                .map(str::to_owned),
+        );
+    }
+    let known: BTreeSet<String> = left_out.iter().map(|name| (*name).to_owned()).collect();
+    assert!(found.is_subset(&known), "{} answers null in {found:?}, and its example in {left_out:?}", list.id);
+    // The terms of a SAFE are seldom there.
+    let unseen: Vec<&String> = known.difference(&found).filter(|name| *name != "terms").collect();
+    assert!(unseen.is_empty(), "{} shows null in {unseen:?}, which no record has", list.id);
 }
 
 /// The same members all the way down; of arrays the first element.

@@ -1,7 +1,7 @@
 //! The endpoint as Lambda runs it: in its own process, with the one operation that it hands on to another function.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -19,12 +19,19 @@ use crate::webhooks::lambda::{call, start};
 
 const BASE_URL: &str = "https://api.countersign.example";
 
-/// A stand-in for Lambda's own API: it invokes one function, as long as it is up. Returns its address.
-async fn lambda_of(papers: Function, is_up: Arc<AtomicBool>) -> String {
+/// It runs the function.
+const UP: u8 = 0;
+/// It refuses to run the function.
+const FULL: u8 = 1;
+/// It runs the function, and loses its answer.
+const LOSING: u8 = 2;
+
+/// A stand-in for Lambda's own API: it invokes one function, or does what it is told. Returns its address.
+async fn lambda_of(papers: Function, how: Arc<AtomicU8>) -> String {
     let papers = Arc::new(Mutex::new(papers));
     let invoke = move |headers: HeaderMap, event: Bytes| {
-        let (papers, is_up) = (papers.clone(), is_up.clone());
-        async move { invoked(&papers, &is_up, &headers, &event).await }
+        let (papers, how) = (papers.clone(), how.clone());
+        async move { invoked(&papers, &how, &headers, &event).await }
     };
     let router = Router::new().route("/2015-03-31/functions/paper-api/invocations", post(invoke));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -35,14 +42,19 @@ async fn lambda_of(papers: Function, is_up: Arc<AtomicBool>) -> String {
     address
 }
 
-async fn invoked(papers: &Mutex<Function>, is_up: &AtomicBool, headers: &HeaderMap, event: &[u8]) -> Response {
+async fn invoked(papers: &Mutex<Function>, how: &AtomicU8, headers: &HeaderMap, event: &[u8]) -> Response {
     let signed = headers["authorization"].to_str().expect("a signature");
     assert!(signed.starts_with("AWS4-HMAC-SHA256 Credential=") && signed.contains("/lambda/aws4_request"), "{signed}");
-    if !is_up.load(Ordering::Relaxed) {
+    let how = how.load(Ordering::Relaxed);
+    if how == FULL {
         return StatusCode::TOO_MANY_REQUESTS.into_response();
     }
     let event = std::str::from_utf8(event).expect("a text");
-    axum::Json(call(&mut *papers.lock().await, event).await).into_response()
+    let answer = call(&mut *papers.lock().await, event).await;
+    if how == LOSING {
+        return StatusCode::BAD_GATEWAY.into_response();
+    }
+    axum::Json(answer).into_response()
 }
 
 /// The event of a tool call, and the result in the answer.
@@ -66,24 +78,20 @@ async fn papering_is_handed_on_with_the_callers_token() {
     let services = AwsServices::new().await;
     let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);
     environment.extend(services.environment());
-    let is_up = Arc::new(AtomicBool::new(true));
+    let how = Arc::new(AtomicU8::new(FULL));
     let papers = start("paper-api", &environment).await;
-    environment.push(("AWS_ENDPOINT_URL_LAMBDA".to_owned(), lambda_of(papers, is_up.clone()).await));
+    environment.push(("AWS_ENDPOINT_URL_LAMBDA".to_owned(), lambda_of(papers, how.clone()).await));
     let mut mcp = start("mcp", &environment).await;
 
     let (status, found) = tool(&mut mcp, &org, "get_identity", &json!({})).await;
     assert_eq!((status, &found["structuredContent"]["organization_id"]), (200, &json!(org.id)));
     let arguments = json!({"item_ids": [item["id"]], "name": "Art to the trust of Zoë", "idempotency_key": "k"});
     let paper = "paper_funding_items";
-    is_up.store(false, Ordering::Relaxed);
     let (status, failed) = tool(&mut mcp, &org, paper, &arguments).await;
     assert_eq!((status, &failed["isError"]), (200, &json!(true)), "{failed}");
     assert!(failed["content"][0]["text"].as_str().is_some_and(|text| text.contains("internal_error")), "{failed}");
-    assert!(
-        failed["content"][1]["text"].as_str().is_some_and(|text| text.contains("same `idempotency_key`")),
-        "{failed}"
-    );
-    is_up.store(true, Ordering::Relaxed);
+    assert!(failed["content"][1]["text"].as_str().is_some_and(|text| text.contains("with the same key")), "{failed}");
+    how.store(UP, Ordering::Relaxed);
     for replayed in [Value::Null, json!("true")] {
         let (status, drafted) = tool(&mut mcp, &org, paper, &arguments).await;
         assert_eq!((status, &drafted["structuredContent"]["lifecycle"]), (200, &json!("draft")), "{drafted}");
@@ -97,5 +105,23 @@ async fn papering_is_handed_on_with_the_callers_token() {
     let codes: Vec<_> = of_papering.iter().map(|row| (row["code"].as_str(), row["via"].as_str())).collect();
     let by_mcp = Some("mcp");
     assert_eq!(codes, [(Some("internal_error"), by_mcp), (Some("ok"), by_mcp), (Some("replayed"), by_mcp)]);
+    // An answer that got lost on its way: what was done is on record once, and the caller is told to look.
+    let other = org.ready_item(&org.estate("Elm").await, "A drawing").await;
+    let arguments = json!({"item_ids": [other["id"]], "idempotency_key": "l"});
+    how.store(LOSING, Ordering::Relaxed);
+    let (_, lost) = tool(&mut mcp, &org, paper, &arguments).await;
+    assert_eq!(lost["isError"], true, "{lost}");
+    let next = lost["content"][1]["text"].as_str().expect("advice");
+    assert!(next.contains("it may have been done") && next.contains("`list_funding_items`"), "{next}");
+    assert_eq!(org.item(&other).await["phase"], "papered");
+    how.store(UP, Ordering::Relaxed);
+    let (_, again) = tool(&mut mcp, &org, paper, &arguments).await;
+    assert_eq!(again["_meta"]["countersign/response"]["idempotent-replayed"], "true", "{again}");
+    let rows = org.audit().await;
+    let mut codes: Vec<&str> =
+        rows.iter().filter(|row| row["operation"] == paper).filter_map(|row| row["code"].as_str()).skip(3).collect();
+    // The two rows of the call are of one moment or two.
+    codes[..2].sort_unstable();
+    assert_eq!(codes, ["ok", "unknown", "replayed"]);
     assert!(rows::objects(of_papering[1]).contains(&item["id"].as_str().expect("an id").to_owned()));
 }

@@ -161,6 +161,46 @@ async fn what_is_no_message_is_refused_and_nothing_runs() {
     assert!(rows.iter().all(|row| row["operation"] == "use_mcp"), "{rows:?}");
 }
 
+/// Browsers ask first whether a page of another origin may call, and let it read only what the answer allows.
+#[tokio::test]
+async fn a_page_of_an_allowed_origin_may_call() {
+    let org = Org::new().await;
+    let (mcp, anonymous) = (Mcp::of(&org), Mcp::of(&org.anonymous()));
+    let own = org.base_url();
+    let ask = [
+        ("access-control-request-method", "POST"),
+        ("access-control-request-headers", "authorization,content-type,mcp-method,mcp-name,mcp-protocol-version"),
+    ];
+    let from = |origin| [&ask[..], &[("origin", origin)]].concat();
+    let reply = anonymous.send(Method::OPTIONS, &headers(&from(own)), Vec::new()).await;
+    assert_eq!((reply.status, &reply.body), (204, &Value::Null));
+    assert_eq!(reply.headers["access-control-allow-origin"], own);
+    assert_eq!(reply.headers["access-control-allow-methods"], "POST");
+    let allowed = reply.headers["access-control-allow-headers"].to_str().expect("a text");
+    let allowed: Vec<&str> = allowed.split(", ").collect();
+    assert!(ask[1].1.split(',').all(|name| allowed.contains(&name)), "{allowed:?}");
+    assert!(!reply.headers.contains_key("access-control-allow-credentials"), "no cookie is ever looked at");
+    // What it then calls, it may read; errors too.
+    for (caller, status) in [(&mcp, 200), (&anonymous, 401)] {
+        let reply = send(caller, "tools/list", &json!({}), &[("origin", own)]).await;
+        assert_eq!(
+            (reply.status, &reply.headers["access-control-allow-origin"]),
+            (status, &own.parse().expect("text"))
+        );
+        let vary: Vec<_> = reply.headers.get_all("vary").iter().collect();
+        assert!(vary.iter().any(|value| *value == "origin"), "{vary:?}");
+    }
+    // Another origin, or none, or no question: nothing is allowed.
+    for sent in [from("https://evil.example"), ask.to_vec(), vec![("origin", own)]] {
+        let reply = anonymous.send(Method::OPTIONS, &headers(&sent), Vec::new()).await;
+        assert!([401, 403].contains(&reply.status), "{sent:?}: {reply:?}");
+        assert!(!reply.headers.contains_key("access-control-allow-methods"), "{sent:?}");
+    }
+    let foreign = send(&mcp, "tools/list", &json!({}), &[("origin", "https://evil.example")]).await;
+    assert!(foreign.status == 403 && !foreign.headers.contains_key("access-control-allow-origin"), "{foreign:?}");
+    assert!(org.audit().await.iter().all(|row| row["status"] != 204), "a preflight leaves no row");
+}
+
 #[tokio::test]
 async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
     let org = Org::new().await;

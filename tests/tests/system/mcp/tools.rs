@@ -59,7 +59,8 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
         assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), required, "{}", operation.id);
         // What it says of itself.
         assert_eq!((&hints["readOnlyHint"], &hints["openWorldHint"]), (&json!(!operation.is_write()), &json!(false)));
-        assert_eq!(hints.get("destructiveHint").is_some(), operation.is_write());
+        let destroys = operation.is_write().then(|| json!(DESTRUCTIVE.contains(&operation.id.as_str())));
+        assert_eq!(hints.get("destructiveHint"), destroys.as_ref(), "{}", operation.id);
         if operation.is_write() {
             assert_eq!(hints["idempotentHint"], REPEATABLE.contains(&operation.id.as_str()), "{}", operation.id);
         }
@@ -110,6 +111,31 @@ const REPEATABLE: [&str; 5] = [
     "update_contact",
     "update_funding_item",
 ];
+
+/// The operations that write over what is there. The others add to it.
+const DESTRUCTIVE: [&str; 4] = ["create_trust", "park_funding_item", "update_contact", "update_funding_item"];
+
+/// What is announced as repeatable is: the second call, without a key, changes no record and no event.
+#[tokio::test]
+async fn a_repeat_of_what_is_repeatable_changes_nothing() {
+    for name in REPEATABLE {
+        let fixture = Fixture::new().await;
+        let operation = fixture.operation(name);
+        let mut arguments = fixture.body(operation).expect("a body");
+        for parameter in operation.parameters("path") {
+            arguments[&parameter.name] = json!(fixture.ids[&parameter.name]);
+        }
+        let mcp = Mcp::of(&fixture.org);
+        let before = fixture.org.state().await;
+        let first = mcp.call(name, &arguments).await;
+        assert!(!first.is_error(), "{name}: {}", first.0);
+        let (state, events) = (fixture.org.state().await, fixture.org.events().await);
+        let again = mcp.call(name, &arguments).await;
+        assert_eq!(again.answer(), first.answer(), "{name}");
+        assert_eq!((fixture.org.state().await, fixture.org.events().await), (state.clone(), events), "{name}");
+        assert!(state != before, "{name} does nothing, so that its repeat tells nothing");
+    }
+}
 
 /// Pages are short unless an agent asks for more.
 #[tokio::test]
