@@ -12,6 +12,8 @@ use super::{Prose, indented};
 const TYPES: &str = "#/components/schemas/";
 /// The type of all errors, which has a page of its own.
 const ENVELOPE: &str = "Envelope";
+/// The type of what the gateway answers by itself.
+const GATEWAY_ERROR: &str = "GatewayError";
 
 /// The document.
 #[derive(Debug)]
@@ -182,7 +184,7 @@ impl Description {
     /// The types in the body of an error.
     #[must_use]
     pub fn types_of_errors(&self) -> Vec<Part> {
-        self.types([ENVELOPE.to_owned()].into())
+        self.types([ENVELOPE, GATEWAY_ERROR].map(str::to_owned).into())
     }
 
     /// What a reference refers to; a value that is none, itself.
