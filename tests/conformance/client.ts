@@ -6,6 +6,8 @@ import type { components, paths } from "./api.js";
 
 type Contact = components["schemas"]["Contact"];
 type Envelope = components["schemas"]["Envelope"];
+// What the gateway answers by itself has no envelope.
+type GatewayError = components["schemas"]["GatewayError"];
 
 const PAGE = 2;
 const COUNT = 5;
@@ -25,8 +27,11 @@ must(baseUrl !== undefined && token !== undefined, process.argv);
 const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
 const mark = `TypeScript ${crypto.randomUUID()}`;
 
-function refused(answer: { error?: Envelope; response: Response }, status: number, code: Envelope["error"]["code"]) {
+type Refused = { error?: Envelope | GatewayError; response: Response };
+
+function refused(answer: Refused, status: number, code: Envelope["error"]["code"]) {
   must(answer.error !== undefined && answer.response.status === status, answer);
+  must("error" in answer.error, answer);
   const { error } = answer.error;
   must(error.status === status && error.code === code, error);
   must(error.request_id === answer.response.headers.get("x-request-id"), error);
