@@ -214,6 +214,7 @@ const SET_UP: &str = "Steps, documents, payments and terms a person sets up at t
      whose `publish_blockers` say the same, each with a link). Then propose again.";
 
 /// What to do about a refusal; none where the request has to be corrected.
+#[allow(clippy::too_many_lines, reason = "a text for each code")]
 fn about(code: FieldCode) -> Option<&'static str> {
     Some(match code {
         FieldCode::Required
