@@ -98,7 +98,7 @@ pub(crate) fn answer_preflight(origin: &HeaderValue) -> Response {
     response
 }
 
-/// Lets a page of an allowed origin read a response. There are no cookies here that a browser could add by itself.
+/// Lets a page of an allowed origin read a response. The endpoint has no cookies, so none is allowed.
 pub(crate) fn let_page_read(response: &mut Response, origin: HeaderValue) {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);

@@ -173,7 +173,7 @@ fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
         }
         StatusCode::UNPROCESSABLE_ENTITY => {
             let errors = envelope["error"]["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
-            // The errors past the first are only counted, with a code at `body` that says so.
+            // Errors past a limit are only counted, by one at `body`, whose code says nothing about them.
             let codes =
                 errors.iter().filter(|error| error["field"] != "body").filter_map(|error| error["code"].as_str());
             let mut texts: Vec<&str> = Vec::new();
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn there_is_advice_on_each_code_and_it_names_tools_that_there_are() {
         for code in FieldCode::ALL {
-            // What the form has wrong is corrected. Nothing else is mended by another argument alone.
+            // An agent corrects the form of its request; every other refusal takes a step of its own.
             assert_eq!(about(code).is_none(), FieldCode::OF_FORM.contains(&code), "{code}");
             let text = advised(&[("agreement_id", code)]);
             assert!(text.starts_with("Next: nothing was changed. ") && text.len() < 500, "{code}: {text}");

@@ -12,7 +12,7 @@ use super::{Prose, indented};
 const TYPES: &str = "#/components/schemas/";
 /// The type of all errors, which has a page of its own.
 const ENVELOPE: &str = "Envelope";
-/// The type of what the gateway answers by itself.
+/// The type of the gateway's own errors.
 const GATEWAY_ERROR: &str = "GatewayError";
 
 /// The document.
