@@ -275,8 +275,8 @@ impl History {
         let at = self.acts.len() % COUNT;
         let alone = self.org.item(&self.items[at]).await;
         assert_eq!(alone, schedule["items"][at], "{:#?}", self.acts);
-        let waiting = if self.model.items[at].waits_for_proof() { self.all_undecided(at).await.len() } else { 0 };
-        assert_eq!(waiting, self.model.items[at].undecided, "proof of item {at}: {:#?}", self.acts);
+        let offered = self.all_undecided(at).await.len();
+        assert_eq!(offered, self.model.items[at].to_review(), "proof of item {at}: {:#?}", self.acts);
         let phase = self.model.items[at].phase();
         let listed = self.org.get(ITEMS).query("phase", phase).send().await.ok(200);
         let expected = schedule["items"].as_array().expect("items").iter().filter(|item| item["phase"] == phase);

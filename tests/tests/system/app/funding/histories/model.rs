@@ -57,7 +57,7 @@ pub(super) struct Item {
     pub at: At,
     /// Its agreement, by its place.
     agreement: Option<usize>,
-    /// How many proofs wait for a member.
+    /// How many proofs no member has decided about. Closing the item leaves them so, and ends their wait.
     pub undecided: usize,
 }
 
@@ -127,8 +127,13 @@ impl Item {
         matches!(self.at, At::Funded | At::Unfunded)
     }
 
-    pub fn waits_for_proof(&self) -> bool {
+    fn waits_for_proof(&self) -> bool {
         matches!(self.at, At::InProgress | At::Claimed)
+    }
+
+    /// How many proofs the item's page asks a member to decide about.
+    pub fn to_review(&self) -> usize {
+        if self.waits_for_proof() { self.undecided } else { 0 }
     }
 
     /// What keeps it from being papered.
