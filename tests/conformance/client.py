@@ -1,25 +1,47 @@
-"""What an integrator does with the client that openapi-python-client generates: create, replay, list through pages, and
-meet errors. Arguments: base URL and token."""
+"""What an integrator does with the client that openapi-python-client generates: create, replay, list through pages, draft a
+deal, meet errors, and read all that the demo has. Arguments: base URL, token and the document."""
 
+import importlib
+import json
+import pathlib
+import re
 import sys
 import uuid
 
 from countersign import AuthenticatedClient
+from countersign.api.agreements import add_agreement_participant, create_agreement, get_agreement
 from countersign.api.contacts import create_contact, get_contact, list_contacts, update_contact
 from countersign.api.identity import get_identity
+from countersign.api.proposals import create_proposal
+from countersign.api.workspaces import create_workspace
 from countersign.models import (
+    Agreement,
+    AgreementKind,
     Contact,
     ContactChanges,
     ContactKind,
     ContactPage,
     Envelope,
     ErrorCode,
+    FieldCode,
     Identity,
+    Lifecycle,
+    NewAgreement,
     NewContact,
+    NewParticipant,
+    NewProposal,
+    NewWorkspace,
+    Participant,
+    ParticipantRole,
+    ProposalAction,
+    Workspace,
 )
 
 PAGE = 2
 COUNT = 5
+# As many rows as a page can have.
+ROWS = 200
+MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00:00)")
 
 
 def refused(answer, status, code):
@@ -78,8 +100,64 @@ def meet_errors(client, base_url):
     refused(get_identity.sync_detailed(client=stranger), 401, ErrorCode.UNAUTHENTICATED)
 
 
+def draft_a_deal(client, contact):
+    workspace = create_workspace.sync(client=client, body=NewWorkspace(name="Harbor Street"))
+    assert isinstance(workspace, Workspace), workspace
+    new = NewAgreement(workspace_id=workspace.id, name="Seed round SAFE", kind=AgreementKind.SAFE)
+    draft = create_agreement.sync(client=client, body=new)
+    assert isinstance(draft, Agreement) and draft.lifecycle == Lifecycle.DRAFT, draft
+    part = NewParticipant(contact_id=contact.id, roles=[ParticipantRole.SIGNER, ParticipantRole.INVESTOR])
+    participant = add_agreement_participant.sync(draft.id, client=client, body=part)
+    assert isinstance(participant, Participant) and participant.agreement_id == draft.id, participant
+    read = get_agreement.sync(draft.id, client=client)
+    assert isinstance(read, Agreement) and read.proposal_ready is False, read
+    assert [one.contact_id for one in read.participants] == [contact.id], read
+    blockers = {one.code for one in read.publish_blockers}
+    proposal = NewProposal(action=ProposalAction.PUBLISH_AGREEMENT, agreement_id=draft.id)
+    answer = create_proposal.sync_detailed(client=client, body=proposal)
+    error = refused(answer, 422, ErrorCode.INVALID_REQUEST)
+    # Confirming would activate the workspace; all else keeps it from being proposed.
+    assert {one.code for one in error.errors} == blockers - {FieldCode.WORKSPACE_NOT_ACTIVATED}, (error, blockers)
+
+
+def same(value):
+    """A value of JSON with its moments written in one way."""
+    if isinstance(value, dict):
+        return {name: same(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [same(member) for member in value]
+    if isinstance(value, str) and (moment := MOMENT.fullmatch(value)):
+        return f"{moment[1]}.{(moment[2] or '').ljust(6, '0')[:6]}Z"
+    return value
+
+
+def read_everything(client, document):
+    """Calls each operation that reads, for each record that the lists have. What the client understands of an answer has to
+    be all that the answer says."""
+    operations = [(path, methods["get"]) for path, methods in document["paths"].items()
+                  if "get" in methods and path.startswith("/api/v1/")]
+    # The lists come first: `/api/v1/agreements` gives the ids for `/api/v1/agreements/{agreement_id}/information`.
+    ids, answered = {}, set()
+    for path, operation in sorted(operations, key=lambda pair: "{" in pair[0]):
+        name = operation["operationId"]
+        call = importlib.import_module(f"countersign.api.{operation['tags'][0].lower()}.{name}").sync_detailed
+        is_list = any(parameter["name"] == "limit" for parameter in operation.get("parameters", []))
+        for arguments in [(id,) for id in ids[path[:path.index("/{")]]] if "{" in path else [()]:
+            answer = call(*arguments, client=client, **({"limit": ROWS} if is_list else {}))
+            sent, understood = json.loads(answer.content), answer.parsed
+            assert answer.status_code == 200, (path, answer)
+            plain = [row.to_dict() for row in understood] if isinstance(understood, list) else understood.to_dict()
+            assert same(plain) == same(sent), (path, plain, sent)
+            if is_list:
+                ids[path] = [row.id for row in understood.data if hasattr(row, "id")]
+            if sent and (not is_list or sent["data"]):
+                answered.add(name)
+    # The demo has something of each kind.
+    assert answered == {operation["operationId"] for _, operation in operations}, answered
+
+
 def main():
-    base_url, token = sys.argv[1:]
+    base_url, token, document = sys.argv[1:]
     client = AuthenticatedClient(base_url=base_url, token=token, raise_on_unexpected_status=True)
     assert isinstance(get_identity.sync(client=client), Identity)
     mark = f"Python {uuid.uuid4()}"
@@ -87,6 +165,8 @@ def main():
     list_through_pages(client, mark)
     change(client, contact)
     meet_errors(client, base_url)
+    draft_a_deal(client, contact)
+    read_everything(client, json.loads(pathlib.Path(document).read_text()))
 
 
 main()

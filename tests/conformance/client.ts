@@ -1,4 +1,5 @@
-// What an integrator does with the types of openapi-typescript: create, replay, list through pages, and meet errors.
+// What an integrator does with the types of openapi-typescript: create, replay, list through pages, meet errors, and draft a
+// deal.
 // Arguments: base URL and token.
 
 import createClient from "openapi-fetch";
@@ -87,7 +88,28 @@ async function meetErrors() {
   refused(await stranger.GET("/api/v1/me"), 401, "unauthenticated");
 }
 
+async function draftADeal(contact: Contact) {
+  const { data: workspace } = await client.POST("/api/v1/workspaces", { body: { name: "Harbor Street" } });
+  must(workspace !== undefined, workspace);
+  const body = { workspace_id: workspace.id, name: "Seed round SAFE", kind: "safe" } as const;
+  const { data: draft } = await client.POST("/api/v1/agreements", { body });
+  must(draft?.lifecycle === "draft", draft);
+  const params = { path: { agreement_id: draft.id } };
+  const part = { contact_id: contact.id, roles: ["signer", "investor"] } satisfies components["schemas"]["NewParticipant"];
+  const added = await client.POST("/api/v1/agreements/{agreement_id}/participants", { params, body: part });
+  must(added.data?.agreement_id === draft.id, added);
+  const { data: read } = await client.GET("/api/v1/agreements/{agreement_id}", { params });
+  must(read?.participants?.[0]?.contact_id === contact.id && read.proposal_ready === false, read);
+  // Confirming would activate the workspace; all else keeps it from being proposed.
+  const blockers = (read.publish_blockers ?? []).map((one) => one.code).filter((code) => code !== "workspace_not_activated");
+  const proposal = { action: "publish_agreement", agreement_id: draft.id } as const;
+  const error = refused(await client.POST("/api/v1/proposals", { body: proposal }), 422, "invalid_request");
+  const codes = error.errors?.map((one) => one.code);
+  must(new Set(codes).size > 0 && [...new Set(codes)].sort().join() === [...new Set(blockers)].sort().join(), error);
+}
+
 const contact = await createAndReplay();
 await listThroughPages();
 await change(contact);
 await meetErrors();
+await draftADeal(contact);

@@ -37,7 +37,7 @@ def check_python(stack):
     if "warning" in output.lower():
         print(output)
         is_well = False
-    client = [programs / "python", HERE / "client.py", stack.base_url, stack.token]
+    client = [programs / "python", HERE / "client.py", stack.base_url, stack.token, DOCUMENT]
     return is_well and run("client.py", client, env=environment)[0]
 
 

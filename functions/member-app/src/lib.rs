@@ -116,18 +116,18 @@ pub fn router(app: Arc<AppState>) -> Router {
 /// are those of `member-app`, which says that nothing is there.
 #[must_use]
 pub fn paths() -> Vec<(&'static str, Vec<String>)> {
-    let mut paths = vec![
+    let paths = [
         ("member-app", member_routes()),
         ("agreement-app", agreement_routes()),
         ("money-app", money_routes()),
         ("funding-app", funding_routes()),
         ("organization-app", organization_routes()),
         ("participant-app", participant_routes()),
+        #[cfg(feature = "pictures")]
+        ("picture-app", picture_routes()),
+        #[cfg(feature = "evidence")]
+        ("evidence-app", evidence_routes()),
     ];
-    #[cfg(feature = "pictures")]
-    paths.push(("picture-app", picture_routes()));
-    #[cfg(feature = "evidence")]
-    paths.push(("evidence-app", evidence_routes()));
     paths.into_iter().map(|(function, pages)| (function, pages.into_paths())).collect()
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use files::Files;
 use lambda_http::Error;
-use shared::Webhooks;
 use shared::platform::aws::{AwsSettings, Service};
 use shared::platform::config;
 
@@ -14,8 +13,7 @@ async fn main() -> Result<(), Error> {
     shared::lambda::serve(|app| {
         let bucket = config::required("FILES_BUCKET")?;
         let files = Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?);
-        let app = app.with_webhooks(Webhooks::from_env()?).with_files(Arc::new(files));
-        Ok(member_app::pictures(app.into()))
+        Ok(member_app::pictures(app.with_files(Arc::new(files)).into()))
     })
     .await
 }

@@ -109,7 +109,7 @@ impl Description {
         description.add_schema::<FieldError>();
         description.add_schema::<FieldCode>();
         description.add_schema::<GatewayError>();
-        let openapi = json!({
+        let mut openapi = json!({
             "operationId": OPERATION,
             "tags": ["Description"],
             "summary": "Get this description",
@@ -128,11 +128,15 @@ impl Description {
                         "example": {"openapi": "3.1.0", "info": {"title": "Countersign", "version": "1.0.0"}, "paths": {}},
                     }},
                 },
-                "401": {"$ref": "#/components/responses/Unauthenticated"},
-                "405": {"$ref": "#/components/responses/MethodNotAllowed"},
-                "422": {"$ref": "#/components/responses/InvalidRequest"},
+                "401": response_reference("Unauthenticated"),
+                "405": response_reference("MethodNotAllowed"),
+                "422": response_reference("InvalidRequest"),
+                "500": response_reference("InternalError"),
             },
         });
+        for (status, name, ..) in OF_GATEWAY {
+            openapi["responses"][status.to_string()] = response_reference(name);
+        }
         description.paths.insert(PATH.to_owned(), json!({"get": openapi}));
         for event in Event::examples().unwrap_or_default() {
             description.add_webhook(&event);
@@ -215,18 +219,18 @@ impl Description {
             "parameters": [
                 header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", timestamp()),
                 header("Service-Webhook-Signature", "`t=<timestamp>,v1=<hex>`: the HMAC-SHA-256 of `<timestamp>.<raw body>` under the whole signing secret. After a rotation with overlap there is a `v1` for each secret.", text("t=1773480413,v1=7e61b71692e0da99d91cd391331767b8af63b36760b49cce03a3978b44c04770")),
-                header("webhook-id", "The event's id (Standard Webhooks).", json!({"type": "string", "format": "uuid", "examples": [json!(event)["id"]]})),
-                header("webhook-timestamp", "The same timestamp (Standard Webhooks).", timestamp()),
-                header("webhook-signature", "`v1,<base64>`, one for each secret (Standard Webhooks).", text("v1,8YJvCx1TygwPqWHMVQ5zqbBjYxprl9Mb+MDMm9hDdqA=")),
+                header("webhook-id", "The event's id, as in the body, by the name that libraries for Standard Webhooks read.", json!({"type": "string", "format": "uuid", "examples": [json!(event)["id"]]})),
+                header("webhook-timestamp", "The timestamp of `Service-Webhook-Timestamp` again, by the name that libraries for Standard Webhooks read.", timestamp()),
+                header("webhook-signature", "`v1,<base64>` of Standard Webhooks, one for each secret, separated by blanks: the HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<raw body>`.", text("v1,8YJvCx1TygwPqWHMVQ5zqbBjYxprl9Mb+MDMm9hDdqA=")),
             ],
-            "requestBody": {"required": true, "description": "The event.", "content": {"application/json": {
+            "requestBody": {"required": true, "description": format!("The event `{name}`. Verify its signature over these very bytes before you read them."), "content": {"application/json": {
                 "schema": {
                     "type": "object",
-                    "description": "An event, as its endpoint gets it.",
+                    "description": format!("The event `{name}`, the same for every endpoint."),
                     "required": ["id", "type", "created_at", "data"],
                     "properties": {
-                        "id": {"type": "string", "format": "uuid", "description": "Use it to detect repeats."},
-                        "type": {"type": "string", "const": name, "description": "The type of the event."},
+                        "id": {"type": "string", "format": "uuid", "description": "The id of the event. Each attempt and each repeat has the same: leave out what you have handled."},
+                        "type": {"type": "string", "const": name, "description": "What happened. Branch on this, and answer types that you don't know with success."},
                         "created_at": {"type": "string", "format": "date-time", "description": "When the event was recorded, in the transaction of the change that it tells of."},
                         "data": described(data, "What the event is about. It only gains fields."),
                     },
@@ -292,11 +296,11 @@ impl Description {
                 GivenBy::WhatNamesRecords => names_records,
             };
             if is_given {
-                responses.insert((*status).to_string(), json!({"$ref": format!("#/components/responses/{name}")}));
+                responses.insert(status.to_string(), response_reference(name));
             }
         }
         for (status, name, ..) in OF_GATEWAY {
-            responses.insert((*status).to_string(), json!({"$ref": format!("#/components/responses/{name}")}));
+            responses.insert(status.to_string(), response_reference(name));
         }
         let mut operation = json!({
             "operationId": about.id,
@@ -608,6 +612,11 @@ const OF_GATEWAY: &[(u16, &str, &str, &str, Option<&str>)] = &[
         Some("retry-after"),
     ),
 ];
+
+/// A reference to an answer that operations share.
+fn response_reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/responses/{name}")})
+}
 
 /// An error with an example.
 fn error_response(status: u16, when: &str, example: Error) -> Value {

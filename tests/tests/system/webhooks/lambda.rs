@@ -422,7 +422,7 @@ async fn a_function_without_its_settings_says_which_one_it_lacks() {
         ("money-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
         ("funding-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
         ("participant-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
-        ("picture-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
+        ("picture-app", &QUEUES[..3], &["FILES_BUCKET"]),
         ("evidence-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
         ("paper-api", &QUEUES[..3], &["FILES_BUCKET"]),
     ];
