@@ -9,6 +9,7 @@ use shared::domain::agreement::gate::GateRule;
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page};
 use tests::attending::{Attendee, Live};
+use tests::clockwork::Clockwork;
 use tests::mcp::Mcp;
 use tests::pdf::pdf;
 use tests::{Fault, Needs, Org, Rule, Shaky, Stack, eventually, rows};
@@ -308,7 +309,10 @@ async fn an_expired_agreement_is_exported_once_its_end_is_recorded() {
     };
     let draft = org.ready_draft("Offer", expiry).await;
     let live = Live::publish(org, member, draft).await;
-    let expired = || async { (live.read().await["lifecycle"] == "expired").then_some(()) };
+    let expired = || async {
+        Clockwork::of(&live.org).tick().await;
+        (live.read().await["lifecycle"] == "expired").then_some(())
+    };
     eventually("the agreement expires", expired).await;
     let page = live.member.get(&bundle_of(&live)).await;
     verified(live.org.base_url(), &page).await;

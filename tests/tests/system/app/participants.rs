@@ -11,6 +11,7 @@ use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::app::{Page, form, unescaped};
 use tests::attending::{Attendee, Live, hidden};
+use tests::clockwork::Clockwork;
 use tests::pdf::pdf;
 use tests::{Fault, Rule, Shaky, eventually, raw};
 use tokio::io::AsyncWriteExt;
@@ -560,7 +561,10 @@ async fn an_agreement_that_expires_while_someone_signs_records_nothing() {
     let ada = live.attend(live.ids()[0]).await;
     let path = document(&live.agreement);
     let page = ada.get(&path).await;
-    let expired = || async { (live.read().await["lifecycle"] == "expired").then_some(()) };
+    let expired = || async {
+        Clockwork::of(&live.org).tick().await;
+        (live.read().await["lifecycle"] == "expired").then_some(())
+    };
     eventually("the agreement expires", expired).await;
     let late = ada.send(&page, &format!("{path}/sign"), &[("signature", "Ada")]).await;
     assert!(late.status == 409 && late.says("This agreement has expired"), "{}", late.body);
