@@ -29,7 +29,7 @@ ZIPPED = --output-format zip --lambda-dir target/lambda-zip
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
 
-.PHONY: help run test test-browser test-aws conformance check bench bench-api bench-start generate watch build package deploy destroy localstack
+.PHONY: help run test test-browser test-aws test-stack conformance check bench bench-api bench-start generate watch build package deploy destroy localstack
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,8 +43,11 @@ test: ## Unit tests, system tests against the local stack, and the browser test 
 test-browser: ## The app in Chromium: each page at two widths, light and dark, with an accessibility check
 	scripts/test-browser
 
-test-aws: ## The same system tests against AWS's DynamoDB Local and an emulator of SQS, or what AWS_ENDPOINT_URL names
+test-aws: ## The same system tests against AWS's DynamoDB Local and an emulator of the rest, or what AWS_ENDPOINT_URL names
 	scripts/test-aws
+
+test-stack: ## The template and functions deployed to an emulator of AWS, used, upgraded, rolled back and removed
+	scripts/test-stack
 
 conformance: ## The interface against programs that are not ours: linters, generated clients, MCP's suite, a fuzzer
 	scripts/conformance

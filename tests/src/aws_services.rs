@@ -18,6 +18,9 @@ use tokio::task::JoinHandle;
 /// The environment variable with the endpoint of real services, or of an emulator of them.
 pub const AWS: &str = "COUNTERSIGN_TEST_AWS";
 
+/// The environment variable with the name of a bucket there, which `make test-aws` has where it starts the emulator itself.
+pub const BUCKET: &str = "COUNTERSIGN_TEST_BUCKET";
+
 /// Where real services are.
 ///
 /// # Panics

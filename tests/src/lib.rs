@@ -3,9 +3,9 @@
 //! Tests reach the product over HTTP, and past it only for what HTTP does not show (audit rows, the log, tokens of any
 //! age). Every test makes its own [`org::Org`], so all of them run side by side.
 //!
-//! Decision: `make test-aws` starts AWS's DynamoDB Local, and `ministack` for SQS and Secrets Manager. The first is the
+//! Decision: `make test-aws` starts AWS's DynamoDB Local, and `ministack` for SQS, Secrets Manager and S3. The first is the
 //! real thing for what depends on it most; the other keeps delays, groups, redrive and versions of secrets as the tests
-//! expect. `make test` ignores the tests that need it; there, a stand-in of a few lines takes what functions send and
+//! expect, and checks signed links. `make test-stack` deploys the template and the functions to it. `make test` ignores the tests that need it; there, a stand-in of a few lines takes what functions send and
 //! checks it as AWS does.
 #![allow(
     clippy::expect_used,

@@ -1,22 +1,27 @@
-//! SQS and Secrets Manager themselves, or an emulator of them: `make test-aws` runs these tests, `make test` does not.
+//! SQS, Secrets Manager and S3 themselves, or an emulator of them: `make test-aws` runs these tests, `make test` does not.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
+use bytes::Bytes;
+use files::Files;
 use shared::crypto::keyring::{Keyring, SealError};
+use shared::domain::agreement::DocumentContent;
 use shared::domain::delivery::DeliveryState;
 use shared::domain::ids::{EndpointId, EventId, OrgId};
 use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::platform::aws;
+use shared::platform::files::FilesError;
 use shared::platform::secrets::Keys;
 use shared::platform::secrets_manager::SecretsManagerKeys;
 use shared::platform::sqs::SqsQueue;
 use shared::store::deliveries::DeliveryKey;
 use shared::webhook::queue::{DeliveryMessage, Queue};
-use tests::aws_services::{AWS, real};
+use tests::aws_services::{AWS, BUCKET, real};
+use tests::pdf::pdf;
 use tests::resources::{create_queue, create_secret};
 use tests::run_resources::resource_name;
 
@@ -196,5 +201,43 @@ async fn keys_are_read_kept_and_found_again_after_a_rotation() {
     opens_both(&keys.keyring().await.expect("the keys"));
     for failed in [keys.newest().await, SecretsManagerKeys::new(client, name).keyring().await] {
         assert_eq!(failed.expect_err("no keys").to_string(), "no keys: Secrets Manager: ResourceNotFoundException");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs S3: make test-aws"]
+async fn files_come_back_from_a_bucket_and_large_ones_by_a_link() {
+    // Where AWS_ENDPOINT_URL names the endpoint there is none: nothing would delete what is kept in it.
+    let Ok(bucket) = std::env::var(BUCKET) else {
+        eprintln!("SKIPPED: {BUCKET} names no bucket");
+        return;
+    };
+    let files = Files::in_bucket(&bucket, real());
+    let (org, file) = (OrgId::new(), Bytes::from(pdf("a deed", "")));
+    let content = files.put(org, file.clone()).await.expect("it is kept");
+    assert_eq!(files.put(org, file.clone()).await.expect("it is kept"), content);
+    assert_eq!(files.get(org, &content).await.expect("it is there"), file);
+    let found = files.get(OrgId::new(), &content).await;
+    assert!(matches!(found, Err(FilesError::NotThere)), "another organization's: {found:?}");
+    let shorter = DocumentContent { size_bytes: content.size_bytes - 1, ..content.clone() };
+    let found = files.get(org, &shorter).await;
+    assert!(matches!(found, Err(FilesError::Damaged)), "{found:?}");
+
+    // What no response can carry.
+    let mut large = vec![0; limits::FILE_BYTES_MAX + 1];
+    fastrand::fill(&mut large);
+    let large = Bytes::from(large);
+    let link = files.hand_out(org, large.clone(), "Müller & Co (1).zip").await.expect("it is kept").expect("a link");
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let got = http.get(&link).send().await.expect("an answer");
+    assert_eq!(got.status(), 200);
+    assert_eq!(got.headers()["content-disposition"], "attachment; filename=\"M_ller _ Co (1).zip\"");
+    assert!(got.bytes().await.expect("a file") == large);
+    // The link is for that file alone, and as it was made.
+    let (path, query) = link.split_once('?').expect("a signature");
+    let (exports, _) = path.split_once("/exports/").expect("a path below `exports`");
+    let document = format!("{exports}/{org}/{}", content.sha256);
+    for other in [path.to_owned(), format!("{path}?{}", query.replace("zip", "exe")), format!("{document}?{query}")] {
+        assert_eq!(http.get(&other).send().await.expect("an answer").status(), 403, "{other}");
     }
 }

@@ -272,6 +272,7 @@ async fn a_deployment_shows_what_it_changes_before_it_does() {
     let ran = aws.run(&["deploy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called("cloudformation execute-change-set"), "{}", ran.calls);
+    assert!(ran.has_called("cloudformation delete-change-set"), "{}", ran.calls);
     aws.run(&["deploy", "prod", "Arhitecture=arm64", "--yes"], &[]).await.refused("no parameter Arhitecture");
     // A stage that is not there yet has no values to keep.
     aws.fails("cloudformation describe-stacks", NO_STACK);
@@ -576,6 +577,26 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
     aws.run(&["destroy", "prod", "--yes"], &lose).await.refused("AccessDenied");
 }
 
+/// The command line tells how far each upload is, over and over, in one line of a terminal.
+#[tokio::test]
+async fn a_deployment_shows_no_progress_of_uploads() {
+    if !is_wanted() {
+        return;
+    }
+    let aws = Aws::new();
+    let uploads = r#"#!/bin/sh
+if [ "$2" = package ]; then
+  printf '\rUploading to code/1a  262144 / 300000.0  (87.38%%)\rUploading to code/1a  300000 / 300000.0  (100.00%%)a warning\n' >&2
+fi
+exec "$(dirname "$0")/aws" "$@"
+"#;
+    aws.program("aws-that-uploads", uploads);
+    let cli = aws.path("aws-that-uploads").display().to_string();
+    let ran = aws.run(&["deploy", "prod", "--yes"], &[("AWS_CLI", &*cli)]).await;
+    ran.succeeded();
+    assert!(ran.text().contains("a warning") && !ran.text().contains("Uploading"), "{}", ran.text());
+}
+
 #[tokio::test]
 async fn localstack_is_not_started_without_its_token() {
     if !is_wanted() {
@@ -743,7 +764,7 @@ async fn the_first_session_works_from_an_invitation_on() {
         *steps.entry(line.starts_with("ok ")).or_default() += 1;
         steps
     });
-    assert_eq!(steps.get(&true), Some(&10), "{text}");
+    assert_eq!(steps.get(&true), Some(&12), "{text}");
     // The link is used up, so the same session fails and says where.
     let (succeeded, text) = smoke(&link).await;
     assert!(!succeeded && text.contains("FAILED"), "{text}");

@@ -12,7 +12,10 @@ const CAPACITY: &str = include_str!("../../../golden/capacity.json");
 /// What can't be run here, by how it begins, and why.
 const ELSEWHERE: [(&str, &str); 6] = [
     ("aws ", "needs AWS: no emulator has point-in-time recovery or moves messages between queues"),
-    ("make deploy ", "needs AWS; `deploy.rs` runs its script over a stand-in for `aws`"),
+    (
+        "make deploy ",
+        "needs AWS; `deploy.rs` runs its script over a stand-in for `aws`, `make test-stack` at an emulator",
+    ),
     ("docker ", "needs Docker"),
     ("PATH=\"$(scripts/tools lambda):$PATH\" cargo lambda deploy ", "needs AWS, and functions that are built for it"),
     ("AWS_ENDPOINT_URL=", "runs this test itself, against what Docker has started"),
