@@ -221,9 +221,9 @@ impl Fact {
                 None => refused(FieldCode::InvalidValue, "must be a currency of ISO 4217, such as USD"),
             },
             (FactType::Amount, Given::Number(number)) => {
-                if !number.is_i64() && !number.is_u64() {
+                let Some(number) = integer(number) else {
                     return refused(FieldCode::InvalidType, "must be an integer");
-                }
+                };
                 match number.as_i64() {
                     Some(1..) => Ok(FactValue::Number(number)),
                     _ => refused(FieldCode::OutOfRange, "must be from 1 to 2^63-1"),
@@ -452,6 +452,17 @@ impl DetailChanges {
     pub fn changes(&self) -> &BTreeMap<Fact, Option<FactValue>> {
         &self.0
     }
+}
+
+/// A number as an integer, which `103.0` is too (JSON Schema, section 4.2.3). Beyond 2^53 such a number may have been rounded
+/// to one when it was read.
+fn integer(number: Number) -> Option<Number> {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    if number.is_i64() || number.is_u64() {
+        return Some(number);
+    }
+    let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < EXACT_MAX)?;
+    format!("{whole:.0}").parse::<i64>().ok().map(Number::from)
 }
 
 impl Deserr<FieldErrors> for DetailChanges {

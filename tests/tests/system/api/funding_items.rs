@@ -147,6 +147,26 @@ async fn sorting_moves_an_item_from_unsorted_to_ready() {
     assert_eq!((&unsorted["phase"], &unsorted["verb"]), (&json!("unsorted"), &Value::Null));
 }
 
+/// For JSON Schema `10300.0` is an integer too.
+#[tokio::test]
+async fn an_amount_is_an_integer_however_json_writes_it() {
+    let org = Org::new().await;
+    let workspace = org.workspace("Harbor").await;
+    let path = item_path(&org.funding_item(&workspace, "Checking").await);
+    let change = |amount: Value| json!({"asset_kind": "bank_account", "detail": {"amount_minor": amount}});
+    for amount in [json!(10_300), json!(10_300.0)] {
+        let changed = org.patch(&path, &change(amount)).send().await.ok(200);
+        assert_eq!(changed["detail"].to_string(), r#"{"amount_minor":10300}"#);
+    }
+    // Whoever sends the last one may mean another amount than the nearest that such a number can be.
+    for amount in [json!("10300"), json!(103.5), json!(9_007_199_254_740_993.0)] {
+        org.patch(&path, &change(amount)).send().await.refused_for(422, &[("detail.amount_minor", "invalid_type")]);
+    }
+    for amount in [json!(0), json!(-1.0)] {
+        org.patch(&path, &change(amount)).send().await.refused_for(422, &[("detail.amount_minor", "out_of_range")]);
+    }
+}
+
 #[tokio::test]
 async fn leaving_an_item_out_needs_only_a_reason() {
     let org = Org::new().await;
