@@ -33,6 +33,16 @@ def ministack(services, settings=()):
     }, urllib.request.Request(f"http://127.0.0.1:{port}/_ministack/health"), "services")
 
 
+def environment_of(endpoint):
+    """The environment of a program that calls ministack: with nothing of a real account, and no proxy on the way."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    return {
+        **own, "AWS_ENDPOINT_URL": endpoint, "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull, "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost",
+    }
+
+
 def built():
     """Builds the functions, tools and tests, in the same selection as `scripts/test`, and gives the folder of the programs."""
     if (status := subprocess.run(["cargo", "build", "--workspace", "--bins", "--tests"], cwd=ROOT).returncode) != 0:

@@ -29,7 +29,7 @@ const UNCALLED: [(&str, &str, &str); 11] = [
     (
         "webhook-sender",
         "sqs:SendMessage",
-        "a message that waits longer than SQS can is sent again; tests scale time down",
+        "a message that waits longer than SQS can delay it is sent again; tests scale time down",
     ),
 ];
 

@@ -5,8 +5,8 @@
 //!
 //! Decision: `make test-aws` starts AWS's DynamoDB Local, and `ministack` for SQS, Secrets Manager and S3. The first is the
 //! real thing for what depends on it most; the other keeps delays, groups, redrive and versions of secrets as the tests
-//! expect, and checks signed links. `make test-stack` deploys the template and the functions to it. `make test` ignores the tests that need it; there, a stand-in of a few lines takes what functions send and
-//! checks it as AWS does.
+//! expect, and checks signed links. `make test-stack` deploys the template and the functions to it. `make test` ignores
+//! the tests that need it; there, a stand-in of a few lines takes what functions send and checks it as AWS does.
 #![allow(
     clippy::expect_used,
     clippy::missing_panics_doc,

@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use shared::crypto::{CookieSecret, TokenHash};
 use shared::domain::contact::Email;
-use shared::domain::ids::{MemberId, OrgId};
+use shared::domain::ids::{MemberId, OrgId, ParticipantId};
 use shared::domain::time::Timestamp;
 use shared::store::keys::Key;
 
@@ -120,17 +120,40 @@ pub async fn all(table: &Table) -> Vec<Value> {
     pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a scan").into_iter().map(plain).collect()
 }
 
-/// Makes a session look as if it had begun and last been used at other times.
+/// When a participant was last seen, as their access says.
+///
+/// # Panics
+/// When the participant has no access yet.
+pub async fn seen_at(table: &Table, participant: ParticipantId) -> Value {
+    let access = format!("ACCESS#{participant}");
+    let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
+    row.expect("the participant has followed a link")["seen_at"].clone()
+}
+
+/// Makes a member's session look as if it had begun and last been used at other times.
 ///
 /// # Panics
 /// When there is no such session.
 pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, seen_at: Timestamp) {
     let secret = shared::crypto::CookieSecret::parse(secret).expect("a session's secret");
+    age(table, shared::store::keys::session(secret.hash()), created_at, seen_at).await;
+}
+
+/// The same for a participant's.
+///
+/// # Panics
+/// When there is no such session.
+pub async fn age_participant_session(table: &Table, secret: &str, created_at: Timestamp, seen_at: Timestamp) {
+    let secret = shared::crypto::CookieSecret::parse(secret).expect("a session's secret");
+    age(table, shared::store::keys::participant_session(secret.hash()), created_at, seen_at).await;
+}
+
+async fn age(table: &Table, session: Key, created_at: Timestamp, seen_at: Timestamp) {
     let update = table
         .client()
         .update_item()
         .table_name(&table.name)
-        .set_key(Some(shared::store::keys::session(secret.hash()).into_item()))
+        .set_key(Some(session.into_item()))
         .update_expression("SET created_at = :created, seen_at = :seen")
         .condition_expression("attribute_exists(pk)")
         .expression_attribute_values(":created", AttributeValue::S(created_at.to_string()))

@@ -227,7 +227,8 @@ pub(super) fn session_by_stored_hash(hash: &str) -> Key {
 }
 
 /// The session of a participant whose secret has this hash.
-pub(super) fn participant_session(hash: SecretHash) -> Key {
+#[must_use]
+pub fn participant_session(hash: SecretHash) -> Key {
     Key::alone(format!("PARTICIPANTSESSION#{hash}"))
 }
 

@@ -13,7 +13,7 @@ use tests::app::{Page, form, unescaped};
 use tests::attending::{Attendee, Live, hidden};
 use tests::clockwork::Clockwork;
 use tests::pdf::pdf;
-use tests::{Fault, Rule, Shaky, eventually, raw};
+use tests::{Fault, Rule, Shaky, eventually, raw, rows};
 use tokio::io::AsyncWriteExt;
 
 use super::evidence::{lines, unzipped};
@@ -88,6 +88,13 @@ async fn two_signers_and_an_approval_complete_an_agreement_with_their_receipts()
     for none in ["0", "2", "101", "x"] {
         assert_eq!(ada.browser.get(&format!("{pictures}/{none}")).await.status, 404, "{none}");
     }
+    // Whoever scrolls to a picture after a while is seen to look.
+    let (table, secret) = (live.org.stack().table(), ada.browser.cookie(&format!("part-{}", ada.participant)));
+    let long_ago = Timestamp::now().plus_seconds(-2 * limits::SESSION_REFRESH_S);
+    rows::age_participant_session(table, &secret.expect("a session"), long_ago, long_ago).await;
+    let before = rows::seen_at(table, ada.participant).await;
+    assert_eq!(ada.browser.get(&format!("{pictures}/1")).await.status, 200);
+    assert_ne!(rows::seen_at(table, ada.participant).await, before);
     let file = ada.get(&format!("{}/download", document(&live.agreement))).await;
     assert!(file.status == 200 && file.body.starts_with("%PDF-"));
     let signed = receipt(&ada, &ada.sign(&live.agreement, "Ada O.").await).await;

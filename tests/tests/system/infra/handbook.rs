@@ -11,7 +11,7 @@ const CAPACITY: &str = include_str!("../../../golden/capacity.json");
 
 /// What can't be run here, by how it begins, and why.
 const ELSEWHERE: [(&str, &str); 6] = [
-    ("aws ", "needs AWS: no emulator has point-in-time recovery or moves messages between queues"),
+    ("aws ", "needs a stage with its traffic at AWS; `scripts/check-aws-calls` holds each against the models of AWS"),
     (
         "make deploy ",
         "needs AWS; `deploy.rs` runs its script over a stand-in for `aws`, `make test-stack` at an emulator",
