@@ -18,7 +18,7 @@ pub const WAITS_MAX: u64 = 5;
 /// The largest page, in bytes, besides stylesheet, script and fonts (goal P8).
 pub const BYTES_MAX: usize = 60 * 1024;
 /// How often a page that waited too often is opened again.
-const MORE_VISITS_MAX: usize = 4;
+const MORE_VISITS_MAX: usize = 9;
 /// The pages that are visited of one kind: of an organization with hundreds of records, one page is like another.
 const VISITS_OF_ONE_KIND: usize = 6;
 
