@@ -158,7 +158,7 @@ async fn an_amount_is_an_integer_however_json_writes_it() {
         let changed = org.patch(&path, &change(amount)).send().await.ok(200);
         assert_eq!(changed["detail"].to_string(), r#"{"amount_minor":10300}"#);
     }
-    // Whoever sends the last one may mean another amount than the nearest that such a number can be.
+    // The last one is rounded when it is read, so it may stand for another amount.
     for amount in [json!("10300"), json!(103.5), json!(9_007_199_254_740_993.0)] {
         org.patch(&path, &change(amount)).send().await.refused_for(422, &[("detail.amount_minor", "invalid_type")]);
     }

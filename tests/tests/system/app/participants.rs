@@ -88,7 +88,7 @@ async fn two_signers_and_an_approval_complete_an_agreement_with_their_receipts()
     for none in ["0", "2", "101", "x"] {
         assert_eq!(ada.browser.get(&format!("{pictures}/{none}")).await.status, 404, "{none}");
     }
-    // Whoever scrolls to a picture after a while is seen to look.
+    // A participant who opens a picture two minutes later has looked again.
     let (table, secret) = (live.org.stack().table(), ada.browser.cookie(&format!("part-{}", ada.participant)));
     let long_ago = Timestamp::now().plus_seconds(-2 * limits::SESSION_REFRESH_S);
     rows::age_participant_session(table, &secret.expect("a session"), long_ago, long_ago).await;
