@@ -219,8 +219,8 @@ impl Description {
             "parameters": [
                 header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", timestamp()),
                 header("Service-Webhook-Signature", "`t=<timestamp>,v1=<hex>`: the HMAC-SHA-256 of `<timestamp>.<raw body>` under the whole signing secret. After a rotation with overlap there is a `v1` for each secret.", text("t=1773480413,v1=7e61b71692e0da99d91cd391331767b8af63b36760b49cce03a3978b44c04770")),
-                header("webhook-id", "The event's id, as in the body, by the name that libraries for Standard Webhooks read.", json!({"type": "string", "format": "uuid", "examples": [json!(event)["id"]]})),
-                header("webhook-timestamp", "The timestamp of `Service-Webhook-Timestamp` again, by the name that libraries for Standard Webhooks read.", timestamp()),
+                header("webhook-id", "The event's id, as in the body, under the name that Standard Webhooks libraries expect.", json!({"type": "string", "format": "uuid", "examples": [json!(event)["id"]]})),
+                header("webhook-timestamp", "The same time as `Service-Webhook-Timestamp`, under the name that Standard Webhooks libraries expect.", timestamp()),
                 header("webhook-signature", "`v1,<base64>` of Standard Webhooks, one for each secret, separated by blanks: the HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<raw body>`.", text("v1,8YJvCx1TygwPqWHMVQ5zqbBjYxprl9Mb+MDMm9hDdqA=")),
             ],
             "requestBody": {"required": true, "description": format!("The event `{name}`. Verify its signature over these very bytes before you read them."), "content": {"application/json": {
@@ -229,7 +229,7 @@ impl Description {
                     "description": format!("The event `{name}`, the same for every endpoint."),
                     "required": ["id", "type", "created_at", "data"],
                     "properties": {
-                        "id": {"type": "string", "format": "uuid", "description": "The id of the event. Each attempt and each repeat has the same: leave out what you have handled."},
+                        "id": {"type": "string", "format": "uuid", "description": "The id of the event. Each attempt and each repeat has the same: skip events whose id you have already handled."},
                         "type": {"type": "string", "const": name, "description": "What happened. Branch on this, and answer types that you don't know with success."},
                         "created_at": {"type": "string", "format": "date-time", "description": "When the event was recorded, in the transaction of the change that it tells of."},
                         "data": described(data, "What the event is about. It only gains fields."),
