@@ -12,14 +12,26 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Method, StatusCode, Uri};
 use serde_json::{Value, json};
 use shared::platform::aws::AwsSettings;
+use shared::platform::files::FileStore;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The environment variable with the endpoint of real services, or of an emulator of them.
 pub const AWS: &str = "COUNTERSIGN_TEST_AWS";
 
-/// The environment variable with the name of a bucket there, which `make test-aws` has where it starts the emulator itself.
+/// The environment variable with the name of a bucket there, which `make test-aws` makes from the template where it starts the
+/// emulator itself. Elsewhere there is none: nothing would delete what is kept in it.
 pub const BUCKET: &str = "COUNTERSIGN_TEST_BUCKET";
+
+/// Files in that bucket, if there is one. Only the program that runs the tests at an endpoint of AWS needs it.
+#[must_use]
+pub fn files_in_bucket() -> Option<Arc<dyn FileStore>> {
+    #[cfg(feature = "aws")]
+    if let Ok(name) = std::env::var(BUCKET) {
+        return Some(Arc::new(files::Files::in_bucket(&name, real())));
+    }
+    None
+}
 
 /// Where real services are.
 ///

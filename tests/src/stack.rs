@@ -13,6 +13,7 @@ use shared::platform::secrets::Keys;
 use shared::store::Store;
 use tempfile::TempDir;
 
+use crate::aws_services::files_in_bucket;
 use crate::background::Background;
 use crate::calls;
 use crate::faults::Faults;
@@ -224,7 +225,9 @@ impl Stack {
     }
 
     fn start_with(options: Options, own_dir: Option<TempDir>) -> Self {
-        let options = Options { calls: Some(calls::heard()), ..options };
+        let bucket = || files_in_bucket().filter(|_| options.store != StoreAt::Embedded);
+        let files = options.files.clone().or_else(bucket);
+        let options = Options { calls: Some(calls::heard()), files, ..options };
         let (server, started) = Background::start("stack", async move |announce, stop| {
             if let StoreAt::Endpoint { url, table } = &options.store
                 && configured_endpoint().as_ref() == Some(url)

@@ -63,6 +63,7 @@ impl From<ServeArgs> for Options {
             store: StoreAt::Embedded,
             keyring: None,
             keys: None,
+            files: None,
             calls: None,
             has_background: true,
             has_stream: false,

@@ -45,7 +45,7 @@ async fn run(command: Command) -> ExitCode {
         }
     };
     match command {
-        Command::Serve(args) => serve(args.into(), signals).await,
+        Command::Serve(args) => Box::pin(serve(args.into(), signals)).await,
         Command::Listen(args) => match ListenOptions::try_from(args) {
             Ok(options) => listen(options, signals).await,
             Err(error) => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use shared::crypto::keyring::Keyring;
+use shared::platform::files::FileStore;
 use shared::platform::secrets::Keys;
 
 use crate::calls::Calls;
@@ -28,6 +29,8 @@ pub struct Options {
     pub keyring: Option<Keyring>,
     /// Where the functions read the keys; if not given, they have them from the start. Tests let the source fail.
     pub keys: Option<Arc<dyn Keys>>,
+    /// Where files are; in the data directory if not given.
+    pub files: Option<Arc<dyn FileStore>>,
     /// Hears of the calls that the functions make, if anything is to. Tests compare them with the functions' roles.
     pub calls: Option<Calls>,
     /// Whether the relay, the webhook sender and the clock run. Tests that count or break calls to the store turn them
@@ -50,6 +53,7 @@ impl Default for Options {
             store: StoreAt::Embedded,
             keyring: None,
             keys: None,
+            files: None,
             calls: None,
             has_background: true,
             has_stream: false,

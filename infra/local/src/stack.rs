@@ -74,16 +74,19 @@ impl Stack {
             None => data_dir.keyring()?,
         };
         let keys = options.keys.clone().unwrap_or_else(|| FixedKeys::new(keyring.clone()));
-        let files =
-            Files::in_folder(&data_dir.files_folder()).map_err(|error| StartError::Seed(in_one_line(&error)))?;
-        let files = Arc::new(files);
+        let files = if let Some(files) = options.files.clone() {
+            files
+        } else {
+            let files = Files::in_folder(&data_dir.files_folder());
+            Arc::new(files.map_err(|error| StartError::Seed(in_one_line(&error)))?)
+        };
         let store = opened.store.clone();
         let calls = options.calls.clone();
-        let functions = Functions::new(store, &base_url, log.clone(), keys, files, options.time_scale, calls)?;
+        let functions = Functions::new(store, &base_url, log.clone(), keys, files.clone(), options.time_scale, calls)?;
         let credentials = if has_data {
             seed::load(&data_dir, &opened.store, progress).await?
         } else {
-            seed::create(&options, &data_dir, &opened.store, &functions, progress).await?
+            seed::create(&options, &data_dir, &opened.store, &functions, &*files, progress).await?
         };
 
         let stream_task = opened.take_stream_task(log);

@@ -145,6 +145,7 @@ pub async fn restore(store: &Store, path: &Path) -> Result<Restored, BackupError
                 Line::Item { item } => items.push(item),
                 Line::End { .. } => {
                     put_back(store, items, &mut restored).await?;
+                    bar.set_position(restored.items());
                     bar.finish_and_clear();
                     return Ok(restored);
                 }

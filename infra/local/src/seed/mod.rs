@@ -3,8 +3,8 @@
 mod demo;
 mod organizations;
 
-use files::Files;
 use shared::domain::time::Timestamp;
+use shared::platform::files::FileStore;
 use shared::store::Store;
 
 use crate::data::{Credentials, DataDir};
@@ -19,6 +19,7 @@ pub(crate) async fn create(
     data_dir: &DataDir,
     store: &Store,
     functions: &Functions,
+    files: &dyn FileStore,
     progress: fn(&str),
 ) -> Result<Credentials, StartError> {
     progress("Setting up two organizations, their members and tokens");
@@ -30,9 +31,7 @@ pub(crate) async fn create(
     let credentials = organizations::create(store, email_tag.as_deref(), Timestamp::now()).await?;
     if let (Seed::Demo, Some(first)) = (options.seed, credentials.organizations.first()) {
         progress(&format!("Adding four deals to {}", first.name));
-        let files =
-            Files::in_folder(&data_dir.files_folder()).map_err(|error| StartError::Seed(in_one_line(&error)))?;
-        let demo = Demo { functions, store, files: &files, organization: first };
+        let demo = Demo { functions, store, files, organization: first };
         demo.create().await.map_err(StartError::Seed)?;
     }
     credentials.write(data_dir)?;

@@ -207,7 +207,6 @@ async fn keys_are_read_kept_and_found_again_after_a_rotation() {
 #[tokio::test]
 #[ignore = "needs S3: make test-aws"]
 async fn files_come_back_from_a_bucket_and_large_ones_by_a_link() {
-    // Where AWS_ENDPOINT_URL names the endpoint there is none: nothing would delete what is kept in it.
     let Ok(bucket) = std::env::var(BUCKET) else {
         eprintln!("SKIPPED: {BUCKET} names no bucket");
         return;

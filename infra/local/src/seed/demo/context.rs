@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use files::Files;
 use shared::domain::contact::Email;
 use shared::error::Error;
+use shared::platform::files::FileStore;
 use shared::store::Store;
 use shared::web::member_call::MemberCall;
 
@@ -18,7 +18,7 @@ pub(crate) type ContactIds = HashMap<&'static str, String>;
 pub(crate) struct Demo<'a> {
     pub(crate) functions: &'a Functions,
     pub(crate) store: &'a Store,
-    pub(crate) files: &'a Files,
+    pub(crate) files: &'a dyn FileStore,
     pub(crate) organization: &'a OrganizationCredentials,
 }
 

@@ -92,7 +92,7 @@ impl Demo<'_> {
         let file = match new.document {
             // A file is written before the record that names it.
             Some(lines) => {
-                let file = self.files.put(org, pdf::page(new.name, lines)).await;
+                let file = self.files.put(org, pdf::page(new.name, lines).into()).await;
                 Some(file.map_err(|error| in_one_line(&error))?)
             }
             None => None,

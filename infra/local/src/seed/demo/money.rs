@@ -212,7 +212,7 @@ impl Case<'_> {
             "",
             "This is a sample. It is no document of a bank.",
         ];
-        let file = self.demo.files.put(self.demo.organization.id, pdf::page("Incoming payment", &lines)).await;
+        let file = self.demo.files.put(self.demo.organization.id, pdf::page("Incoming payment", &lines).into()).await;
         let content = file.map_err(|error| Error::Internal(error.to_string()))?;
         let call = self.demo.call(member, "file_evidence").await?;
         let today = call.scope().store().organization().await?.time_zone.day_of(call.scope().now());
