@@ -183,6 +183,33 @@ async fn the_hour_of_a_tokens_last_use_is_shown_and_written_once() {
     assert!(row(&page, "Expired<").contains("Never used"), "{}", page.body);
 }
 
+/// Whichever function a program calls first; each needs the permission for it (see `tests::calls`).
+#[tokio::test]
+async fn every_function_of_the_api_notes_a_tokens_first_use() {
+    let (org, browser) = admin().await;
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "CRM sync", "version": "1"}}});
+    for (function, path, body) in [
+        ("read-api", "/api/v1/me", None),
+        ("write-api", "/api/v1/contacts", Some(json!({}))),
+        ("proposals", "/api/v1/proposals", None),
+        ("paper-api", "/api/v1/funding-items/paper", Some(json!({}))),
+        ("mcp", "/mcp", Some(initialize)),
+    ] {
+        let name = format!("First at {function}");
+        let token = org.issue(&name, Scope::ReadWrite, Timestamp::now()).await;
+        let client = org.with_token(&token.value);
+        let call = match &body {
+            None => client.get(path),
+            Some(body) => client.post(path, body).header("Accept", "application/json, text/event-stream"),
+        };
+        let answer = call.send().await;
+        assert!([200, 422].contains(&answer.status), "{function}: {}", answer.status);
+        let page = browser.get(TOKENS).await;
+        assert!(row(&page, &name).contains("data-label=\"Last used\"><time"), "{name}: {}", page.body);
+    }
+}
+
 #[tokio::test]
 async fn only_the_newest_ended_tokens_are_listed() {
     let (org, browser) = admin().await;
