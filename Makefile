@@ -46,7 +46,7 @@ test-browser: ## The app in Chromium: each page at two widths, light and dark, w
 test-aws: ## The same system tests against AWS's DynamoDB Local and an emulator of the rest, or what AWS_ENDPOINT_URL names
 	scripts/test-aws
 
-test-stack: ## The template and functions deployed to an emulator of AWS, used, upgraded, rolled back and removed
+test-stack: ## The template and functions deployed to an emulator of AWS, with the handbook's commands, and removed
 	scripts/test-stack
 
 conformance: ## The interface against programs that are not ours: linters, generated clients, MCP's suite, a fuzzer

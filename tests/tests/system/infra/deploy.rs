@@ -517,6 +517,13 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     let ran = aws.run(&["destroy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called(removal), "{}", ran.calls);
+    // AWS deletes no secret that has replicas. That is known before anything is gone.
+    let secret = "secretsmanager describe-secret";
+    aws.says(secret, &json!({"ReplicationStatus": [{"Region": "eu-west-1", "Status": "InSync"}]}));
+    let ran = aws.run(&["destroy", "prod", "--yes"], &[("LOSE_DATA", "countersign-prod")]).await;
+    ran.refused("the keyring the-secret has replicas in eu-west-1");
+    assert!(!lost.iter().any(|call| ran.has_called(call)), "{}", ran.calls);
+    aws.says(secret, &json!({"VersionIdsToStages": {"1": ["AWSCURRENT"]}}));
     aws.run(&["destroy", "prod", "--yes"], &[]).await.succeeded();
     // Stores that were given to the stage are not the stack's: it removes its own.
     aws.is("UPDATE_COMPLETE", &[("TableName", "restored")]);
@@ -764,7 +771,7 @@ async fn the_first_session_works_from_an_invitation_on() {
         *steps.entry(line.starts_with("ok ")).or_default() += 1;
         steps
     });
-    assert_eq!(steps.get(&true), Some(&12), "{text}");
+    assert_eq!(steps.get(&true), Some(&15), "{text}");
     // The link is used up, so the same session fails and says where.
     let (succeeded, text) = smoke(&link).await;
     assert!(!succeeded && text.contains("FAILED"), "{text}");

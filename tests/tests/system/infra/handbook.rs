@@ -1,5 +1,6 @@
-//! The operators' handbook: its commands of `ops` are run in [`ops::documented`](super::ops); the others need AWS or a tool of
-//! someone else, and are listed with the reason. And its bill is what was measured.
+//! The operators' handbook: its commands of `ops` are run in [`ops::documented`](super::ops), and those of AWS by
+//! `make test-stack`; the others need a tool of someone else, and are listed with the reason. And its bill is what was
+//! measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +10,15 @@ use tests::template;
 const HANDBOOK: &str = include_str!("../../../../infra/OPERATIONS.md");
 const CAPACITY: &str = include_str!("../../../golden/capacity.json");
 
-/// What can't be run here, by how it begins, and why.
+/// What is not run in these tests, by how it begins, and why.
 const ELSEWHERE: [(&str, &str); 6] = [
-    ("aws ", "needs a stage with its traffic at AWS; `scripts/check-aws-calls` holds each against the models of AWS"),
-    (
-        "make deploy ",
-        "needs AWS; `deploy.rs` runs its script over a stand-in for `aws`, `make test-stack` at an emulator",
-    ),
+    ("aws ", "`make test-stack` runs it at an emulator; `scripts/check-aws-calls` holds it against the models of AWS"),
+    ("make deploy ", "`make test-stack` runs its script at an emulator, and `deploy.rs` over a stand-in for `aws`"),
     ("docker ", "needs Docker"),
-    ("PATH=\"$(scripts/tools lambda):$PATH\" cargo lambda deploy ", "needs AWS, and functions that are built for it"),
+    (
+        "PATH=\"$(scripts/tools lambda):$PATH\" cargo lambda deploy ",
+        "`make test-stack` runs it where functions are built",
+    ),
     ("AWS_ENDPOINT_URL=", "runs this test itself, against what Docker has started"),
     ("curl -o evidence-keys.json ", "asks an address that is an example; the test asks the stack for the same file"),
 ];
@@ -25,7 +26,7 @@ const ELSEWHERE: [(&str, &str); 6] = [
 /// The commands of the handbook, each in one line.
 fn commands() -> Vec<String> {
     let blocks = HANDBOOK.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap_or_default());
-    let joined = blocks.map(|block| block.replace("\\\n", " ")).collect::<Vec<_>>().join("\n");
+    let joined = blocks.map(|block| block.replace("\\\n", " ").replace("|\n", "| ")).collect::<Vec<_>>().join("\n");
     let commands = joined.lines().filter_map(|line| line.trim_start().strip_prefix("$ "));
     commands.map(|command| command.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }

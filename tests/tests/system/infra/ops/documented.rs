@@ -97,8 +97,10 @@ async fn every_command_of_the_handbook_runs_as_it_stands_there() {
     let handbook = std::fs::read_to_string(HANDBOOK).expect("the handbook");
     let commands = commands(&handbook);
     assert!(commands.len() >= 12, "{commands:?}");
-    // The table that the handbook restores into.
-    Table { name: "countersign-copy".to_owned(), ..table.clone() }.store().create_table().await.expect("a table");
+    // The tables that the handbook restores into, or has restored.
+    for name in ["countersign-copy", "countersign-daily", "standby-table"] {
+        Table { name: name.to_owned(), ..table.clone() }.store().create_table().await.expect("a table");
+    }
     let through = Faults::before(&table.endpoint);
     for args in commands {
         // What stands for something of one's own.
@@ -107,7 +109,7 @@ async fn every_command_of_the_handbook_runs_as_it_stands_there() {
             "KEY" => old_key.clone(),
             "ada@harbor-pine.example" => email.clone(),
             "--files-bucket" => "--files-dir".to_owned(),
-            "countersign-files" => files.clone(),
+            "countersign-files" | "standby-files" => files.clone(),
             "$(cat .local/dynamodb-url)" => through.url().to_owned(),
             _ => word,
         };
