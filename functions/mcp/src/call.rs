@@ -188,6 +188,11 @@ fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
         _ if tool.method == Method::GET => {
             "Next: try again in a few seconds. If it goes on, tell the human the `request_id`.".to_owned()
         }
+        _ if tool.method == Method::PATCH => {
+            "Next: it may have been done. Read the record again, and repeat the change if it is missing. If it goes on, tell \
+             the human the `request_id`."
+                .to_owned()
+        }
         _ => format!(
             "Next: it may have been done. With an `idempotency_key`, call again in a few seconds with the same key: \
              nothing is done twice. Without one, look first, with {}, and repeat the call only if it was not done. If it \

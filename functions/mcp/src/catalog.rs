@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         }
         required.extend(body["required"].as_array().into_iter().flatten().cloned());
         let header = match spec.method {
-            Method::POST => Some((IDEMPOTENCY_KEY, "A fresh key for each act: a repeat with it is done once.")),
+            Method::POST => Some((IDEMPOTENCY_KEY, "A new key for each action; sent again, it has no further effect.")),
             Method::PATCH => Some((IF_MATCH, "The etag of the version to change; refused if it has changed since.")),
             _ => None,
         };

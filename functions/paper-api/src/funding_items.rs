@@ -22,7 +22,7 @@ impl WriteOperation for PaperFundingItems {
         tag: "Funding",
         summary: "Paper funding items",
         description: "Drafts an ordinary agreement for 1 to 25 items of one trust, which has to have a trustee, all or none: each has to be `ready`, with another verb than `leave_out`, and not on hold. It has a document for each item, which counsel must review, its trustees, settlors and owners as participants, a step for signing, and a step that waits for the confirmation of the receiving side. It sends nothing to anyone. When the draft is discarded, or the agreement cancelled or expires, its items are open again.",
-        agent: "Drafts one agreement with documents for 1 to 25 assets of one trust, all or none: each must be `ready` and not on hold. It sends nothing and moves nothing; counsel reviews the draft. Next: `get_agreement` with the result's `id`, then `create_proposal`.",
+        agent: "Drafts one agreement with documents for 1 to 25 assets of one trust, all or none: each must be `ready`, not on hold, and not `leave_out`; the trust needs a trustee. It sends nothing and moves nothing; counsel reviews the draft. Next: `get_agreement` with the result's `id`, then `create_proposal`.",
         success: &[(201, "The draft.")],
         headers: &[],
     };

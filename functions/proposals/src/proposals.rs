@@ -23,7 +23,7 @@ impl WriteOperation for CreateProposal {
         tag: "Proposals",
         summary: "Propose to publish or to cancel an agreement",
         description: "Nothing happens before a member confirms at `confirm_url`; send that link to the person who decides. A publication is refused while anything but the workspace's activation is in the way: `errors` has one entry per blocker, nothing is recorded, and the idempotency key stays free. One proposal of each action can be pending for an agreement. Undecided, it expires after 72 hours.",
-        agent: "Asks a member to publish or cancel an agreement. It does neither: nothing happens until a member confirms at `confirm_url`. Give that link to the human who decides, and don't say that it is done. Refused with one error per blocker when `get_agreement` shows any `publish_blockers` but `workspace_not_activated`; what you can't mend, a person does at `app_url`. It expires after 72 hours.",
+        agent: "Asks a member to publish or cancel an agreement. It does neither: nothing happens until a member confirms at `confirm_url`. Give that link to the human who decides, and don't say that it is done. Publishing is refused with one error per blocker when `get_agreement` shows any `publish_blockers` but `workspace_not_activated`; what you can't fix, a person does at `app_url`. It expires after 72 hours.",
         success: &[(201, "The proposal.")],
         headers: &[],
     };

@@ -56,7 +56,7 @@ impl ReadOperation for GetAgreement {
         tag: "Agreements",
         summary: "Get an agreement",
         description: "In full. Of a draft, `publish_blockers` lists all that is in the way of publication. What time does to an active agreement (a countdown that ends, its completion or expiry) is written down up to 90 seconds later; what is proposed or decided is judged by the moment.",
-        agent: "One agreement in full: stages, gates and whom each waits on (`waiting_on`), documents, participants. Of a draft, `publish_blockers` says all that keeps it from publication, and `proposal_ready` whether `create_proposal` would succeed. A person sets up the rest at `app_url`; you can add participants and emails.",
+        agent: "One agreement in full: stages, gates and whom each waits on (`waiting_on`), documents, participants. Of a draft, `publish_blockers` says all that keeps it from publication, and `proposal_ready` whether publication can be proposed now. A person sets up the rest at `app_url`; you can add participants and emails.",
         success: &[(200, "The agreement.")],
         headers: &[],
     };

@@ -20,7 +20,7 @@ impl ReadOperation for ListLedger {
         tag: "Ledger",
         summary: "List the ledger",
         description: "One row for each agreement, movement and obligation, drafts included, oldest first. Amounts are on the rows of movements, so a page must not be summed to get the totals of agreements. `search` matches titles and the names of counterparties as they are now. To export the ledger, add `limit` to `offset` while `pagination.has_more` is `true`.",
-        agent: "One row for each thing owed or owing, over all workspaces: agreements, payments, promises. `done` false with `due_at` in the past means overdue; send `include_done`: false to leave out what is settled. Amounts are on payment rows only, so don't sum a page. Next: the `get_` tool of the row's `row_type`.",
+        agent: "One row for each agreement, payment and obligation over all workspaces, drafts included. A payment or obligation with `done` false and `due_at` in the past is overdue, unless its agreement is a draft; send `include_done`: false to leave out what is settled. Amounts are on payment rows only, so don't sum a page. Next: the `get_` tool of the row's `row_type`.",
         success: &[(200, "A page of ledger rows.")],
         headers: &[],
     };

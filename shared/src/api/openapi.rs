@@ -589,14 +589,14 @@ const ERRORS: &[(u16, &str, &str, GivenBy)] = &[
     (
         500,
         "InternalError",
-        "Something went wrong on our side. It is safe to try again with the same Idempotency-Key.",
+        "Something went wrong on our side, and the request may have been done. If you sent an Idempotency-Key, it is safe to repeat it.",
         GivenBy::All,
     ),
 ];
 
 /// What the gateway answers in place of the service: status, name, when, its words, and the header that it may have.
 const OF_GATEWAY: &[(u16, &str, &str, &str, Option<&str>)] = &[
-    (413, "TooLarge", "The gateway takes no request of this size.", "Request Entity Too Large", None),
+    (413, "TooLarge", "The request is larger than the gateway accepts.", "Request Entity Too Large", None),
     (
         429,
         "TooManyRequests",
@@ -607,7 +607,7 @@ const OF_GATEWAY: &[(u16, &str, &str, &str, Option<&str>)] = &[
     (
         503,
         "Unavailable",
-        "The gateway could not reach the service. Wait, then send it again with the same Idempotency-Key.",
+        "The gateway could not reach the service. Wait, then repeat it, with the same Idempotency-Key if you sent one.",
         "Service Unavailable",
         Some("retry-after"),
     ),

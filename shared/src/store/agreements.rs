@@ -30,7 +30,7 @@ list_query! {
         workspace_id: Option<WorkspaceId>,
         /// In this state only; empty means any.
         lifecycle: Filter<Lifecycle>,
-        /// A part of the name, whatever its case or composition.
+        /// A part of the name, in any letter case.
         search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
     }
 }

@@ -45,7 +45,7 @@ impl Record for Contact {
 list_query! {
     /// Which contacts are listed.
     pub struct ContactQuery {
-        /// A part of the text, whatever its case or composition.
+        /// A part of the name or the email address, in any letter case.
         search: Search<{ limits::SEARCH_CHARS_MAX }>,
         /// With exactly this reference only; at most one contact has it.
         external_reference: Option<ExternalReference>,

@@ -46,7 +46,7 @@ list_query! {
         trust_id: Option<TrustId>,
         /// In this phase only; empty means any.
         phase: Filter<Phase>,
-        /// A part of the label, whatever its case or composition.
+        /// A part of the label, in any letter case.
         search: Search<{ limits::SEARCH_CHARS_MAX }>,
         /// With exactly this reference only; at most one item has it.
         external_reference: Option<ExternalReference>,

@@ -44,7 +44,7 @@ list_query! {
         product: Option<LedgerProduct>,
         /// Of this workspace only.
         workspace_id: Option<WorkspaceId>,
-        /// A part of the title, or of the name of a counterparty, whatever its case or composition.
+        /// A part of the title, or of the name of a counterparty, in any letter case.
         search: Search<{ limits::SEARCH_CHARS_MAX }>,
         /// Whether finished rows are listed too.
         include_done: Flag<true>,

@@ -42,7 +42,7 @@ list_query! {
         state: Filter<MovementState>,
         /// Of this agreement only.
         agreement_id: Option<AgreementId>,
-        /// A part of the purpose, of the reference, or of the agreement's name, whatever its case or composition.
+        /// A part of the purpose, of the reference, or of the agreement's name, in any letter case.
         search: Search<{ limits::SEARCH_CHARS_MAX }>,
     }
 }

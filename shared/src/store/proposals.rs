@@ -37,7 +37,7 @@ list_query! {
 pub struct ProposalFilter {
     /// Of this action only.
     pub action: Option<ProposalAction>,
-    /// A part of the agreement's name when the proposal was made, whatever its case or composition.
+    /// A part of the agreement's name when the proposal was made, in any letter case.
     pub search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
 }
 

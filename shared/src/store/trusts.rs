@@ -25,7 +25,7 @@ list_query! {
     pub struct TrustQuery {
         /// Of this workspace only.
         workspace_id: Option<WorkspaceId>,
-        /// A part of the formal name, whatever its case or composition.
+        /// A part of the formal name, in any letter case.
         search: Search<{ limits::SEARCH_CHARS_MAX }>,
         /// With exactly this reference only; at most one trust has it.
         external_reference: Option<ExternalReference>,

@@ -81,7 +81,7 @@ impl Record for Workspace {
 list_query! {
     /// Which workspaces are listed.
     pub struct WorkspaceQuery {
-        /// A part of the text, whatever its case or composition.
+        /// A part of the name or the internal reference, in any letter case.
         search: Search<{ limits::SEARCH_CHARS_MAX }>,
     }
 }

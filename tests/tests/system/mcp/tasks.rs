@@ -69,7 +69,7 @@ fn check(place: &str, step: &Value, called: &Called, known: &BTreeMap<String, Va
     assert_eq!(called.response()["status"], step["status"], "{place}: {answer}");
     for (pointer, expected) in step["expect"].as_object().into_iter().flatten() {
         let found = answer.pointer(pointer).unwrap_or(&Value::Null);
-        match expected["has"].as_str() {
+        match filled(&expected["has"], known).as_str() {
             Some(part) => assert!(found.to_string().contains(part), "{place}: {pointer} has no {part}: {answer}"),
             None => assert_eq!(*found, filled(expected, known), "{place}: {pointer} of {answer}"),
         }
