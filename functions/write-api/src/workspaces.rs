@@ -47,7 +47,7 @@ impl WriteOperation for AddWorkspaceContact {
         tag: "Workspaces",
         summary: "Add a contact to a workspace",
         description: "The contact then appears in the workspace's people. Adding it twice changes nothing.",
-        agent: "Lists a contact among a workspace's people. It gives them no part in any agreement and contacts nobody; adding someone again has no effect. `add_agreement_participant` does this by itself.",
+        agent: "Lists a contact among a workspace's people. It adds them to no agreement and sends no message; adding a contact again has no effect. `add_agreement_participant` does this too.",
         success: &[(201, "The workspace, with the contact among its people.")],
         headers: &[],
     };
