@@ -31,7 +31,7 @@ ZIPPED = --output-format zip --lambda-dir target/lambda-zip
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
 
-.PHONY: help run test test-browser test-aws test-stack conformance check bench bench-api bench-start generate watch build package deploy destroy localstack
+.PHONY: help run test test-browser test-aws test-stack conformance check bench generate watch build package deploy destroy localstack
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,7 +75,7 @@ bench: ## Figures: calls, lists, pages, deliveries, start and size of functions;
 	$(LAMBDA_TOOLS); $(call build_functions,$(ZIPPED),hello)
 	COUNTERSIGN_FUNCTIONS=target/lambda cargo run --release -p tests --no-default-features --bin bench_start
 
-generate: ## Writes shared/openapi.json, the routes in infra/template.yaml and the table in docs/trust-funding.md
+generate: ## Writes what derives from the code: the API document, agents' tools, /docs, the template's routes, a table in docs
 	cargo run -p local --bin generate
 
 watch: ## Functions served by `cargo lambda watch`, rebuilt on every change
@@ -89,11 +89,16 @@ package: ## The functions zipped, target/lambda-zip/NAME/bootstrap.zip, with wha
 	$(LAMBDA_TOOLS); $(call build_functions,$(ZIPPED))
 	scripts/package
 
+# What CloudFormation would say about a stage without a fitting name only after everything is built and uploaded.
+NAMED = [[ "$(STAGE)" =~ ^[a-z][a-z0-9-]{0,19}$$ ]] || { echo "STAGE is the name of the stage, such as STAGE=prod: a lowercase letter, then up to 19 of a-z, 0-9 and -" >&2; exit 2; }
+
 deploy: ## Deploys STAGE to AWS; shows what changes and asks first. PARAMETERS="DomainName=…", ARCH=x86-64
+	@$(NAMED)
 	arch="$(ARCH_OF_STAGE)"; $(MAKE) package ARCH="$$arch"
 	arch="$(ARCH_OF_STAGE)"; scripts/stack deploy "$(STAGE)" Architecture="$${arch//-/_}" $(PARAMETERS)
 
 destroy: ## Removes STAGE from AWS; refuses while there are data, unless LOSE_DATA or KEEP_DATA say what becomes of them
+	@$(NAMED)
 	scripts/stack destroy "$(STAGE)"
 
 localstack: ## A stage on LocalStack and a first session there; takes Docker and LOCALSTACK_AUTH_TOKEN

@@ -55,8 +55,8 @@ impl ReadOperation for GetAgreement {
         path: "/api/v1/agreements/{agreement_id}",
         tag: "Agreements",
         summary: "Get an agreement",
-        description: "In full. Of a draft, `publish_blockers` lists all that is in the way of publication. What time does to an active agreement (a countdown that ends, its completion or expiry) is written down up to 90 seconds later; what is proposed or decided is judged by the moment.",
-        agent: "One agreement in full: stages, gates and whom each waits on (`waiting_on`), documents, participants. Of a draft, `publish_blockers` says all that keeps it from publication, and `proposal_ready` whether publication can be proposed now. A person sets up the rest at `app_url`; you can add participants and emails.",
+        description: "In full. For a draft, `publish_blockers` lists everything that prevents publication. Changes caused by time (a countdown that ends, completion or expiry) may be recorded up to 90 seconds late; proposals and decisions always use the current time.",
+        agent: "One agreement in full: stages, gates and whom each waits on (`waiting_on`), documents, participants. For a draft, `publish_blockers` lists everything that prevents publication, and `proposal_ready` says whether publication can be proposed now. You can add participants and emails; a person sets up the rest at `app_url`. Next: `create_proposal`.",
         success: &[(200, "The agreement.")],
         headers: &[],
     };

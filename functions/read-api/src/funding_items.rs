@@ -74,7 +74,7 @@ impl ReadOperation for GetFundingItem {
         path: "/api/v1/funding-items/{item_id}",
         tag: "Funding",
         summary: "Get a funding item",
-        description: "Its `ETag` is what a PATCH may send as `If-Match`. An item is open again in the moment in which its agreement is cancelled or its expiry is written down.",
+        description: "Its `ETag` is what a PATCH may send as `If-Match`. An item reopens as soon as its agreement is cancelled or recorded as expired.",
         agent: "One asset: its `phase`, `missing_facts` (what `update_funding_item` must add before it is `ready`), and whom it waits on. The note has its `etag` for `if_match`.",
         success: &[(200, "The funding item.")],
         headers: &["etag"],

@@ -50,7 +50,7 @@ impl ReadOperation for GetObligation {
         path: "/api/v1/obligations/{obligation_id}",
         tag: "Obligations",
         summary: "Get an obligation",
-        description: "In full, with what is due and overdue now. That of a cancelled or expired agreement is `cancelled`, unless it was confirmed before.",
+        description: "In full, with what is due and overdue now. If its agreement was cancelled or expired, the obligation is `cancelled`, unless it had been confirmed.",
         agent: "One promise with every occurrence: `overdue` is past due, `satisfied` is claimed, `confirmed` is acknowledged by the other side. Triggers and confirmations are made by people in the app, not here.",
         success: &[(200, "The obligation.")],
         headers: &[],

@@ -54,7 +54,7 @@ impl WriteOperation for AddParticipant {
         tag: "Agreements",
         summary: "Add a participant to a draft",
         description: "A contact that takes part already gets the new roles in addition, with status 200; no second participant is created. The contact also joins the workspace's people. An agreement has at most 100 participants.",
-        agent: "Gives a contact roles in a draft; a contact that takes part gets the roles in addition. Refused once the agreement is published. It invites nobody: that happens on publication. Next: `get_agreement` to read `publish_blockers`.",
+        agent: "Gives a contact roles in a draft; an existing participant gains these roles. Refused once the agreement is published. It invites nobody: that happens on publication. Next: `get_agreement` to read `publish_blockers`.",
         success: &[
             (201, "The new participant."),
             (200, "The participant that the contact was already, with the roles merged."),

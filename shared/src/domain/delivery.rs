@@ -37,6 +37,9 @@ pub struct Delivery {
     /// How often it was replayed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replays: u32,
+    /// Whether it is quarantined: no attempt could be made, and none was made since.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_quarantined: bool,
     /// The last attempts, the oldest first.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
@@ -45,6 +48,11 @@ pub struct Delivery {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// The state of a delivery, with what belongs to it (architecture, section 5).
@@ -248,6 +256,7 @@ impl Delivery {
             failures: 0,
             attempted: 0,
             replays: 0,
+            is_quarantined: false,
             attempts: Vec::new(),
         }
     }

@@ -428,7 +428,7 @@ impl Example for FundingItemReopenedData {
 pub struct WorkspaceData {
     /// The workspace that the event is about.
     pub workspace_id: WorkspaceId,
-    /// By what it was activated.
+    /// How it was activated.
     pub authorization: Authorization,
 }
 
@@ -442,7 +442,7 @@ impl Example for WorkspaceData {
 /// What a test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TestData {
-    /// That it is one.
+    /// A sentence that says so.
     pub message: &'static str,
 }
 

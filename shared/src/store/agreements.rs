@@ -28,7 +28,7 @@ list_query! {
     pub struct AgreementQuery {
         /// Of this workspace only.
         workspace_id: Option<WorkspaceId>,
-        /// In this state only; empty means any.
+        /// In this state only.
         lifecycle: Filter<Lifecycle>,
         /// A part of the name, in any letter case.
         search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,

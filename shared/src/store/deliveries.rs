@@ -29,6 +29,8 @@ const STATE: &str = "state";
 const DUE_AT: &str = "due_at";
 /// The attribute of a delivery that holds the type of its event.
 const TYPE: &str = "event_type";
+/// The attribute of a delivery that says that it is quarantined.
+const IS_QUARANTINED: &str = "is_quarantined";
 
 /// What names a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -151,17 +153,18 @@ impl Store {
 
     /// Takes a delivery out of quarantine, and makes it due again.
     pub async fn release_delivery(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
-        let quarantined = Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event));
-        let mut changes = vec![quarantined];
+        let mut changes = Vec::new();
         let is_open = |state| !matches!(state, DeliveryState::Delivered | DeliveryState::Held);
         if let Some(before) = self.delivery(key).await?.filter(|before| is_open(before.state())) {
             let after = before.replayed(due_at);
             changes.extend(next_state(key.org, &before, &after)?);
         }
+        out_of_quarantine(&mut changes, key);
         self.change(changes).await.map(|_| ())
     }
 
-    /// Quarantines a delivery that can't be processed: the organization sees it, and it is no longer due.
+    /// Quarantines a delivery that can't be processed: the organization sees it, and it is no longer due. Its message shows
+    /// again a few times; what is written of the delivery then takes it out of quarantine.
     pub async fn quarantine_delivery(
         &self,
         key: DeliveryKey,
@@ -172,7 +175,15 @@ impl Store {
             keys::quarantined_delivery(key.org, key.endpoint, key.event),
             &Quarantined { event_id: key.event, at: now },
         )?;
-        self.change(vec![Change::Put(quarantined), Change::Delete(key.due(due_at))]).await.map(|_| ())
+        let mark = Update {
+            key: key.key(),
+            expression: "SET #quarantined = :true ADD #version :one",
+            condition: "attribute_exists(#state)",
+            names: vec![("#quarantined", IS_QUARANTINED), ("#version", VERSION), ("#state", STATE)],
+            values: vec![(":true", AttributeValue::Bool(true)), (":one", AttributeValue::N("1".to_owned()))],
+        };
+        let changes = vec![Change::Put(quarantined), Change::Delete(key.due(due_at)), Change::Update(mark)];
+        self.change(changes).await.map(|_| ())
     }
 
     /// The next undelivered deliveries of an endpoint that are in some states, from an event on, in the order of the events.
@@ -425,13 +436,23 @@ pub fn replay(
 ) -> Result<Changes, StoreError> {
     let org = call.org();
     let mut changes = next_state(org, before, after)?;
-    changes.push(Change::Delete(keys::quarantined_delivery(org, after.endpoint_id, after.event_id)));
+    out_of_quarantine(&mut changes, key_of(org, after));
     Ok(Changes::by_admin(call, admin, changes))
 }
 
-/// The changes that give a delivery its next state, and move its entry of the due index.
+/// Adds the change that takes a delivery out of quarantine, unless it is there: a record of an earlier release does not say
+/// that it is quarantined.
+fn out_of_quarantine(changes: &mut Vec<Change>, key: DeliveryKey) {
+    let change = Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event));
+    if !changes.contains(&change) {
+        changes.push(change);
+    }
+}
+
+/// The changes that give a delivery its next state, move its entry of the due index, and take it out of quarantine.
 fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Result<Vec<Change>, StoreError> {
     let key = key_of(org, after);
+    let after = &Delivery { is_quarantined: false, ..after.clone() };
     let mut item = to_versioned_item(key.key(), after, before.version() + 1)?;
     if let Progress::Delivered { at } = after.progress {
         let drop_at = at.plus_seconds(limits::DELIVERED_KEPT_S).unix_s();
@@ -444,7 +465,11 @@ fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Res
     } else if was_open {
         changes.push(Change::Delete(keys::undelivered_row(org, key.endpoint, key.event)));
     }
-    let (was_due, is_due) = (before.due_at(), after.due_at());
+    if before.is_quarantined {
+        out_of_quarantine(&mut changes, key);
+    }
+    // The entry of what is quarantined is gone.
+    let (was_due, is_due) = (before.due_at().filter(|_| !before.is_quarantined), after.due_at());
     if was_due != is_due {
         changes.extend(was_due.map(|at| Change::Delete(key.due(at))));
         changes.extend(is_due.map(|at| Change::Put(key.due(at).into_item())));

@@ -44,7 +44,7 @@ list_query! {
         workspace_id: Option<WorkspaceId>,
         /// Of this trust only.
         trust_id: Option<TrustId>,
-        /// In this phase only; empty means any.
+        /// In this phase only.
         phase: Filter<Phase>,
         /// A part of the label, in any letter case.
         search: Search<{ limits::SEARCH_CHARS_MAX }>,

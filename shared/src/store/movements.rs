@@ -38,7 +38,7 @@ use crate::wire::page::{Filter, Page, Search, list_query};
 list_query! {
     /// Which movements are listed.
     pub struct MovementQuery {
-        /// In this state only; empty means any.
+        /// In this state only.
         state: Filter<MovementState>,
         /// Of this agreement only.
         agreement_id: Option<AgreementId>,

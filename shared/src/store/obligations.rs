@@ -30,7 +30,7 @@ list_query! {
         workspace_id: Option<WorkspaceId>,
         /// Of this agreement only.
         agreement_id: Option<AgreementId>,
-        /// In this state only; empty means any.
+        /// In this state only.
         state: Filter<ObligationState>,
     }
 }

@@ -25,7 +25,7 @@ use crate::wire::text::Folded;
 list_query! {
     /// Which proposals are listed.
     pub struct ProposalQuery {
-        /// In this state only; empty means any.
+        /// In this state only.
         state: Filter<ProposalState>,
         /// For this agreement only.
         agreement_id: Option<AgreementId>,

@@ -106,7 +106,7 @@ pub fn check_line(text: &str, chars_max: usize) -> Result<String, (FieldCode, St
 /// The description of a type of texts that [`check_line`] accepts.
 pub(crate) fn line_description(about: &str, chars_max: usize) -> String {
     format!(
-        "{} One line of up to {chars_max} characters, of which one at least can be seen. Control characters, line and paragraph separators and characters that change the direction of text are refused. Blanks around it are removed.",
+        "{} One line of up to {chars_max} characters, at least one of them visible. Control characters, line and paragraph separators and characters that change the direction of text are refused. Leading and trailing blanks are removed.",
         about.trim()
     )
 }

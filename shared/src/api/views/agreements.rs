@@ -475,7 +475,7 @@ pub struct BlockerView {
     pub code: FieldCode,
     /// What is missing and what would help, for a person.
     pub message: &'static str,
-    /// Where a person sets it right.
+    /// Where a person can fix it.
     pub url: String,
     /// The stage that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]

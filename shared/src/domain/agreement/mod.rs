@@ -288,7 +288,7 @@ pub struct SafeTerms {
     /// The discount as a decimal string: `"0.20"` is 20% off.
     #[schema(required = true)]
     pub discount_rate: Option<String>,
-    /// Most favoured nation.
+    /// Most favored nation.
     pub mfn: bool,
     /// Pro-rata rights.
     pub pro_rata: bool,

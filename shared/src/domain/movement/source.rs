@@ -21,7 +21,7 @@ text_enum! {
         RecipientConfirmed = "recipient_confirmed",
         /// A document of the receiving bank says so.
         BankDocumented = "bank_documented",
-        /// Data of the receiving bank say so.
+        /// Data from the receiving bank says so.
         BankVerified = "bank_verified",
     }
 }

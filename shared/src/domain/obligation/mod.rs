@@ -67,7 +67,7 @@ text_enum! {
         Satisfied = "satisfied",
         /// The other side, or a member, has confirmed that all is done.
         Confirmed = "confirmed",
-        /// It is owed no more.
+        /// It is no longer owed.
         Cancelled = "cancelled",
     }
 }

@@ -424,6 +424,26 @@ async fn a_rollback_keeps_what_the_earlier_release_knows() {
     }
 }
 
+/// Before anything is built, made or removed.
+#[tokio::test]
+async fn a_stage_without_a_fitting_name_is_refused_at_once() {
+    if !is_wanted() {
+        return;
+    }
+    for stage in ["", "STAGE=Prod", "STAGE=1", "STAGE=a_b", "STAGE=a-stage-of-21-letters"] {
+        for goal in ["deploy", "destroy"] {
+            let aws = Aws::new();
+            aws.program("packager", "#!/bin/sh\necho packager \"$@\"\n");
+            let mut command = Command::new("make");
+            command.current_dir(Path::new(SCRIPTS).join("..")).arg(format!("MAKE={}", aws.path("packager").display()));
+            command.env_remove("STAGE").arg(goal).args(Some(stage).filter(|stage| !stage.is_empty()));
+            let ran = aws.ran(command, &[]).await;
+            ran.refused("STAGE is the name of the stage, such as STAGE=prod");
+            assert!(ran.calls.is_empty() && !ran.text().contains("packager"), "{}", ran.text());
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_stage_keeps_its_processor_unless_told() {
     if !is_wanted() {

@@ -105,4 +105,8 @@ fn what_a_stage_costs_without_calls_is_multiplied_right() {
         compared += 1;
     }
     assert_eq!(compared, 4);
+    // Those by route are metrics of their own in the bill, and nothing reads them.
+    let stages: Vec<&Value> = template::resources("AWS::ApiGatewayV2::Stage").map(|(_, stage)| stage).collect();
+    assert_eq!(stages.len(), 1);
+    assert_eq!(stages[0]["DefaultRouteSettings"]["DetailedMetricsEnabled"], false);
 }

@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use shared::crypto::keyring::Keyring;
-use shared::domain::delivery::{Delivery, DeliveryState, FailureClass, Outcome};
+use shared::domain::delivery::{Claim, Delivery, DeliveryState, FailureClass, Outcome};
 use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::time::Timestamp;
+use shared::limits;
 use shared::store::Item;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::keys::{self, Due, Key};
@@ -353,6 +354,38 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
         endpoints.iter().flat_map(|state| state.quarantined.iter().map(|_| state.endpoint.id())).collect();
     assert_eq!(quarantined, [wakes[1].delivery.endpoint]);
     assert_eq!(cloud.due(Due::Delivery).await.len(), 1);
+}
+
+/// The message of what is quarantined shows again a few times, and an operator can move it back.
+#[tokio::test]
+async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
+    let cloud = Cloud::new().await;
+    cloud.subscriber(&[]).await;
+    cloud.happens().await;
+    let wake = cloud.relayed().await[0];
+    let store = cloud.org.stack().table().store();
+    let quarantined = async || {
+        let endpoints = store.endpoints(cloud.org.id).await.expect("the store answers");
+        endpoints.iter().map(|state| state.quarantined.len()).sum::<usize>()
+    };
+    let mut now = Timestamp::now();
+    // A second one, whose end is that its endpoint is paused, is due no more.
+    for (is_paused, due) in [(false, 1), (true, 0)] {
+        let claim = Claim::begin(now);
+        store.claim_delivery(wake.delivery, claim, now).await.expect("the store answers").expect("it is due");
+        store.quarantine_delivery(wake.delivery, wake.due_at, now).await.expect("the store answers");
+        assert_eq!((quarantined().await, cloud.due(Due::Delivery).await.len()), (1, 0));
+
+        now = now.plus_seconds(limits::CLAIM_S + 1);
+        let claim = Claim::begin(now);
+        let again = store.claim_delivery(wake.delivery, claim, now).await.expect("the store answers");
+        let again = again.expect("it is due, and the first claim is over");
+        assert!(again.is_quarantined);
+        let after = if is_paused { again.held(now) } else { again.released() };
+        assert!(store.settle_delivery(cloud.org.id, &again, &after, None).await.expect("the store answers"));
+        assert_eq!((quarantined().await, cloud.due(Due::Delivery).await.len()), (0, due));
+        assert!(!cloud.delivery(wake).await.is_quarantined);
+    }
 }
 
 /// A function keeps the keys for minutes; what was sealed meanwhile with a newer one does not wait for that.
