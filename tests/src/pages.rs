@@ -52,6 +52,8 @@ pub struct Form {
     pub fields: Vec<(String, String)>,
     /// The names of those into which people type text.
     pub texts: BTreeSet<String>,
+    /// What people may choose: the values of each list and of each box, ticked or not.
+    pub choices: BTreeMap<String, Vec<String>>,
 }
 
 impl Form {
@@ -72,6 +74,28 @@ impl Form {
         form
     }
 
+    /// The form with the same record wherever one may be chosen: `record` in each list that offers it, every box ticked, and
+    /// each of these fields sent twice.
+    #[must_use]
+    pub fn choosing_only(&self, record: &str) -> Self {
+        let mut form = self.clone();
+        for (name, values) in &self.choices {
+            let is_offered = values.iter().any(|value| value == record);
+            let chosen = if is_offered { Some(record) } else { values.iter().map(String::as_str).find(|one| !one.is_empty()) };
+            form.fields.retain(|(field, _)| field != name);
+            let chosen = chosen.map(|value| (name.clone(), value.to_owned()));
+            form.fields.extend(std::iter::repeat_n(chosen, 2).flatten());
+        }
+        form
+    }
+
+    /// The ids that may be chosen in it.
+    #[must_use]
+    pub fn records(&self) -> BTreeSet<&str> {
+        let values = self.choices.values().flatten().map(String::as_str);
+        values.filter(|text| uuid::Uuid::try_parse(text).is_ok()).collect()
+    }
+
     /// The ids in it.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         let texts = self.action.split('/').chain(self.fields.iter().map(|(_, value)| value.as_str()));
@@ -90,6 +114,7 @@ fn forms(page: &Page) -> Vec<Form> {
         };
         let mut fields = Vec::new();
         let (mut buttons, mut texts) = (Vec::new(), BTreeSet::new());
+        let (mut choices, mut list) = (BTreeMap::<String, Vec<String>>::new(), None);
         let mut select = None;
         for element in inside.split('<').skip(1).filter_map(|element| element.split('>').next()) {
             let (tag, attributes) = element.split_once(' ').unwrap_or((element, ""));
@@ -99,6 +124,13 @@ fn forms(page: &Page) -> Vec<Form> {
             let is_choice = ["checkbox", "radio"].contains(&kind.as_str());
             let is_text = tag == "textarea" || tag == "input" && kind == "text";
             texts.extend(name.clone().filter(|_| is_text));
+            if tag == "select" {
+                list.clone_from(&name);
+            }
+            let offered = if tag == "option" { list.clone() } else { name.clone().filter(|_| is_choice) };
+            if let Some(name) = offered {
+                choices.entry(name).or_default().push(value.clone());
+            }
             match (tag, name) {
                 ("input", Some(name)) if !is_choice || attributes.contains(" checked") => fields.push((name, value)),
                 ("textarea", Some(name)) => fields.push((name, String::new())),
@@ -112,6 +144,7 @@ fn forms(page: &Page) -> Vec<Form> {
             action: action.clone(),
             fields: fields.iter().cloned().chain(button).collect(),
             texts: texts.clone(),
+            choices: choices.clone(),
         }));
     }
     forms

@@ -34,7 +34,8 @@ pub enum Beginning {
 /// Begins a draft with the id that its form carries: a form that is sent twice begins one draft.
 ///
 /// # Errors
-/// [`Error::NotFound`] at `workspace_id`, or at a party that is no contact.
+/// [`Error::NotFound`] at `workspace_id`, or at a party that is no contact; [`Error::Invalid`] at a party that is the same
+/// contact as an earlier one.
 pub async fn begin(
     by: &impl Writer,
     id: AgreementId,
@@ -51,6 +52,7 @@ pub async fn begin(
     let draft = match beginning {
         Beginning::Blank => Agreement::draft(new, scope.actor().clone(), scope.now()).with_id(id),
         Beginning::Template(template, parties) => {
+            template.check_parties(parties).map_err(Error::Invalid)?;
             let contacts = scope.store().contacts(parties.values().copied()).await?;
             let unknown = parties.iter().find(|(_, id)| contacts.iter().all(|contact| contact.id != **id));
             if let Some((party, _)) = unknown {

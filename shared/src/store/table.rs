@@ -1,6 +1,6 @@
 //! The calls of the SDK: strongly consistent, bounded in time, counted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Instant;
@@ -138,8 +138,11 @@ impl Store {
         Ok(output.item)
     }
 
-    /// Reads items by key, in the order of the keys. Missing items are left out.
+    /// Reads items by key, in the order of the keys. Missing items are left out. A key that is named again counts once:
+    /// two references of a record may lead to the same one, and a batch that has a key twice is refused.
     pub(super) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
+        let mut named = HashSet::with_capacity(keys.len());
+        let keys: Vec<Key> = keys.iter().filter(|key| named.insert(*key)).cloned().collect();
         let mut items = Vec::with_capacity(keys.len());
         // Some batches are under way together: who reads a few waits once.
         for some in keys.chunks(limits::BATCH_KEYS_MAX * limits::BATCHES_AT_ONCE) {

@@ -263,7 +263,7 @@ impl Handler for Create {
         let redirect = redirect_with_notice(&submitted, agreement_url(id), &title, line).await;
         match submitted.run(|| drafts::begin(&submitted, id, new.clone(), &beginning)).await {
             Ok(()) => Ok(redirect.into()),
-            Err(Error::NotFound(errors)) if !errors.is_empty() => again(errors).await,
+            Err(Error::NotFound(errors) | Error::Invalid(errors)) if !errors.is_empty() => again(errors).await,
             Err(error) => Err(error),
         }
     }

@@ -13,7 +13,7 @@ use super::{Agreement, AgreementKind, Label, NewAgreement, NewParticipant, Parti
 use crate::domain::actor::Actor;
 use crate::domain::ids::{AgreementId, ContactId, DocumentId, FieldId, ParticipantId};
 use crate::domain::time::Timestamp;
-use crate::wire::fields::FieldErrors;
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// A template.
 #[derive(Debug, Clone, Deserialize)]
@@ -99,6 +99,26 @@ pub fn find(key: &str) -> Option<&'static Template> {
 }
 
 impl Template {
+    /// Checks that no contact is two of the parties: who signs for both sides agrees with nobody.
+    ///
+    /// # Errors
+    /// `invalid_value` at `party.` and the key of each party whose contact is an earlier one's.
+    pub fn check_parties(&self, parties: &BTreeMap<String, ContactId>) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let mut labels: BTreeMap<ContactId, &str> = BTreeMap::new();
+        for party in &self.parties {
+            let Some(contact) = parties.get(&party.key) else { continue };
+            if let Some(earlier) = labels.get(contact) {
+                let message = format!("must be a different contact from “{earlier}”");
+                let field = format!("party.{}", party.key);
+                errors.extend(FieldErrors::one(field, FieldCode::InvalidValue, message));
+            } else {
+                labels.insert(*contact, &party.label);
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
     /// A draft that begins with this template. `parties` has the contact of each party that is known, by its key.
     ///
     /// # Errors
@@ -211,6 +231,21 @@ mod tests {
                 _ => false,
             };
             assert!(left.iter().all(is_expected), "{}: {left:?}", template.key);
+        }
+    }
+
+    #[test]
+    fn no_contact_is_two_parties() {
+        for template in all() {
+            let one = ContactId::new();
+            let parties = |of: &[Party]| of.iter().map(|party| (party.key.clone(), one)).collect();
+            let Some((first, others)) = template.parties.split_first() else { continue };
+            assert_eq!(template.check_parties(&parties(std::slice::from_ref(first))), Ok(()));
+            let refused = template.check_parties(&parties(&template.parties));
+            let fields: Vec<String> =
+                refused.err().into_iter().flat_map(FieldErrors::into_list).map(|error| error.field).collect();
+            let expected: Vec<String> = others.iter().map(|party| format!("party.{}", party.key)).collect();
+            assert_eq!(fields, expected, "{}", template.key);
         }
     }
 

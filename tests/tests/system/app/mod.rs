@@ -34,6 +34,7 @@ mod proposals;
 mod rare_states;
 mod reencryption;
 mod reference;
+mod same_record;
 mod search;
 mod second_factor;
 mod several_documents;
