@@ -13,7 +13,7 @@ use shared::domain::organization::Organization;
 use shared::domain::paper_signature::PaperSignature;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
-use shared::service::agreements::{AgreementInFull, AgreementReview};
+use shared::service::agreements::AgreementReview;
 
 use crate::access::{access_url, mail_to};
 use crate::agreement::agreement_url;
@@ -153,11 +153,11 @@ impl AgreementSummary {
 impl AgreementSummary {
     /// The summary with the obligations that the promises became, each with its state and its page.
     pub fn with_obligations(mut self, review: &AgreementReview, now: Timestamp) -> Self {
-        let AgreementInFull { agreement, contacts, .. } = &review.in_full;
+        let agreement = &review.in_full.agreement;
         for (row, promise) in self.promises.iter_mut().zip(&agreement.promises) {
             let found = review.obligations.iter().find(|obligation| obligation.promise_id() == promise.id);
             row.obligation = found.map(|obligation| {
-                let state = sentences::obligation_state(obligation, agreement, contacts, now);
+                let state = sentences::obligation_state(obligation, now);
                 (obligation_url(obligation.id()), state, obligation_badge(obligation, now))
             });
         }

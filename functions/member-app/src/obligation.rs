@@ -107,7 +107,8 @@ impl OccurrenceList {
         let zone = obligation.zone();
         let confirmed = occurrences.iter().filter(|found| found.state == OccurrenceState::Confirmed).count();
         let mut list = Self::default();
-        let (mut open, mut claimed, mut upcoming, mut skip) = (0, 0, 0, confirmed.saturating_sub(CONFIRMED_MAX));
+        let (mut open, mut claimed, mut upcoming, mut ended) = (0, 0, 0, 0);
+        let mut skip = confirmed.saturating_sub(CONFIRMED_MAX);
         list.older = skip + usize::try_from(obligation.confirmed_before()).unwrap_or(usize::MAX);
         for occurrence in occurrences {
             let fits = match occurrence.state {
@@ -119,6 +120,7 @@ impl OccurrenceList {
                     false
                 }
                 OccurrenceState::Confirmed => true,
+                OccurrenceState::Cancelled => counted(&mut ended, OPEN_MAX),
             };
             if fits {
                 let (act, waits_for) = act(occurrence);
@@ -133,7 +135,10 @@ impl OccurrenceList {
                 });
             } else if matches!(
                 occurrence.state,
-                OccurrenceState::Due | OccurrenceState::Overdue | OccurrenceState::Satisfied
+                OccurrenceState::Due
+                    | OccurrenceState::Overdue
+                    | OccurrenceState::Satisfied
+                    | OccurrenceState::Cancelled
             ) {
                 list.more += 1;
             }
@@ -156,6 +161,7 @@ fn occurrence_badge(state: OccurrenceState) -> Badge {
         OccurrenceState::Overdue => Badge { text: "Overdue", class: "red" },
         OccurrenceState::Satisfied => Badge { text: "To be confirmed", class: "amber" },
         OccurrenceState::Confirmed => Badge { text: "Confirmed", class: "green" },
+        OccurrenceState::Cancelled => Badge { text: "Cancelled", class: "quiet" },
     }
 }
 
@@ -186,7 +192,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     let (id, now): (ObligationId, _) = (request.path_id("id")?, request.now());
     let signed_in = request.signed_in()?;
     let ObligationReview { in_full, counting, is_live } = obligations::review(signed_in.scope(), id).await?;
-    let (obligation, agreement, contacts) = (&in_full.obligation, &in_full.agreement, &in_full.contacts);
+    let (obligation, agreement) = (&in_full.obligation, &in_full.agreement);
     let standing = obligation.standing(now);
     let member = signed_in.member().id();
     let act = |found: &Occurrence| match found.state {
@@ -204,7 +210,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
                 (Some(("confirm", "Confirm")), None)
             }
         }
-        OccurrenceState::Upcoming | OccurrenceState::Confirmed => (None, None),
+        OccurrenceState::Upcoming | OccurrenceState::Confirmed | OccurrenceState::Cancelled => (None, None),
     };
     let page = ObligationPage {
         layout: Layout::new(request),
@@ -212,7 +218,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         path: obligation_url(id),
         name: obligation.name().as_str().to_owned(),
         badge: obligation_badge(obligation, now),
-        status: sentences::obligation_state(obligation, agreement, contacts, now),
+        status: sentences::obligation_state(obligation, now),
         agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
         facts: facts(&in_full),
         triggers: obligation.triggers().iter().map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),

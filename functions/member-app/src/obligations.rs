@@ -100,6 +100,8 @@ struct ObligationRow {
     due: Option<String>,
     status: String,
     badge: Badge,
+    /// How many claims wait for a confirmation.
+    waiting: usize,
 }
 
 /// Shows the list.
@@ -136,8 +138,9 @@ impl Handler for List {
                 agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
                 parties: sentences::promise_parties(obligation.parties(), agreement, &contacts),
                 due,
-                status: sentences::obligation_state(obligation, agreement, &contacts, now),
+                status: sentences::obligation_state(obligation, now),
                 badge: obligation_badge(obligation, now),
+                waiting: obligation.waiting_claims().count(),
             })
         };
         let any = StateOption { value: "", text: "Any", is_selected: state.is_none() };

@@ -374,7 +374,7 @@ impl Shown {
                     thing: LedgerThing::Obligation(obligation.id()),
                     title: obligation.name().as_str().to_owned(),
                     state: obligation.state().into(),
-                    status_sentence: sentences::obligation_state(obligation, agreement, &records.contacts, now),
+                    status_sentence: sentences::obligation_state(obligation, now),
                     due_at: obligation.next_due_at(),
                     payment: None,
                 }

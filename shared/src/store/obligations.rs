@@ -30,7 +30,7 @@ list_query! {
         workspace_id: Option<WorkspaceId>,
         /// Of this agreement only.
         agreement_id: Option<AgreementId>,
-        /// In this state only.
+        /// In this state only. With a satisfied occurrence and another one due it is `open`.
         state: Filter<ObligationState>,
     }
 }
@@ -95,6 +95,9 @@ impl OrgStore {
 
     /// The same, those that are due first first: what is overdue, what is due next, and then all for which nothing is due. It
     /// comes with their agreements, which the rows name, so that both are read at once.
+    ///
+    /// Decision: people who ask for what is `satisfied` want to see what waits for a confirmation, also where something else of
+    /// the obligation is still to be done. Clients get the state of the record, which their filter names.
     pub(crate) async fn obligations_by_due(
         &self,
         query: &ObligationQuery,
@@ -109,7 +112,7 @@ impl OrgStore {
         )?;
         let rows: Option<Vec<ObligationRow>> = rows.into_iter().collect();
         let rows = rows.ok_or_else(|| StoreError::Unreadable("decoding a row of an obligation".to_owned()))?;
-        let rows = rows.into_iter().map(|row| told(row, &known.ended)).filter(|row| query.lets_through(row));
+        let rows = rows.into_iter().map(|row| told(row, &known.ended)).filter(|row| query.lets_people_see(row));
         let mut rows: Vec<(i64, ObligationId, AgreementId)> =
             rows.map(|row| (row.next_due_ms.unwrap_or(i64::MAX), row.id, row.agreement_id)).collect();
         rows.sort_unstable();
@@ -141,9 +144,20 @@ impl ObligationQuery {
     }
 
     fn lets_through(&self, row: &ObligationRow) -> bool {
+        self.is_of_parts(row) && self.state.get().is_none_or(|wanted| row.state == wanted)
+    }
+
+    /// The same on pages, where what waits for a confirmation is asked for by any claim that waits.
+    fn lets_people_see(&self, row: &ObligationRow) -> bool {
+        match self.state.get() {
+            Some(ObligationState::Satisfied) => self.is_of_parts(row) && row.claims > 0,
+            _ => self.lets_through(row),
+        }
+    }
+
+    fn is_of_parts(&self, row: &ObligationRow) -> bool {
         self.workspace_id.is_none_or(|wanted| row.workspace_id == wanted)
             && self.agreement_id.is_none_or(|wanted| row.agreement_id == wanted)
-            && self.state.get().is_none_or(|wanted| row.state == wanted)
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) struct ObligationRow {
 pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Timestamp) -> Vec<ObligationRow> {
     let row = |obligation: &Obligation| ObligationRow {
         link: Link { url: own_obligation_url(by, obligation.id()), text: obligation.name().as_str().to_owned() },
-        status: sentences::obligation_state(obligation, &view.agreement, &view.contacts, now),
+        status: sentences::obligation_state(obligation, now),
         badge: obligation_badge(obligation, now),
         verb: is_live(view, obligation).then(|| waiting(obligation, by, now)).flatten(),
     };
@@ -188,9 +188,9 @@ fn page(
     let mut acts = own_acts(view, obligation, (by.id(), by.name().as_str()), now);
     let more_acts = acts.len().saturating_sub(ACTS_MAX);
     acts.truncate(ACTS_MAX);
-    let (agreement, contacts) = (&view.agreement, &view.contacts);
+    let agreement = &view.agreement;
     let mut facts =
-        vec![("Who owes it to whom", sentences::promise_parties(obligation.parties(), agreement, contacts))];
+        vec![("Who owes it to whom", sentences::promise_parties(obligation.parties(), agreement, &view.contacts))];
     if let Some(promise) = agreement.promise(obligation.promise_id()) {
         facts.push(("Due", sentences::promise_terms(&promise.terms)));
     }
@@ -205,7 +205,7 @@ fn page(
         agreement: agreement.name.as_str().to_owned(),
         name: obligation.name().as_str().to_owned(),
         badge: obligation_badge(obligation, now),
-        status: sentences::obligation_state(obligation, agreement, contacts, now),
+        status: sentences::obligation_state(obligation, now),
         facts,
         is_standing: obligation.standing(now).is_some(),
         acts,

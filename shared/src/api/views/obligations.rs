@@ -10,7 +10,6 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::operation::Output;
 use crate::domain::agreement::promise::{Promise, PromiseKind, PromiseTerms};
 use crate::domain::agreement::{Agreement, Label};
-use crate::domain::contact::Contact;
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ParticipantId, PromiseId, TriggerId, WorkspaceId};
 use crate::domain::obligation::{
@@ -162,7 +161,7 @@ pub struct StandingView {
 
 impl ObligationView {
     /// Shows an obligation in a list.
-    fn in_list(obligation: &Obligation, agreement: &Agreement, contacts: &[Contact], now: Timestamp) -> Self {
+    fn in_list(obligation: &Obligation, now: Timestamp) -> Self {
         let parties = obligation.parties();
         Self {
             id: obligation.id(),
@@ -171,7 +170,7 @@ impl ObligationView {
             name: obligation.name().clone(),
             kind: obligation.kind(),
             state: obligation.state(),
-            state_sentence: sentences::obligation_state(obligation, agreement, contacts, now),
+            state_sentence: sentences::obligation_state(obligation, now),
             promisor_participant_ids: parties.promisors().iter().copied().collect(),
             promisee_participant_ids: parties.promisees().iter().copied().collect(),
             next_due_at: obligation.next_due_at(),
@@ -186,24 +185,17 @@ impl ObligationView {
     /// Shows an obligation in full, as of a moment.
     #[must_use]
     pub fn in_full(found: &ObligationInFull, now: Timestamp) -> Self {
-        let ObligationInFull { obligation, agreement, contacts } = found;
+        let obligation = &found.obligation;
         Self {
             occurrences: Some(obligation.occurrences(now).into_iter().map(OccurrenceView::from).collect()),
-            ..Self::in_list(obligation, agreement, contacts, now)
+            ..Self::in_list(obligation, now)
         }
     }
 
     /// Shows a page of obligations, as of a moment.
     #[must_use]
     pub fn page(found: ObligationPage, now: Timestamp) -> Page<Self> {
-        let ObligationPage { page, agreements, contacts } = found;
-        let Page { data, pagination } = page;
-        // None is without its agreement, which is never deleted.
-        let show = |obligation: Obligation| {
-            let agreement = agreements.get(&obligation.agreement_id())?;
-            Some(Self::in_list(&obligation, agreement, &contacts, now))
-        };
-        Page { data: data.into_iter().filter_map(show).collect(), pagination }
+        found.page.map(|obligation| Self::in_list(&obligation, now))
     }
 }
 

@@ -254,6 +254,7 @@ impl History {
             let known = self.sheet.known.get(&found.sequence).cloned().unwrap_or_default();
             let state = match (known.claimed, known.confirmed) {
                 (_, Some(_)) => OccurrenceState::Confirmed,
+                _ if self.sheet.cancelled_at.is_some() => OccurrenceState::Cancelled,
                 (Some(_), None) => OccurrenceState::Satisfied,
                 (None, None) if as_of > found.due_at => OccurrenceState::Overdue,
                 (None, None) if found.due_from.is_some_and(|from| as_of >= from) => OccurrenceState::Due,

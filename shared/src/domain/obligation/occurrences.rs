@@ -8,7 +8,9 @@
 //! interval of each verification, early ones included. Its next verification is due from a quarter of the interval before,
 //! but at most [`limits::DUE_AHEAD_DAYS`] days.
 //!
-//! Decision: a cancelled obligation stays as it was when it was cancelled, without what would have come later.
+//! Decision: what was due of a cancelled obligation, or was said to be done and not confirmed, is `cancelled` with it, whether
+//! a member cancelled it or its agreement ended. What was confirmed stays so, and what would have come later is left out. The
+//! state is an addition to those that the API had: a claim that nobody will confirm is not `satisfied`, which asks for an act.
 
 use std::num::NonZeroU16;
 
@@ -45,6 +47,8 @@ text_enum! {
         Satisfied = "satisfied",
         /// The other side, or a member, has confirmed it.
         Confirmed = "confirmed",
+        /// It was not confirmed when its obligation was cancelled, and is no longer owed.
+        Cancelled = "cancelled",
     }
 }
 
@@ -208,7 +212,9 @@ impl Obligation {
     }
 
     fn open_occurrence(&self, open: Open, as_of: Timestamp) -> Occurrence {
-        let state = if as_of > open.due_at {
+        let state = if self.cancellation.is_some() {
+            OccurrenceState::Cancelled
+        } else if as_of > open.due_at {
             OccurrenceState::Overdue
         } else if as_of >= open.due_from {
             OccurrenceState::Due
@@ -229,6 +235,7 @@ impl Obligation {
 
     fn said_occurrence(&self, said: &SaidOf) -> Occurrence {
         let (state, satisfied, confirmed) = match &said.said {
+            Said::Satisfied { claim } if self.cancellation.is_some() => (OccurrenceState::Cancelled, Some(claim), None),
             Said::Satisfied { claim } => (OccurrenceState::Satisfied, Some(claim), None),
             Said::Confirmed { claim, confirmation } => (OccurrenceState::Confirmed, Some(claim), Some(confirmation)),
             Said::Verified { verification } => (OccurrenceState::Confirmed, None, Some(verification)),

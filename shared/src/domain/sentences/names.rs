@@ -7,8 +7,12 @@ use crate::domain::ids::ParticipantId;
 
 /// The names of participants in short: the first, and the number of the others.
 pub(super) fn names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
-    let found = each_name(agreement, ids, contacts);
-    match found.as_slice() {
+    in_short(&each_name(agreement, ids, contacts))
+}
+
+/// Names in short: the first, and the number of the others.
+pub(super) fn in_short(names: &[&str]) -> String {
+    match names {
         [first, rest @ ..] if rest.len() > 1 => format!("{first} and {} others", rest.len()),
         few => listed(few),
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::names::{all_names, counted, names};
+use super::names::{all_names, counted, in_short};
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::promise::{Parties, Promise, PromiseTerms};
@@ -10,8 +10,7 @@ use crate::domain::contact::Contact;
 use crate::domain::day::Day;
 use crate::domain::ids::ParticipantId;
 use crate::domain::obligation::{
-    CancelCause, Obligation, ObligationState, Occurrence, OccurrenceOrigin, OccurrenceState, Standing, StandingState,
-    Word,
+    CancelCause, Obligation, ObligationState, Occurrence, OccurrenceState, Standing, StandingState, Word,
 };
 use crate::domain::recurrence::{Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 use crate::domain::time::Timestamp;
@@ -82,18 +81,10 @@ fn recurrence(recurrence: &Recurrence) -> String {
     }
 }
 
-/// An obligation's `state_sentence`.
+/// An obligation's `state_sentence`. Who recorded a claim is named as they were called then.
 #[must_use]
-pub fn obligation_state(
-    obligation: &Obligation,
-    agreement: &Agreement,
-    contacts: &[Contact],
-    now: Timestamp,
-) -> String {
+pub fn obligation_state(obligation: &Obligation, now: Timestamp) -> String {
     let occurrences = obligation.occurrences(now);
-    let waiting = occurrences.iter().filter(|found| found.state == OccurrenceState::Satisfied).count();
-    let promisors: Vec<ParticipantId> = obligation.parties().promisors().iter().copied().collect();
-    let who = names(agreement, &promisors, contacts);
     match obligation.state() {
         ObligationState::Cancelled => match obligation.cancellation().map(|cancellation| &cancellation.cause) {
             Some(CancelCause::AgreementCancelled) => "Cancelled with its agreement".to_owned(),
@@ -102,7 +93,7 @@ pub fn obligation_state(
             None => "Cancelled".to_owned(),
         },
         ObligationState::Dormant => "Nothing is due until a trigger is declared".to_owned(),
-        ObligationState::Satisfied => format!("According to {who}, it is done. Not confirmed yet"),
+        ObligationState::Satisfied => waiting_claims(obligation, "it is").unwrap_or_default(),
         ObligationState::Confirmed => {
             let last = occurrences.iter().filter_map(|found| found.confirmed.as_ref()).max_by_key(|word| word.at);
             let by = last.map(|word| format!(" by {} on {}", word.by.display_name, day(obligation.zone(), word.at)));
@@ -113,13 +104,38 @@ pub fn obligation_state(
                 Some(standing) => standing_state(&standing, obligation.zone(), now),
                 None => due(obligation, &occurrences),
             };
-            match waiting {
-                0 => is,
-                1 => format!("{is}. According to {who}, one is done. Not confirmed yet"),
-                count => format!("{is}. According to {who}, {count} are done. Not confirmed yet"),
+            match waiting_claims(obligation, "one is") {
+                Some(claims) => format!("{is}. {claims}"),
+                None => is,
             }
         }
     }
+}
+
+/// What was said of the occurrences that wait for confirmation, and by whom. None if none waits. `one_is` begins what is said
+/// of a single one.
+fn waiting_claims(obligation: &Obligation, one_is: &str) -> Option<String> {
+    let claims: Vec<&Word> = obligation.waiting_claims().collect();
+    let who = |is_own: bool| {
+        let mut found: Vec<&str> = Vec::new();
+        for claim in claims.iter().filter(|claim| (claim.by.actor_type == ActorType::Participant) == is_own) {
+            let name = claim.by.display_name.as_str();
+            if !found.contains(&name) {
+                found.push(name);
+            }
+        }
+        (!found.is_empty()).then(|| in_short(&found))
+    };
+    let said = match (who(true), who(false)) {
+        (Some(own), None) => format!("According to {own}"),
+        (None, Some(recorder)) => format!("As {recorder} recorded"),
+        (Some(own), Some(recorder)) => format!("According to {own}, and as {recorder} recorded"),
+        (None, None) => return None,
+    };
+    Some(match claims.len() {
+        1 => format!("{said}, {one_is} done. Not confirmed yet"),
+        count => format!("{said}, {count} are done. Not confirmed yet"),
+    })
 }
 
 /// What is due of an obligation, or was.
@@ -138,8 +154,7 @@ fn due(obligation: &Obligation, occurrences: &[Occurrence]) -> String {
 }
 
 /// Whether a standing promise holds.
-#[must_use]
-pub fn standing_state(standing: &Standing, zone: &TimeZone, now: Timestamp) -> String {
+fn standing_state(standing: &Standing, zone: &TimeZone, now: Timestamp) -> String {
     let by = day(zone, standing.next_reverify_at);
     let verified = standing.verified_at.map(|at| day(zone, at)).unwrap_or_default();
     match standing.state {
@@ -150,34 +165,6 @@ pub fn standing_state(standing: &Standing, zone: &TimeZone, now: Timestamp) -> S
         StandingState::Holding => format!("Holds, as verified on {verified}. Next by {by}"),
         StandingState::ReverifyDue => format!("Verified on {verified}. To be verified again by {by}"),
         StandingState::Lapsed => format!("Lapsed: verified on {verified}, and not again by {by}"),
-    }
-}
-
-/// Where an occurrence is.
-#[must_use]
-pub fn occurrence(occurrence: &Occurrence, zone: &TimeZone) -> String {
-    let due = day(zone, occurrence.due_at);
-    let is_verification = occurrence.origin == OccurrenceOrigin::Reverify;
-    match (&occurrence.confirmed, &occurrence.satisfied, occurrence.state) {
-        (Some(word), ..) => {
-            let did = if is_verification { "Verified" } else { "Confirmed" };
-            format!("{did} by {} on {}", word.by.display_name, day(zone, word.at))
-        }
-        (None, Some(claim), _) => format!("{}. Not confirmed yet", claimed(claim, zone)),
-        (None, None, OccurrenceState::Overdue) => format!("Overdue since {due}"),
-        (None, None, OccurrenceState::Due) => format!("Due by {due}"),
-        (None, None, _) => format!("Will be due by {due}"),
-    }
-}
-
-/// A claim: the promisor's own, or the one that a member recorded for them.
-fn claimed(claim: &Word, zone: &TimeZone) -> String {
-    let (who, on) = (claim.by.display_name.as_str(), day(zone, claim.at));
-    match claim.by.actor_type {
-        ActorType::Participant => format!("{who} said on {on} that it is done"),
-        ActorType::Member | ActorType::Token | ActorType::System => {
-            format!("Said to be done, as {who} recorded on {on}")
-        }
     }
 }
 
@@ -208,7 +195,7 @@ mod tests {
     }
 
     fn state(world: &World, now: &str) -> String {
-        obligation_state(&world.obligation, &world.agreement, &contacts(world), at(now))
+        obligation_state(&world.obligation, at(now))
     }
 
     fn after(
@@ -258,13 +245,10 @@ mod tests {
         let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
         assert_eq!(state(&world, now), "Due by 30 Jun 2026");
         let claimed = after(&world, |ground, id| member::record_satisfaction(&maren, ground, id), now);
-        assert_eq!(state(&claimed, now), "According to Ben, it is done. Not confirmed yet");
-        let shown = |world: &World| occurrence(&world.obligation.occurrences(at(now))[0], world.obligation.zone());
-        assert_eq!(shown(&claimed), "Said to be done, as Maren Holt recorded on 20 Jun 2026. Not confirmed yet");
+        assert_eq!(state(&claimed, now), "As Maren Holt recorded, it is done. Not confirmed yet");
         let alone = Counting::Alone;
         let confirmed = after(&claimed, |ground, id| member::confirm_satisfaction(&maren, ground, id, alone), now);
         assert_eq!(state(&confirmed, now), "Confirmed by Maren Holt on 20 Jun 2026");
-        assert_eq!(shown(&confirmed), "Confirmed by Maren Holt on 20 Jun 2026");
     }
 
     #[test]
@@ -275,7 +259,33 @@ mod tests {
         assert_eq!(state(&world, "2026-06-05T12:00:00Z"), "3 overdue, the first since 31 Mar 2026");
         let now = "2026-04-05T12:00:00Z";
         let one = after(&world, |ground, id| member::record_satisfaction(&maren, ground, id), now);
-        assert_eq!(state(&one, now), "Due by 30 Apr 2026. According to Ben, one is done. Not confirmed yet");
+        assert_eq!(state(&one, now), "Due by 30 Apr 2026. As Maren Holt recorded, one is done. Not confirmed yet");
+    }
+
+    #[test]
+    fn each_claim_is_told_in_the_name_of_who_recorded_it() {
+        let (maren, noah, now) = (member_called("Maren Holt"), member_called("Noah Reyes"), "2026-06-05T12:00:00Z");
+        let world = World::of(every(RecurrenceUnit::Month, "2026-03-31", RecurrenceEnd::Never), &zone("UTC"));
+        let unsaid = |world: &World| {
+            let all = world.obligation.occurrences(at(now));
+            all.into_iter().find(|found| found.satisfied.is_none()).unwrap().id
+        };
+        let by_member = |world: &World, by: &member::Member| {
+            let recorded = member::record_satisfaction(by, world.ground(at(now)), unsaid(world));
+            world.with(&recorded.unwrap().obligation)
+        };
+        let by_ben = |world: &World| {
+            let said = world.ground(at(now)).satisfied(world.participant(1).actor(), unsaid(world));
+            world.with(&said.unwrap())
+        };
+        let claims = |world: &World| state(world, now).split_once(". ").unwrap().1.to_owned();
+        let own = by_ben(&world);
+        assert_eq!(claims(&own), "According to Ben, one is done. Not confirmed yet");
+        assert_eq!(claims(&by_ben(&own)), "According to Ben, 2 are done. Not confirmed yet");
+        let mixed = by_member(&own, &maren);
+        assert_eq!(claims(&mixed), "According to Ben, and as Maren Holt recorded, 2 are done. Not confirmed yet");
+        let recorded = by_member(&by_member(&world, &maren), &noah);
+        assert_eq!(claims(&recorded), "As Maren Holt and Noah Reyes recorded, 2 are done. Not confirmed yet");
     }
 
     #[test]
@@ -288,7 +298,7 @@ mod tests {
         assert_eq!(state(&one, now), "Due by 30 Mar 2026");
         let claimed = after(&one, |ground, id| member::record_satisfaction(&maren, ground, id), now);
         let expected =
-            "Nothing more is due until another trigger is declared. According to Ben, one is done. Not confirmed yet";
+            "Nothing more is due until another trigger is declared. As Maren Holt recorded, one is done. Not confirmed yet";
         assert_eq!(state(&claimed, now), expected);
 
         let world = World::of(PromiseTerms::standing(40).unwrap(), &zone("UTC"));
@@ -300,8 +310,6 @@ mod tests {
         assert_eq!(state(&holds, "2026-04-20T12:00:00Z"), due);
         let lapsed = "Lapsed: verified on 20 Mar 2026, and not again by 29 Apr 2026";
         assert_eq!(state(&holds, "2026-04-30T00:00:00Z"), lapsed);
-        let first = occurrence(&holds.obligation.occurrences(at(now))[0], holds.obligation.zone());
-        assert_eq!(first, "Verified by Maren Holt on 20 Mar 2026");
     }
 
     #[test]

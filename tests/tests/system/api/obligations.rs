@@ -478,6 +478,42 @@ async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellat
     assert_eq!(obligations::end(org, draft.id(), 1).await, 0, "nothing is left");
 }
 
+/// A filter of the API is on the state of the record; a page lists whatever waits for a confirmation. Each says who said what.
+#[tokio::test]
+async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it() {
+    let desk = Desk::new().await;
+    let org = &desk.org;
+    let (maren, noah) = (org.member("Maren Holt").await, org.member("Noah Reyes").await);
+    let owed = desk.owed(vec![monthly(-40), on(&[-1])], 60).await;
+    let [_, ben] = owed.participants();
+    let [recurring, single] = [owed.ids[0], owed.ids[1]];
+    org.consent(&owed.agreement.agreement, ben).await;
+    let first = Doing::RecordSatisfaction(desk.occurrence(recurring, 0).await);
+    assert_eq!(org.act_on(&maren, recurring, first).await.expect("an answer"), Ok(()));
+    let sentence = async |id| text(&desk.get(id).await["state_sentence"]).to_owned();
+    let told = sentence(recurring).await;
+    assert!(told.ends_with("As Maren Holt recorded, one is done. Not confirmed yet"), "{told}");
+    let second = ObligationAct::Satisfied { occurrence_id: desk.occurrence(recurring, 1).await };
+    let by_ben = org.act_as((&owed.agreement.agreement, ben), ReceiptId::new(), (recurring, second)).await;
+    assert_eq!(by_ben.expect("an answer"), Ok(()));
+    let told = sentence(recurring).await;
+    assert!(told.ends_with("According to Ben, and as Maren Holt recorded, 2 are done. Not confirmed yet"), "{told}");
+    let ledger = org.get("/api/v1/ledger").send().await.ok(200);
+    let rows = ledger["data"].as_array().expect("a page");
+    let row = rows.iter().find(|row| row["obligation_id"] == json!(recurring)).expect("its row");
+    assert_eq!(row["status_sentence"], json!(told), "the ledger says the same");
+
+    assert_eq!(desk.listed(&[("state", "satisfied")]).await, Vec::<String>::new(), "others are due: it is open");
+    let open: BTreeSet<String> = desk.listed(&[("state", "open")]).await.into_iter().collect();
+    assert_eq!(open, [recurring, single].map(|id| id.to_string()).into());
+    let browser = Browser::of(org, &noah).await;
+    let page = browser.get("/app/obligations?state=satisfied").await;
+    assert!(page.says(&recurring.to_string()) && !page.says(&single.to_string()), "{}", page.body);
+    assert!(page.says("2 to confirm"), "{}", page.body);
+    let all = browser.get("/app/obligations").await;
+    assert!(all.says("2 to confirm") && all.says(&single.to_string()), "{}", all.body);
+}
+
 /// The process that cancels an agreement dies before it has ended all obligations: until the clock goes on, acts look at the
 /// agreement, and each obligation ends once.
 #[tokio::test]
@@ -511,7 +547,9 @@ async fn obligations_end_with_their_agreement_although_a_process_dies_half_way()
     let states: Vec<&str> = states.iter().map(|shown| text(&shown["state"])).collect();
     assert_eq!(states, ["confirmed", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled"]);
     let shown = desk.get(owed.ids[1]).await;
-    assert_eq!(shown["occurrences"][0]["state"], "satisfied", "a claim stays on record, and stays a claim");
+    let claimed = &shown["occurrences"][0];
+    assert_eq!((&claimed["state"], &claimed["confirmed_at"]), (&json!("cancelled"), &Value::Null));
+    assert_moment(&claimed["satisfied_at"]);
     assert_eq!(desk.ends(&owed.agreement.id()).await.len(), 5 - ended, "the rest, each once");
 }
 
@@ -551,6 +589,8 @@ async fn obligations_end_when_their_agreement_expires_and_outlive_its_completion
             (&shown["state"], &shown["state_sentence"]),
             (&json!("cancelled"), &json!("Ended when its agreement expired"))
         );
+        let occurrences = shown["occurrences"].as_array().expect("occurrences");
+        assert!(occurrences.iter().all(|found| found["state"] == "cancelled"), "what was due is no longer: {shown}");
     }
     assert_eq!(desk.org.get(completed.path()).send().await.ok(200)["lifecycle"], "completed");
     let [due, holds] = [0, 1].map(|n| obligations::ids(&completed.agreement)[n]);

@@ -261,6 +261,10 @@ async fn the_end_of_an_agreement_ends_what_is_shown_as_owed() {
     desk.org.decide_at_once(&olive, agreement, ProposalAction::CancelAgreement).await;
     let page = desk.maren.get(&desk.path(1)).await;
     assert!(!page.says("value=\"satisfy\"") && !page.says("Cancel obligation"), "{}", page.body);
+    for badge in [">Due</span>", ">Overdue</span>", ">To be confirmed</span>"] {
+        assert!(!page.says(badge), "{badge}: {}", page.body);
+    }
+    assert!(page.says("badge quiet\">Cancelled</span>"), "{}", page.body);
     assert!(!desk.maren.get("/app").await.says("Overdue obligations"));
     let late = send(&desk.maren, &desk.path(1), &[("act", "satisfy"), ("occurrence", &occurrence)]).await;
     assert_eq!(late.status, 409);
