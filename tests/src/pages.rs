@@ -81,7 +81,8 @@ impl Form {
         let mut form = self.clone();
         for (name, values) in &self.choices {
             let is_offered = values.iter().any(|value| value == record);
-            let chosen = if is_offered { Some(record) } else { values.iter().map(String::as_str).find(|one| !one.is_empty()) };
+            let chosen =
+                if is_offered { Some(record) } else { values.iter().map(String::as_str).find(|one| !one.is_empty()) };
             form.fields.retain(|(field, _)| field != name);
             let chosen = chosen.map(|value| (name.clone(), value.to_owned()));
             form.fields.extend(std::iter::repeat_n(chosen, 2).flatten());

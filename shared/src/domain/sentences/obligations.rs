@@ -297,8 +297,7 @@ mod tests {
         let one = after(&world, |ground, _| member::declare_trigger(&maren, ground, first), now);
         assert_eq!(state(&one, now), "Due by 30 Mar 2026");
         let claimed = after(&one, |ground, id| member::record_satisfaction(&maren, ground, id), now);
-        let expected =
-            "Nothing more is due until another trigger is declared. As Maren Holt recorded, one is done. Not confirmed yet";
+        let expected = "Nothing more is due until another trigger is declared. As Maren Holt recorded, one is done. Not confirmed yet";
         assert_eq!(state(&claimed, now), expected);
 
         let world = World::of(PromiseTerms::standing(40).unwrap(), &zone("UTC"));
