@@ -152,6 +152,8 @@ pub const INSTRUCTIONS_CHANGES_MAX: usize = 50;
 pub const ENDING_AT_ONCE: Duration = Duration::from_secs(2);
 /// Instructions in free form, in characters.
 pub const INSTRUCTIONS_CHARS_MAX: usize = 2000;
+/// Numbers in instructions in free form that could be accounts or codes: the second member types each of them.
+pub const INSTRUCTIONS_NUMBERS_MAX: usize = 20;
 /// Stages of one agreement (contract, section 2).
 pub const AGREEMENT_STAGES_MAX: usize = 50;
 /// Gates of one stage (contract, section 2).

@@ -1,5 +1,6 @@
-//! SHA-256 and hexadecimal.
+//! SHA-256, also with a key, and hexadecimal.
 
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 /// SHA-256 over parts, each preceded by its length, so that different lists of parts have different hashes.
@@ -16,6 +17,14 @@ pub(super) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
         hasher.update(part);
     }
     hasher.finalize().into()
+}
+
+/// The HMAC-SHA-256 of a text under a key of a whole block.
+#[must_use]
+pub fn keyed_hash(key: &[u8; 64], text: &[u8]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new(&(*key).into());
+    mac.update(text);
+    mac.finalize().into_bytes().into()
 }
 
 /// The SHA-256 of the SHA-256: the checksum of keys as wallets write them.

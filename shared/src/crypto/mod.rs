@@ -12,7 +12,7 @@ mod tokens;
 mod totp;
 
 pub use cookie_secret::{CookieSecret, SecretHash};
-pub use hash::{fingerprint, hex, sha256_hex, sha256_twice};
+pub use hash::{fingerprint, hex, keyed_hash, sha256_hex, sha256_twice};
 pub use link_secret::LinkSecret;
 pub use passwords::{HashingFailed, hash_password, verify_password};
 pub use recovery_code::RecoveryCode;

@@ -4,6 +4,7 @@ pub mod account;
 pub mod actor;
 pub mod agreement;
 pub mod audit;
+pub mod bank_account;
 pub mod call_context;
 pub mod contact;
 pub mod day;

@@ -9,8 +9,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::crypto::keyring::{Keyring, SealError};
+use crate::crypto::keyring::Keyring;
 use crate::domain::agreement::Agreement;
+use crate::domain::bank_account::{AccountDigest, AccountKeys};
 use crate::domain::ids::{AgreementId, EvidenceId, FieldId, GateId, MovementId, ParticipantId, StageId};
 use crate::domain::information::bank_details::BankDetails;
 use crate::domain::information::{Verdict, place as answer_place};
@@ -19,7 +20,7 @@ use crate::domain::member::{Counting, Member};
 use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
-use crate::domain::movement::instructions::{BankInstructions, VerificationMethod, place};
+use crate::domain::movement::instructions::{BankInstructions, VerificationMethod};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::{Movement, NotMoved, Resolution, Status};
@@ -445,7 +446,13 @@ pub async fn enter_instructions(
     {
         return Ok(records.plan(scope, Ok(())));
     }
-    let new = instructions.sealed((id, revision), |text, place| keys.seal(text, place))?;
+    let before = match movement.instructions() {
+        Some(found) => scope.store().sealed_instructions(id, found.revision).await?,
+        None => None,
+    };
+    // Instructions that do not open anymore are others.
+    let before = before.and_then(|stored| stored.opened(keys).ok());
+    let new = instructions.sealed((keys, scope.org()), (id, revision))?.after(before.as_ref(), instructions);
     Ok(match acts::enter_instructions(by, records.ground(scope), movement, new) {
         Ok(entered) => {
             let changes = stored::enter_instructions(scope.call(), records.read(), &entered)?;
@@ -462,8 +469,33 @@ pub(super) async fn opened(
     (movement, revision): (MovementId, u32),
 ) -> Result<Option<BankInstructions>, Error> {
     let Some(stored) = scope.store().sealed_instructions(movement, revision).await? else { return Ok(None) };
-    let text = keys.open(&stored.sealed, &place(movement, revision))?;
-    Ok(Some(BankInstructions::opened(&text).ok_or(SealError::Broken)?))
+    Ok(Some(stored.opened(keys)?))
+}
+
+/// Digests of the accounts that a movement's current instructions name, released or not, for comparison with an account that
+/// something else names: one, or of a free text each number that could be an account. None without instructions.
+///
+/// They can be compared with every digest that the keyring makes now: where what is stored has none of a key, because it is
+/// older than the key or than digests, the instructions are opened and digested again. Only instructions whose key was dropped
+/// give what is stored.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn instructed_accounts(
+    scope: &Scope,
+    keys: &Keyring,
+    movement: &Movement,
+) -> Result<Vec<AccountDigest>, Error> {
+    let Some(found) = movement.instructions() else { return Ok(Vec::new()) };
+    let account_keys = AccountKeys::new(keys, scope.org());
+    if !found.accounts.is_empty() && found.accounts.iter().all(|digest| account_keys.are_all_in(digest)) {
+        return Ok(found.accounts.clone());
+    }
+    let stored = scope.store().sealed_instructions(movement.id(), found.revision).await?;
+    Ok(match stored.and_then(|stored| stored.opened(keys).ok()) {
+        Some(clear) => clear.accounts().iter().map(|account| account_keys.digest(account)).collect(),
+        None => found.accounts.clone(),
+    })
 }
 
 /// The instructions that a participant's accepted answer gives, for a member to enter. None if it was not accepted, or is no

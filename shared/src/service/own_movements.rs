@@ -8,7 +8,7 @@ use crate::crypto::keyring::{Keyring, SealError};
 use crate::domain::ids::{EvidenceId, MovementId};
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, NewEvidence};
-use crate::domain::movement::instructions::{BankInstructions, SealedInstructions, place};
+use crate::domain::movement::instructions::{BankInstructions, SealedInstructions};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::{Movement, NotMoved};
 use crate::domain::participant::movements::{self as acts, MovementActed, is_filed_by};
@@ -50,9 +50,7 @@ impl OwnInstructions {
     /// # Errors
     /// [`SealError`] when their key is gone, or the keys can't be read now.
     pub fn open(&self, keys: &Keyring) -> Result<BankInstructions, SealError> {
-        let SealedInstructions { movement_id, revision, sealed } = &self.0;
-        let text = keys.open(sealed, &place(*movement_id, *revision))?;
-        BankInstructions::opened(&text).ok_or(SealError::Broken)
+        self.0.opened(keys)
     }
 }
 

@@ -10,9 +10,9 @@
 use askama::Template;
 use shared::domain::actor::ActorType;
 use shared::domain::agreement::Lifecycle;
+use shared::domain::bank_account::numbers::ending;
 use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId, ParticipantId, ReceiptId};
-use shared::domain::information::bank_details::ending;
 use shared::domain::money;
 use shared::domain::movement::claim::{Claim, ReferenceType};
 use shared::domain::movement::evidence::{Evidence, EvidenceFile, EvidenceState};

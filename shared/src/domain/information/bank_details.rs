@@ -5,6 +5,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::bank_account::BankAccount;
+use crate::domain::bank_account::numbers::{
+    ending, is_routing_number, looks_like_iban, read_account_number, read_bank_code,
+};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::text::check_line;
@@ -46,9 +50,12 @@ impl BankDetails {
             }
             check_line(&text, limits::NAME_CHARS_MAX).map_err(|(code, message)| FieldErrors::one(part, code, message))
         };
-        let number = line("number").and_then(|text| {
-            read_number(&text).map_err(|message| FieldErrors::one("number", FieldCode::InvalidValue, message))
-        });
+        // What shows nothing is taken off these two, not refused.
+        let invalid = |part: &str, message: &str| FieldErrors::one(part, FieldCode::InvalidValue, message);
+        let number = match typed("number") {
+            blank if blank.trim().is_empty() => Err(FieldErrors::one("number", FieldCode::Required, "is missing")),
+            text => read_account_number(&text).map_err(|message| invalid("number", message)),
+        };
         let is_iban = number.as_ref().is_ok_and(|number| looks_like_iban(number));
         let code = if typed("code").trim().is_empty() {
             if is_iban || number.is_err() {
@@ -58,8 +65,7 @@ impl BankDetails {
                 Err(FieldErrors::one("code", FieldCode::Required, message))
             }
         } else {
-            let read = read_code(&typed("code"));
-            read.map(Some).map_err(|message| FieldErrors::one("code", FieldCode::InvalidValue, message))
+            read_bank_code(&typed("code")).map(Some).map_err(|message| invalid("code", message))
         };
         match (line("holder"), line("bank"), number, code) {
             (Ok(holder), Ok(bank), Ok(number), Ok(code)) => Ok(Self { holder, bank, number, code }),
@@ -85,6 +91,12 @@ impl BankDetails {
         serde_json::from_str(text).ok()
     }
 
+    /// The account, for comparison.
+    #[must_use]
+    pub fn account(&self) -> Option<BankAccount> {
+        BankAccount::new(&self.number, self.code.as_deref())
+    }
+
     /// The last characters of the account number.
     #[must_use]
     pub fn ending(&self) -> String {
@@ -100,8 +112,7 @@ impl BankDetails {
     /// Whether it is an account at a bank in the United States: a number, and a routing number.
     #[must_use]
     pub fn has_routing_number(&self) -> bool {
-        let is_routing = |code: &String| code.len() == ROUTING_DIGITS && code.bytes().all(|byte| byte.is_ascii_digit());
-        !self.is_iban() && self.code.as_ref().is_some_and(is_routing)
+        !self.is_iban() && self.code.as_deref().is_some_and(is_routing_number)
     }
 
     /// The details in full, a line each with its label: for whoever sends money there, and for nobody else.
@@ -120,78 +131,6 @@ impl BankDetails {
         let kind = if looks_like_iban(&self.number) { "IBAN" } else { "Account" };
         vec![self.holder.clone(), self.bank.clone(), format!("{kind} ending in {}", self.ending())]
     }
-}
-
-/// The last characters of an account number: four, or fewer of a short one.
-#[must_use]
-pub fn ending(number: &str) -> String {
-    const SHOWN_MAX: usize = 4;
-    const SHOWN_OF: usize = 3;
-    let compact: Vec<char> = number.chars().filter(|letter| letter.is_alphanumeric()).collect();
-    let shown = SHOWN_MAX.min(compact.len() / SHOWN_OF);
-    compact[compact.len() - shown..].iter().collect()
-}
-
-fn compact(text: &str) -> String {
-    let kept = text.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '-' | '.'));
-    kept.collect::<String>().to_ascii_uppercase()
-}
-
-/// Whether a number without blanks begins as an IBAN does: a country and two check digits.
-fn looks_like_iban(number: &str) -> bool {
-    let mut bytes = number.bytes();
-    let mut next = |is: fn(&u8) -> bool| bytes.next().is_some_and(|byte| is(&byte));
-    next(u8::is_ascii_alphabetic)
-        && next(u8::is_ascii_alphabetic)
-        && next(u8::is_ascii_digit)
-        && next(u8::is_ascii_digit)
-}
-
-fn read_number(text: &str) -> Result<String, &'static str> {
-    const ACCOUNT_CHARS: std::ops::RangeInclusive<usize> = 4..=34;
-    let number = compact(text);
-    if looks_like_iban(&number) {
-        let is_valid = number.parse::<iban::Iban>().is_ok();
-        return if is_valid { Ok(number) } else { Err("isn’t a valid IBAN. Compare it with your bank statement") };
-    }
-    let is_number = ACCOUNT_CHARS.contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if is_number && number.bytes().any(|byte| byte.is_ascii_digit()) {
-        Ok(number)
-    } else {
-        Err("must be an IBAN, or an account number of 4 to 34 letters and digits")
-    }
-}
-
-/// The digits of a routing number.
-const ROUTING_DIGITS: usize = 9;
-
-fn read_code(text: &str) -> Result<String, &'static str> {
-    let code = compact(text);
-    if code.bytes().all(|byte| byte.is_ascii_digit()) {
-        return match code.len() {
-            ROUTING_DIGITS if !is_routing_number(&code) => {
-                Err("isn’t a valid routing number. Compare it with your bank statement")
-            }
-            5..=ROUTING_DIGITS => Ok(code),
-            _ => Err("must be a BIC, a routing number of 9 digits, or your bank’s code of 5 to 8 digits"),
-        };
-    }
-    if is_bic(&code) { Ok(code) } else { Err("must be a BIC of 8 or 11 characters, such as DEUTDEFF") }
-}
-
-/// Whether the checksum of a routing number of a bank in the United States fits.
-fn is_routing_number(digits: &str) -> bool {
-    let weighted = digits.bytes().zip([3, 7, 1].into_iter().cycle());
-    let sum: u32 = weighted.map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
-    sum != 0 && sum.is_multiple_of(10)
-}
-
-/// Whether a text has the form of a BIC: institution, country, place, and perhaps a branch.
-fn is_bic(code: &str) -> bool {
-    const INSTITUTION_AND_COUNTRY: usize = 6;
-    matches!(code.len(), 8 | 11)
-        && code.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && code.bytes().take(INSTITUTION_AND_COUNTRY).all(|byte| byte.is_ascii_alphabetic())
 }
 
 #[cfg(test)]

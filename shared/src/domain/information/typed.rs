@@ -9,6 +9,7 @@ use super::bank_details::{self, BankDetails};
 use super::{AnswerFile, Given, OpenAnswer, PostalAddress};
 use crate::domain::agreement::Label;
 use crate::domain::agreement::gate::{FieldType, InformationField};
+use crate::domain::bank_account::numbers::ending;
 use crate::domain::day::Day;
 use crate::domain::ids::FieldId;
 use crate::domain::typed_values;
@@ -122,7 +123,7 @@ impl TypedAnswers {
     /// The last characters of the account number that was typed for a question.
     #[must_use]
     pub fn ending(&self, field: FieldId) -> Option<String> {
-        self.texts.get(&part_name(field, "number")).map(|number| bank_details::ending(number))
+        self.texts.get(&part_name(field, "number")).map(|number| ending(number))
     }
 
     /// The file for a question.

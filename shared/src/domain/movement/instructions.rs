@@ -1,5 +1,6 @@
 //! Instructions: where the sender sends the money. They are read, sealed at once for their movement and revision, and never
-//! shown again but on the sender's own page. A movement knows their last characters, and a hash with a salt.
+//! shown again but on the sender's own page. A movement knows their last characters, and digests of the accounts that they
+//! name: they tell whether another names the same account, and nothing else.
 //!
 //! Decision: changed instructions are how deals are robbed. So any change ends the verification and withdraws the release;
 //! while money is in flight, it is an exception besides. Every change stays on record with the last characters before and
@@ -8,13 +9,14 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use crate::crypto;
-use crate::crypto::keyring::{SealError, Sealed};
+use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::domain::actor::Actor;
-use crate::domain::ids::MovementId;
-use crate::domain::information::bank_details::{BankDetails, ending};
+use crate::domain::bank_account::numbers::ending;
+use crate::domain::bank_account::text::{NumberInText, has_other_digits, numbers_in};
+use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount};
+use crate::domain::ids::{MovementId, OrgId};
+use crate::domain::information::bank_details::BankDetails;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
@@ -58,7 +60,17 @@ impl BankInstructions {
     pub fn read(kind: InstructionsKind, typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
         if kind == InstructionsKind::Other {
             let text = check_lines(&typed("text"), limits::INSTRUCTIONS_CHARS_MAX);
-            return text.map(Self::Free).map_err(|(code, message)| FieldErrors::one("text", code, message));
+            let text = text.map_err(|(code, message)| FieldErrors::one("text", code, message))?;
+            let refused = |message: &str| Err(FieldErrors::one("text", FieldCode::InvalidValue, message));
+            if has_other_digits(&text) {
+                return refused("must have its numbers in the digits 0 to 9");
+            }
+            let free = Self::Free(text);
+            if free.accounts().len() > limits::INSTRUCTIONS_NUMBERS_MAX {
+                let max = limits::INSTRUCTIONS_NUMBERS_MAX;
+                return refused(&format!("must have at most {max} numbers that could be accounts or codes"));
+            }
+            return Ok(free);
         }
         let read = Self::Account(BankDetails::read(typed)?);
         match kind {
@@ -94,8 +106,21 @@ impl BankInstructions {
             Self::Account(details) => details.ending(),
             Self::Free(text) => {
                 // A word that has some digits is an account number only if nothing looks more like one.
-                let likelihood = |number: &String| (has_form_of_account(number), digits(number));
-                numbers(text).into_iter().max_by_key(likelihood).map(|number| ending(&number)).unwrap_or_default()
+                let likelihood = |number: &NumberInText| (has_form_of_account(&number.text), digits(&number.text));
+                let likeliest = numbers_in(text).into_iter().max_by_key(likelihood);
+                likeliest.map(|number| ending(&number.text)).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The accounts that they name: one, or of a free text each number that could be an account or a code, in its order.
+    #[must_use]
+    pub fn accounts(&self) -> Vec<BankAccount> {
+        match self {
+            Self::Account(details) => details.account().into_iter().collect(),
+            Self::Free(text) => {
+                let numbers = numbers_in(text).into_iter().filter(|number| number.may_name_account);
+                numbers.filter_map(|number| BankAccount::of_text(&number.text)).collect()
             }
         }
     }
@@ -109,35 +134,24 @@ impl BankInstructions {
         }
     }
 
-    /// Reads what was sealed.
-    #[must_use]
-    pub fn opened(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
-    /// Seals them for a revision of a movement's instructions, with `seal`, which gets the text and the place.
+    /// Seals them for a revision of a movement's instructions, for an organization.
     ///
     /// # Errors
-    /// Those of `seal`.
+    /// Those of [`Keyring::seal`].
     pub fn sealed(
         &self,
+        (keys, org): (&Keyring, OrgId),
         (movement_id, revision): (MovementId, u32),
-        seal: impl FnOnce(&str, &str) -> Result<Sealed, SealError>,
     ) -> Result<NewInstructions, SealError> {
-        let text = serde_json::json!(self).to_string();
-        let salt = Uuid::now_v7();
+        let sealed = keys.seal(&serde_json::json!(self).to_string(), &place(movement_id, revision))?;
+        let account_keys = AccountKeys::new(keys, org);
         Ok(NewInstructions {
-            sealed: SealedInstructions { movement_id, revision, sealed: seal(&text, &place(movement_id, revision))? },
+            sealed: SealedInstructions { movement_id, revision, sealed },
             kind: self.kind(),
             ending: self.ending(),
-            sha256: self.sha256(salt),
-            salt,
-            clear: self.clone(),
+            accounts: self.accounts().iter().map(|account| account_keys.digest(account)).collect(),
+            are_as_before: false,
         })
-    }
-
-    fn sha256(&self, salt: Uuid) -> String {
-        crypto::sha256_hex(serde_json::json!([salt, self]).to_string().as_bytes())
     }
 }
 
@@ -154,29 +168,6 @@ fn has_form_of_account(number: &str) -> bool {
 
 fn digits(text: &str) -> usize {
     text.bytes().filter(u8::is_ascii_digit).count()
-}
-
-/// The numbers in a text, also those with letters, in their order. Groups of digits with a space or a hyphen between them are
-/// one number.
-fn numbers(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let mut gap = String::new();
-    for letter in text.chars() {
-        if !letter.is_alphanumeric() {
-            gap.push(letter);
-            continue;
-        }
-        let joins = matches!(gap.as_str(), " " | "-") && letter.is_ascii_digit();
-        let goes_on = gap.is_empty()
-            || joins && found.last().is_some_and(|number| number.ends_with(|last: char| last.is_ascii_digit()));
-        gap.clear();
-        match found.last_mut() {
-            Some(number) if goes_on => number.push(letter),
-            _ => found.push(letter.to_string()),
-        }
-    }
-    found.retain(|number| number.bytes().any(|byte| byte.is_ascii_digit()));
-    found
 }
 
 /// The place for which instructions are sealed. They open nowhere else.
@@ -196,16 +187,35 @@ pub struct SealedInstructions {
     pub sealed: Sealed,
 }
 
+impl SealedInstructions {
+    /// The instructions in clear.
+    ///
+    /// # Errors
+    /// Those of [`Keyring::open`].
+    pub fn opened(&self, keys: &Keyring) -> Result<BankInstructions, SealError> {
+        let text = keys.open(&self.sealed, &place(self.movement_id, self.revision))?;
+        serde_json::from_str(&text).map_err(|_| SealError::Broken)
+    }
+}
+
 /// Instructions to be entered. Only [`BankInstructions::sealed`] makes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewInstructions {
     pub(super) sealed: SealedInstructions,
     pub(super) kind: InstructionsKind,
     pub(super) ending: String,
-    pub(super) sha256: String,
-    pub(super) salt: Uuid,
-    /// What is sealed, to compare it with the instructions before.
-    pub(super) clear: BankInstructions,
+    pub(super) accounts: Vec<AccountDigest>,
+    /// Whether they are what the revision before says, to the letter.
+    pub(super) are_as_before: bool,
+}
+
+impl NewInstructions {
+    /// The same, compared with the revision before: instructions that are the same to the letter are no change. Those of the
+    /// same account with another holder are one.
+    #[must_use]
+    pub fn after(self, before: Option<&BankInstructions>, new: &BankInstructions) -> Self {
+        Self { are_as_before: before == Some(new), ..self }
+    }
 }
 
 text_enum! {
@@ -257,10 +267,10 @@ pub struct InstructionsStatus {
     pub kind: InstructionsKind,
     /// The last characters of the account number, a few only.
     pub ending: String,
-    /// The SHA-256 of the salt and the instructions, in hexadecimal: it proves later what they were.
-    pub sha256: String,
-    /// Random, so that nobody finds out the instructions by trying.
-    pub salt: Uuid,
+    /// What the accounts that they name are compared by: one, or of a free text each number that could be an account or a
+    /// code. None of those that were entered before there were digests, and these are read again where they are sealed.
+    #[serde(default)]
+    pub accounts: Vec<AccountDigest>,
     /// The member who entered this revision.
     pub entered_by: Actor,
     /// When.
@@ -274,12 +284,6 @@ pub struct InstructionsStatus {
 }
 
 impl InstructionsStatus {
-    /// Whether they are the same as others.
-    #[must_use]
-    pub fn are(&self, others: &BankInstructions) -> bool {
-        others.sha256(self.salt) == self.sha256
-    }
-
     /// Whether another member than the one who entered them has verified them.
     #[must_use]
     pub fn is_verified_by_another(&self) -> bool {
@@ -290,7 +294,6 @@ impl InstructionsStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crypto::keyring::Keyring;
 
     fn read(kind: InstructionsKind, number: &str, code: &str) -> Result<BankInstructions, Vec<String>> {
         let typed = |part: &str| match part {
@@ -340,20 +343,32 @@ mod tests {
     }
 
     #[test]
+    fn every_number_of_a_free_text_is_an_account_to_compare() {
+        let typed =
+            |_: &str| "BSB 062-000, account 1234 5678, for further credit to DE89 3704 0044 0532 0130 00".to_owned();
+        let free = BankInstructions::read(InstructionsKind::Other, typed).unwrap();
+        let expected = ["062000", "12345678", "DE89370400440532013000"].map(|text| BankAccount::of_text(text).unwrap());
+        assert!(free.accounts() == expected);
+        for (text, wrong) in [("Account ٠١٢٣٤٥٦٧٨".to_owned(), "digits"), ("12345, ".repeat(21), "at most")] {
+            let errors = BankInstructions::read(InstructionsKind::Other, |_| text.clone()).unwrap_err().into_list();
+            assert!(errors[0].message.contains(wrong), "{errors:?}");
+        }
+    }
+
+    #[test]
     fn what_is_kept_beside_the_ciphertext_tells_no_more_than_the_last_characters() {
         let keys = Keyring::new("one").unwrap();
         let movement = MovementId::new();
         let clear = read(InstructionsKind::Aba, "000123456789", "021000021").unwrap();
-        let new = clear.sealed((movement, 1), |text, place| keys.seal(text, place)).unwrap();
-        for said in [format!("{clear:?}"), format!("{new:?}"), serde_json::to_string(&new.sealed).unwrap()] {
+        let org = OrgId::new();
+        let new = clear.sealed((&keys, org), (movement, 1)).unwrap();
+        let stored = serde_json::to_string(&new.sealed).unwrap() + &serde_json::to_string(&new.accounts).unwrap();
+        for said in [format!("{clear:?}"), format!("{new:?}"), stored] {
             assert!(!said.contains("12345") && !said.contains("021000021"), "{said}");
         }
-        let opened = keys.open(&new.sealed.sealed, &place(movement, 1)).unwrap();
-        assert_eq!(BankInstructions::opened(&opened), Some(clear.clone()));
+        assert_eq!(new.sealed.opened(&keys).unwrap(), clear);
         assert!(keys.open(&new.sealed.sealed, &place(movement, 2)).is_err());
         assert!(keys.open(&new.sealed.sealed, &place(MovementId::new(), 1)).is_err());
-        let again = clear.sealed((movement, 1), |text, place| keys.seal(text, place)).unwrap();
-        assert_ne!(again.sha256, new.sha256, "the salt is another");
         let full = clear.in_full();
         assert!(full.contains(&("Account number", "000123456789".to_owned())), "{full:?}");
     }

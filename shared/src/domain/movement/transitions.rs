@@ -73,7 +73,7 @@ impl Movement {
         if new.sealed.movement_id != self.id || !is_next {
             return Err(NotMoved::InstructionsChanged);
         }
-        if before.is_some_and(|before| before.are(&new.clear)) {
+        if new.are_as_before {
             return Err(NotMoved::SameInstructions);
         }
         let mut changes = before.map(|before| before.changes.clone()).unwrap_or_default();
@@ -86,13 +86,12 @@ impl Movement {
             by: stamp.by.clone(),
             at: stamp.at,
         }));
-        let NewInstructions { sealed, kind, ending, sha256, salt, clear: _ } = new;
+        let NewInstructions { sealed, kind, ending, accounts, are_as_before: _ } = new;
         let instructions = InstructionsStatus {
             revision: sealed.revision,
             kind,
             ending,
-            sha256,
-            salt,
+            accounts,
             entered_by: stamp.by,
             entered_at: stamp.at,
             verification: None,

@@ -31,6 +31,8 @@ const BANK: [&str; 9] = ["routing", "aba", "rtn", "blz", "bankleitzahl", "bsb", 
 /// Words that say that a number follows.
 const NUMBER_WORDS: [&str; 13] =
     ["no", "nr", "num", "number", "numbers", "nummer", "numero", "número", "n", "is", "ist", "code", "id"];
+/// More words that people put before a number in a field that asks for it.
+const LABELS_OF_FIELDS: [&str; 3] = ["sort", "swift", "bic"];
 /// The same for numbers of something else: what follows one of them right away is no account, unless its check digits say so.
 const OTHERS: [&str; 33] = [
     "invoice",
@@ -80,6 +82,13 @@ const BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=9;
 const GROUP: std::ops::RangeInclusive<usize> = 1..=6;
 /// The marks that may stand between a word and its number.
 const MARKS_MAX: usize = 6;
+
+/// Whether a word, in lower case, says that the number behind it is an account or a bank.
+pub(in crate::domain) fn is_account_label(word: &str) -> bool {
+    [&PLAIN[..], &CLEAR, &BANK, &LABELS_OF_FIELDS].iter().any(|words| words.contains(&word))
+        // "Is" is Iceland.
+        || NUMBER_WORDS.contains(&word) && word != "is"
+}
 
 /// What a word says of the number that follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,10 @@
 mod labels;
 mod tokens;
 
+use super::bank_account::iban::Iban;
 use tokens::{Token, normalized, tokens};
+
+pub(in crate::domain) use labels::is_account_label;
 
 /// The lengths of card numbers, in digits.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
@@ -173,7 +176,7 @@ fn has_glued_iban(letters: &[char]) -> bool {
 }
 
 fn is_iban(text: &str) -> bool {
-    IBAN_CHARS.contains(&text.len()) && text.parse::<iban::Iban>().is_ok()
+    IBAN_CHARS.contains(&text.len()) && Iban::parse(text).is_some()
 }
 
 /// Whether the check digit of a card number fits (Luhn).

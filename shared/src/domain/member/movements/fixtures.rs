@@ -87,6 +87,8 @@ pub(super) struct World {
     pub events: Vec<EventKind>,
     pub hours: i64,
     keys: Keyring,
+    /// The current instructions in clear.
+    entered: Option<BankInstructions>,
 }
 
 impl World {
@@ -142,6 +144,7 @@ impl World {
             events: Vec::new(),
             hours: 1,
             keys: Keyring::new("one").unwrap(),
+            entered: None,
             agreement,
             maren,
         }
@@ -192,15 +195,20 @@ impl World {
         self.events.extend(events);
     }
 
-    pub(super) fn instructions(&self, number: &str) -> NewInstructions {
+    fn clear(number: &str) -> BankInstructions {
         let typed = |part: &str| match part {
             "number" => number.to_owned(),
             "code" => "021000021".to_owned(),
             _ => "Northwind Robotics".to_owned(),
         };
-        let clear = BankInstructions::of_answer(BankDetails::read(typed).unwrap());
+        BankInstructions::of_answer(BankDetails::read(typed).unwrap())
+    }
+
+    pub(super) fn instructions(&self, number: &str) -> NewInstructions {
+        let clear = Self::clear(number);
         let revision = self.movement.instructions().map_or(0, |instructions| instructions.revision) + 1;
-        clear.sealed((self.movement.id(), revision), |text, place| self.keys.seal(text, place)).unwrap()
+        let sealed = clear.sealed((&self.keys, self.maren.org()), (self.movement.id(), revision)).unwrap();
+        sealed.after(self.entered.as_ref(), &clear)
     }
 
     pub(super) fn authorize(&mut self) -> Result<(), NotMoved> {
@@ -211,6 +219,7 @@ impl World {
         let new = self.instructions(number);
         let entered = enter_instructions(&self.maren, self.ground(), &self.movement, new)?;
         self.take(entered.change);
+        self.entered = Some(Self::clear(number));
         Ok(())
     }
 

@@ -1,0 +1,182 @@
+//! Accounts at banks, as what names them is compared: payment instructions, what a second member types, statements, and the
+//! accounts that an organization calls its own.
+//!
+//! [`numbers`] takes off what people type around a number, [`text`] finds numbers in a free text, [`iban`] knows the
+//! countries, `digest` makes the [`AccountDigest`] that is stored in place of an account.
+//!
+//! Decision: banks name one account in many ways, so there are two comparisons.
+//! - [`AccountDigest::is_exactly`]: country, code and number are equal. What a member types again has to be.
+//! - [`AccountDigest::compare`]: they are the same account as far as both say. Two IBANs are compared as such. Otherwise two
+//!   national codes of banks (sort code, BSB, Bankleitzahl, also those within an IBAN) have to agree, and the number of the
+//!   account at its bank decides: a statement often has no more. Routing numbers and BICs don't, for banks have several of
+//!   both, and the one for wires is often not the one on statements.
+//!
+//! Decision: zeros before a number of digits are filling, and don't count.
+
+mod digest;
+pub mod iban;
+pub mod numbers;
+pub mod text;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+pub use digest::{AccountDigest, AccountKeys, Compared};
+use iban::Iban;
+use numbers::{is_bic, is_routing_number, normalized};
+
+/// An account, normalized for comparison. No text about it has its number.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BankAccount {
+    number: AccountNumber,
+    code: Option<BankCode>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum AccountNumber {
+    Iban(Iban),
+    Other(String),
+}
+
+/// A code of a bank, or of its branch.
+#[derive(Clone, PartialEq, Eq)]
+enum BankCode {
+    /// A routing number of the United States.
+    Routing(String),
+    /// Institution, country and place of a BIC.
+    Bic(String),
+    /// Another code, of a country that is not known.
+    National(String),
+}
+
+/// The characters of a BIC that name an institution in a place: branches follow.
+const BIC_WITHOUT_BRANCH: usize = 8;
+/// The letters of a currency, which statements add to numbers.
+const CURRENCY_LETTERS: usize = 3;
+
+impl fmt::Debug for BankAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BankAccount(…)")
+    }
+}
+
+impl BankAccount {
+    /// The account of a number, or an IBAN, and a code of its bank: a routing number, a BIC or another. Both may have labels
+    /// and blanks. A code that can't be one is taken for none.
+    ///
+    /// None if the number can't name an account: it has no digit, or some of its characters are hidden (`XXXX1234`).
+    #[must_use]
+    pub fn new(number: &str, code: Option<&str>) -> Option<Self> {
+        let number = AccountNumber::of(&normalized(number).text)?;
+        Some(Self { number, code: code.and_then(|code| BankCode::of(&normalized(code).text)) })
+    }
+
+    /// The account that a statement names in one text: an IBAN, a number, or a code and a number with a slash between them
+    /// (`:25:` of MT940), perhaps with a currency behind it.
+    #[must_use]
+    pub fn named(text: &str) -> Option<Self> {
+        let whole = normalized(text).text;
+        let (code, number) = match whole.rsplit_once('/') {
+            Some((code, number)) => (Some(code), number),
+            None => (None, whole.as_str()),
+        };
+        let without_currency = number.len().checked_sub(CURRENCY_LETTERS).and_then(|end| number.split_at_checked(end));
+        let without_currency = without_currency.filter(|(left, currency)| {
+            currency.bytes().all(|byte| byte.is_ascii_alphabetic())
+                && (Iban::parse(left).is_some() || left.bytes().all(|byte| byte.is_ascii_digit()))
+        });
+        Self::new(without_currency.map_or(number, |(left, _)| left), code)
+    }
+
+    /// What a number or a code in a free text names, or what was typed for it: it may be a code as well, or a number that names
+    /// no account. None if it has no letters and digits, or others than those of ASCII.
+    #[must_use]
+    pub fn of_text(number: &str) -> Option<Self> {
+        let text = normalized(number).text;
+        if let Some(iban) = Iban::parse(&text) {
+            return Some(Self { number: AccountNumber::Iban(iban), code: None });
+        }
+        let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        is_plain.then_some(Self { number: AccountNumber::Other(text), code: None })
+    }
+
+    /// The last characters of its number, as pages show them.
+    #[must_use]
+    pub fn ending(&self) -> String {
+        match &self.number {
+            AccountNumber::Iban(iban) => numbers::ending(iban.as_str()),
+            AccountNumber::Other(number) => numbers::ending(number),
+        }
+    }
+
+    /// All of it, as one text.
+    fn exact(&self) -> String {
+        let code = match &self.code {
+            Some(BankCode::Routing(code)) => format!("US routing {code}"),
+            Some(BankCode::Bic(code)) => format!("bic {code}"),
+            Some(BankCode::National(code)) => format!("code {code}"),
+            None => String::new(),
+        };
+        match &self.number {
+            AccountNumber::Iban(iban) => format!("{code}, iban {}", iban.as_str()),
+            AccountNumber::Other(number) => format!("{code}, number {}", without_zeros(number)),
+        }
+    }
+
+    fn iban(&self) -> Option<&str> {
+        if let AccountNumber::Iban(iban) = &self.number { Some(iban.as_str()) } else { None }
+    }
+
+    /// Its number at its bank, with each national code that may be the one which others name.
+    fn coded(&self) -> BTreeSet<String> {
+        let (codes, number) = match (&self.number, &self.code) {
+            (AccountNumber::Iban(iban), _) => (iban.codes(), iban.account()),
+            (AccountNumber::Other(number), Some(BankCode::National(code))) => (vec![code.clone()], number.as_str()),
+            (AccountNumber::Other(_), _) => return BTreeSet::new(),
+        };
+        codes.into_iter().map(|code| format!("{} {}", without_zeros(&code), without_zeros(number))).collect()
+    }
+
+    /// Its number as it may be named alone: that at its bank, and that with the code before it.
+    fn alone(&self) -> BTreeSet<String> {
+        let (number, all) = match (&self.number, &self.code) {
+            (AccountNumber::Iban(iban), _) => (iban.account(), iban.national().to_owned()),
+            (AccountNumber::Other(number), Some(BankCode::National(code))) => {
+                (number.as_str(), format!("{code}{number}"))
+            }
+            (AccountNumber::Other(number), _) => (number.as_str(), number.clone()),
+        };
+        [without_zeros(number).to_owned(), without_zeros(&all).to_owned()].into()
+    }
+}
+
+impl AccountNumber {
+    fn of(text: &str) -> Option<Self> {
+        if let Some(iban) = Iban::parse(text) {
+            return Some(Self::Iban(iban));
+        }
+        let is_number = text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && text.bytes().any(|byte| byte.is_ascii_digit())
+            && !text.starts_with("XX");
+        is_number.then(|| Self::Other(text.to_owned()))
+    }
+}
+
+impl BankCode {
+    fn of(text: &str) -> Option<Self> {
+        if is_routing_number(text) {
+            return Some(Self::Routing(text.to_owned()));
+        }
+        if is_bic(text) {
+            return text.get(..BIC_WITHOUT_BRANCH).map(|code| Self::Bic(code.to_owned()));
+        }
+        let is_national = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        is_national.then(|| Self::National(text.to_owned()))
+    }
+}
+
+/// A number of digits without the zeros before it; another text as it is.
+fn without_zeros(number: &str) -> &str {
+    let is_numeric = number.bytes().all(|byte| byte.is_ascii_digit());
+    if is_numeric { number.trim_start_matches('0') } else { number }
+}

@@ -1,0 +1,231 @@
+//! Numbers of accounts and codes of banks as people type them: `IBAN: DE89 3704 0044…`, `Account no. 0001-2345`,
+//! `ABA 021000021`.
+//!
+//! Decision: a label before a number, blanks, dashes, points and what shows nothing (U+200B) are taken off before a number is
+//! looked at, everywhere. So the same number is the same however it was typed or copied, and an IBAN with a label, or with
+//! something invisible in it, is never taken for another kind of number.
+
+use crate::domain::sensitive::{is_account_label, plain};
+
+use super::iban::Iban;
+
+/// A number without what is not part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Normalized {
+    /// The number, in upper case. It still has what no number has, such as `*`.
+    pub text: String,
+    /// Whether a label said that it is an IBAN.
+    pub says_iban: bool,
+}
+
+/// Takes off a number what is not part of it.
+#[must_use]
+pub fn normalized(typed: &str) -> Normalized {
+    let plain = plain(typed);
+    let (mut rest, mut says_iban) = (plain.trim_start_matches(is_beside), false);
+    let mut is_behind_label = false;
+    while let Some((label, behind)) = leading_label(rest) {
+        // "No" is Norway, unless another label is before it, or its point behind it.
+        let says_number = is_behind_label || behind.starts_with(['.', ':', '#']);
+        if label == "NO" && (!says_number || Iban::parse(&compact(rest)).is_some()) {
+            break;
+        }
+        says_iban |= label == "IBAN";
+        is_behind_label = true;
+        rest = behind.trim_start_matches(is_beside);
+    }
+    Normalized { text: compact(rest), says_iban }
+}
+
+/// Marks that stand before a number and are no part of it.
+fn is_beside(mark: char) -> bool {
+    !mark.is_alphanumeric() && mark != '*'
+}
+
+/// The label with which a text begins, and the text behind it. Only "IBAN" may be glued to its number.
+fn leading_label(text: &str) -> Option<(&str, &str)> {
+    if let Some(behind) = text.strip_prefix("IBAN") {
+        return Some(("IBAN", behind));
+    }
+    if let Some(behind) = text.strip_prefix("A/C") {
+        return Some(("A/C", behind)).filter(|_| behind.starts_with(is_beside) || behind.starts_with(char::is_numeric));
+    }
+    let end = text.find(|letter: char| !letter.is_alphabetic())?;
+    let (word, behind) = text.split_at_checked(end)?;
+    let is_apart = behind.starts_with(is_beside);
+    (is_apart && is_account_label(&word.to_lowercase())).then_some((word, behind))
+}
+
+/// A text without blanks, dashes and points.
+fn compact(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '-' | '.')).collect()
+}
+
+/// Whether a number without blanks begins as an IBAN does: a country and two check digits.
+#[must_use]
+pub fn looks_like_iban(number: &str) -> bool {
+    let mut bytes = number.bytes();
+    let mut next = |is: fn(&u8) -> bool| bytes.next().is_some_and(|byte| is(&byte));
+    next(u8::is_ascii_alphabetic)
+        && next(u8::is_ascii_alphabetic)
+        && next(u8::is_ascii_digit)
+        && next(u8::is_ascii_digit)
+}
+
+/// Reads the number of an account, or an IBAN.
+///
+/// # Errors
+/// What is valid, for whoever typed it.
+pub fn read_account_number(typed: &str) -> Result<String, &'static str> {
+    const ACCOUNT_CHARS: std::ops::RangeInclusive<usize> = 4..=34;
+    let Normalized { text: number, says_iban } = normalized(typed);
+    if says_iban || looks_like_iban(&number) {
+        let message = "isn’t a valid IBAN. Compare it with your bank statement";
+        return if Iban::parse(&number).is_some() { Ok(number) } else { Err(message) };
+    }
+    let is_number = ACCOUNT_CHARS.contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_number && number.bytes().any(|byte| byte.is_ascii_digit()) {
+        Ok(number)
+    } else {
+        Err("must be an IBAN, or an account number of 4 to 34 letters and digits")
+    }
+}
+
+/// Reads the code of a bank: a BIC, a routing number, or a code of 5 to 8 digits.
+///
+/// # Errors
+/// What is valid, for whoever typed it.
+pub fn read_bank_code(typed: &str) -> Result<String, &'static str> {
+    let code = normalized(typed).text;
+    if code.bytes().all(|byte| byte.is_ascii_digit()) {
+        return match code.len() {
+            ROUTING_DIGITS if !is_routing_number(&code) => {
+                Err("isn’t a valid routing number. Compare it with your bank statement")
+            }
+            5..=ROUTING_DIGITS => Ok(code),
+            _ => Err("must be a BIC, a routing number of 9 digits, or your bank’s code of 5 to 8 digits"),
+        };
+    }
+    if is_bic(&code) { Ok(code) } else { Err("must be a BIC of 8 or 11 characters, such as DEUTDEFF") }
+}
+
+/// The digits of a routing number.
+const ROUTING_DIGITS: usize = 9;
+
+/// The first two digits of the routing numbers that were ever given out: the government and the twelve districts of the
+/// Federal Reserve, their thrift institutions, electronic transactions, and traveler's checks.
+const ROUTING_PREFIXES: [std::ops::RangeInclusive<u8>; 4] = [0..=12, 21..=32, 61..=72, 80..=80];
+
+/// Whether a text is a routing number of a bank in the United States: it begins in a range that is in use, and its checksum
+/// fits.
+#[must_use]
+pub fn is_routing_number(text: &str) -> bool {
+    if text.len() != ROUTING_DIGITS || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let prefix: Option<u8> = text.get(..2).and_then(|prefix| prefix.parse().ok());
+    let weighted = text.bytes().zip([3, 7, 1].into_iter().cycle());
+    let sum: u32 = weighted.map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
+    let is_in_use = prefix.is_some_and(|prefix| ROUTING_PREFIXES.iter().any(|range| range.contains(&prefix)));
+    is_in_use && sum != 0 && sum.is_multiple_of(10)
+}
+
+/// Whether a text has the form of a BIC: institution, country, place, and perhaps a branch.
+#[must_use]
+pub fn is_bic(code: &str) -> bool {
+    const INSTITUTION_AND_COUNTRY: usize = 6;
+    matches!(code.len(), 8 | 11)
+        && code.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && code.bytes().take(INSTITUTION_AND_COUNTRY).all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// The last characters of an account number: four, or fewer of a short one.
+#[must_use]
+pub fn ending(number: &str) -> String {
+    const SHOWN_MAX: usize = 4;
+    const SHOWN_OF: usize = 3;
+    let compact: Vec<char> = number.chars().filter(|letter| letter.is_alphanumeric()).collect();
+    let shown = SHOWN_MAX.min(compact.len() / SHOWN_OF);
+    compact[compact.len() - shown..].iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_blanks_dashes_and_what_shows_nothing_are_taken_off_before_a_number_is_looked_at() {
+        let iban = "DE89370400440532013000";
+        for typed in [
+            "DE89 3704 0044 0532 0130 00",
+            "IBAN DE89 3704 0044 0532 0130 00",
+            "iban:de89370400440532013000",
+            "IBANDE89370400440532013000",
+            "IBAN no. DE89-3704-0044-0532-0130-00",
+            "D\u{200b}E89 3704\u{2011}0044\u{a0}0532 0130 00\u{200b}",
+            "– DE89 3704 0044 0532 0130 00",
+            "Account: DE89 3704 0044 0532 0130 00",
+            "ＤＥ８９ 3704 0044 0532 0130 00",
+        ] {
+            assert_eq!(read_account_number(typed).as_deref(), Ok(iban), "{typed}");
+        }
+        for (typed, number) in [
+            ("Account no. 0001-2345\u{2011}6789", "000123456789"),
+            ("Acct #000123456789", "000123456789"),
+            ("A/C 000123456789", "000123456789"),
+            ("No. 000123456789", "000123456789"),
+            ("NO93 8601 1117 947", "NO9386011117947"),
+            ("NO 93 8601 1117 947", "NO9386011117947"),
+            ("IBAN NO 93 8601 1117 947", "NO9386011117947"),
+            ("NL-7731-00998877", "NL773100998877"),
+            ("Account HN88 CABF 0000 0000 0002 5000 5469", "HN88CABF00000000000250005469"),
+        ] {
+            let read = if number.starts_with("NL77") { Ok(normalized(typed).text) } else { read_account_number(typed) };
+            assert_eq!(read.as_deref(), Ok(number), "{typed}");
+        }
+        for typed in
+            ["IBAN 000123456789", "NO 94 8601 1117 947", "DE89 3704 0044 0532 0130", "acct. DE89370400440532013001"]
+        {
+            assert_eq!(
+                read_account_number(typed),
+                Err("isn’t a valid IBAN. Compare it with your bank statement"),
+                "{typed}"
+            );
+        }
+        for (typed, code) in [
+            ("ABA 0210-0002-1", "021000021"),
+            ("Routing number: 021000021", "021000021"),
+            ("sort code 40-47-84", "404784"),
+            ("SWIFT/BIC: DEUT DE FF", "DEUTDEFF"),
+            ("BLZ\u{200b} 370 400 44", "37040044"),
+        ] {
+            assert_eq!(read_bank_code(typed).as_deref(), Ok(code), "{typed}");
+        }
+    }
+
+    #[test]
+    fn routing_numbers_are_of_the_ranges_in_use() {
+        // Each has a checksum that fits.
+        let with_checksum = |prefix: u32| {
+            let fits = |last: &u32| {
+                let text = format!("{prefix:02}000000{last}");
+                let sum: u32 = text
+                    .chars()
+                    .filter_map(|digit| digit.to_digit(10))
+                    .zip([3, 7, 1].into_iter().cycle())
+                    .map(|(digit, weight)| digit * weight)
+                    .sum();
+                sum.is_multiple_of(10)
+            };
+            (0..10).find(fits).map(|last| format!("{prefix:02}000000{last}")).unwrap()
+        };
+        for prefix in 0..100 {
+            let is_used = matches!(prefix, 0..=12 | 21..=32 | 61..=72 | 80);
+            let number = with_checksum(prefix);
+            assert_eq!(is_routing_number(&number), is_used && number != "000000000", "{number}");
+        }
+        for wrong in ["021000022", "02100002", "0210000211", "O21000021", ""] {
+            assert!(!is_routing_number(wrong), "{wrong}");
+        }
+    }
+}
