@@ -137,7 +137,8 @@ pub fn exported(org: OrgId, item: &Item) -> Option<(RecordKind, Value)> {
     Some((place.kind, json!({"kind": place.kind.as_str(), "ids": ids, "record": record})))
 }
 
-/// An attribute as JSON. What is sealed, wherever it is, is left out.
+/// An attribute as JSON. What is sealed, wherever it is, is left out: also the digests of accounts, and the salt of those that
+/// earlier releases made.
 fn json_of(value: &AttributeValue) -> Value {
     match value {
         AttributeValue::S(text) => json!(text),
@@ -145,7 +146,7 @@ fn json_of(value: &AttributeValue) -> Value {
         AttributeValue::Bool(is_true) => json!(is_true),
         AttributeValue::L(list) => list.iter().map(json_of).collect(),
         AttributeValue::M(map) => {
-            let kept = map.iter().filter(|(name, _)| *name != "sealed");
+            let kept = map.iter().filter(|(name, _)| !matches!(name.as_str(), "sealed" | "salt"));
             Value::Object(kept.map(|(name, value)| (name.clone(), json_of(value))).collect())
         }
         AttributeValue::Ss(set) | AttributeValue::Ns(set) => json!(set.iter().collect::<BTreeSet<_>>()),

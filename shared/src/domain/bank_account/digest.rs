@@ -46,13 +46,13 @@ impl AccountKeys {
     #[must_use]
     pub fn digest(&self, account: &BankAccount) -> AccountDigest {
         let marks = self.live.iter().map(|(name, key)| (name.clone(), Marks::of(key, account)));
-        AccountDigest(marks.collect())
+        AccountDigest { sealed: marks.collect() }
     }
 
     /// Whether a digest can be compared with every digest that these keys make from now on: it was made with all of them.
     #[must_use]
     pub fn are_all_in(&self, digest: &AccountDigest) -> bool {
-        self.live.keys().all(|name| digest.0.contains_key(name))
+        self.live.keys().all(|name| digest.sealed.contains_key(name))
     }
 
     fn get(&self, name: &str) -> Option<&HmacKey> {
@@ -62,7 +62,10 @@ impl AccountKeys {
 
 /// What is stored of an account, for comparison only.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AccountDigest(BTreeMap<String, Marks>);
+pub struct AccountDigest {
+    /// By the name of their key. Exports leave out what has this name, wherever it is stored.
+    sealed: BTreeMap<String, Marks>,
+}
 
 /// The values of an account under one key, in hexadecimal.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +99,7 @@ impl AccountDigest {
     /// How the account compares with that of another digest.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Compared {
-        let pair = self.0.iter().find_map(|(name, marks)| Some((marks, other.0.get(name)?)));
+        let pair = self.sealed.iter().find_map(|(name, marks)| Some((marks, other.sealed.get(name)?)));
         pair.map_or(Compared::Unknown, |(one, other)| one.compare(other))
     }
 
@@ -114,7 +117,7 @@ impl AccountDigest {
     }
 
     fn under_own_key(&self, keys: &AccountKeys, account: &BankAccount) -> Option<(&Marks, Marks)> {
-        self.0.iter().find_map(|(name, own)| Some((own, Marks::of(keys.get(name)?, account))))
+        self.sealed.iter().find_map(|(name, own)| Some((own, Marks::of(keys.get(name)?, account))))
     }
 }
 

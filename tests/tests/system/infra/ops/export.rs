@@ -88,13 +88,15 @@ async fn an_export_has_the_records_and_files_of_one_organization_and_no_secret()
     assert!(matches!(nobody, Err(ExportError::NoSuchOrganization)), "{nobody:?}");
 }
 
-/// The texts of all sealed values.
+/// The texts of all sealed values, and the digests of accounts.
 fn sealed_texts(value: &AttributeValue) -> Vec<&str> {
     match value {
         AttributeValue::M(members) => {
             let is_sealed = members.len() == 2 && members.contains_key("key");
             let own = members.get("text").filter(|_| is_sealed).and_then(|text| text.as_s().ok());
-            own.map(String::as_str).into_iter().chain(members.values().flat_map(sealed_texts)).collect()
+            let digest = members.get("exact").and_then(|digest| digest.as_s().ok());
+            let own = own.into_iter().chain(digest).map(String::as_str);
+            own.chain(members.values().flat_map(sealed_texts)).collect()
         }
         AttributeValue::L(list) => list.iter().flat_map(sealed_texts).collect(),
         _ => Vec::new(),
