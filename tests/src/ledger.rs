@@ -6,6 +6,7 @@ use shared::domain::agreement::Agreement;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, MovementId};
 use shared::domain::money::{Currency, Money};
+use shared::domain::movement::Arrivals;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
 use shared::domain::movement::evidence::NewEvidence;
 use shared::domain::movement::safe_text::SafeNote;
@@ -142,7 +143,7 @@ async fn prove(org: &Org, [first, second]: [&Person; 2], id: MovementId, new: &N
     if is_accepted {
         let accepted = org
             .as_member(second, "accept_evidence", async |call| {
-                let decision = EvidenceDecision::Accept;
+                let decision = EvidenceDecision::Accept(Arrivals::One);
                 movements::judge_evidence(call.scope(), call.member(), (id, new.id()), decision).await
             })
             .await;

@@ -86,6 +86,14 @@ struct PaymentLine {
     confirmed_at: Option<Value>,
     confirmed_by: Option<Value>,
     confirmation_basis: Option<Value>,
+    /// Bundles from before it was recorded have none.
+    surplus: Option<Surplus>,
+}
+
+/// What became of money beyond the amount, as far as it is compared.
+#[derive(Deserialize)]
+struct Surplus {
+    amount_minor: i64,
 }
 
 /// A line of the evidence of a side, as far as it is compared.
@@ -127,7 +135,9 @@ impl PaymentLine {
                     && line.amount.currency == amount.currency
             };
             let sum: i128 = accepted.iter().map(|line| i128::from(line.amount.amount_minor)).sum();
-            accepted.iter().all(proves) && sum == i128::from(amount.amount_minor)
+            let surplus = sum - i128::from(amount.amount_minor);
+            let is_settled = self.surplus.as_ref().is_some_and(|said| i128::from(said.amount_minor) == surplus);
+            accepted.iter().all(proves) && (surplus == 0 || (surplus > 0 && is_settled))
         };
         let is_proven = self.amount.as_ref().is_some_and(makes);
         (!is_proven)

@@ -23,6 +23,7 @@ use shared::domain::movement::evidence::{Evidence, EvidenceState};
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, Origin, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
+use shared::domain::movement::surplus::Surplus;
 use shared::domain::movement::terms::{Direction, Method};
 use shared::domain::movement::{Movement, Status};
 use shared::domain::time::Timestamp;
@@ -74,6 +75,10 @@ struct MovementLine<'a> {
     exception_reason: Option<ExceptionReason>,
     reason: Option<&'a str>,
     received_minor: i64,
+    /// What of it came after the payment had ended with its agreement.
+    late_minor: i64,
+    /// What became of money beyond the amount, as a member said last.
+    surplus: Option<&'a Surplus>,
     reconciled: bool,
     confirmed_at: Option<Timestamp>,
     confirmed_by: Option<&'a Actor>,
@@ -102,6 +107,8 @@ impl<'a> From<&'a Movement> for MovementLine<'a> {
             exception_reason: movement.exception_reason(),
             reason: reason.map(SafeNote::as_str),
             received_minor: movement.receipt().map_or(0, |receipt| receipt.received_minor),
+            late_minor: movement.late_minor(),
+            surplus: movement.surplus(),
             reconciled: movement.state().is_reconciled(),
             confirmed_at: confirmation.map(|found| found.confirmed_at),
             confirmed_by: confirmation.map(|found| &found.confirmed_by),
@@ -167,6 +174,10 @@ struct EvidenceLine<'a> {
     path: Option<String>,
     filed_by: &'a Actor,
     filed_at: Timestamp,
+    /// Whether it was filed after the payment had ended with its agreement.
+    is_late: bool,
+    /// Whether the member who accepted it said that it is another arrival than one that looks like it.
+    is_another: bool,
     state: &'static str,
     decided_by: Option<&'a Actor>,
     decided_at: Option<Timestamp>,
@@ -179,7 +190,7 @@ impl<'a> EvidenceLine<'a> {
         let (source, facts) = (evidence.source(), evidence.facts());
         let (state, decided_by, decided_at, reason) = match evidence.state() {
             EvidenceState::Filed => ("filed", None, None, None),
-            EvidenceState::Accepted { at, by } => ("accepted", Some(by), Some(*at), None),
+            EvidenceState::Accepted { at, by, .. } => ("accepted", Some(by), Some(*at), None),
             EvidenceState::Rejected { at, by, reason } => ("rejected", Some(by), Some(*at), Some(reason.as_str())),
             EvidenceState::Withdrawn { at, by, reason } => ("withdrawn", Some(by), Some(*at), Some(reason.as_str())),
         };
@@ -203,6 +214,8 @@ impl<'a> EvidenceLine<'a> {
             path,
             filed_by: evidence.filed_by(),
             filed_at: evidence.filed_at(),
+            is_late: evidence.is_late(),
+            is_another: matches!(evidence.state(), EvidenceState::Accepted { is_another: true, .. }),
             state,
             decided_by,
             decided_at,

@@ -3,6 +3,7 @@
 //! Decision: currencies come from ISO 4217. Those without minor units (gold, special drawing rights) are no currencies
 //! here: nothing could be counted in them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,9 @@ pub enum NotAnAmount {
     /// It is no number, or one that can be read in two ways.
     #[error("not a number")]
     NotANumber,
+    /// It has the sign or the code of another currency, or a sign while no currency is chosen.
+    #[error("the sign of another currency")]
+    OtherCurrency,
     /// It has more decimals than the currency, and would be rounded.
     #[error("more decimals than the currency has")]
     TooManyDecimals,
@@ -163,6 +167,10 @@ impl NotAnAmount {
         match (self, digits) {
             (Self::NotANumber, 0) => "must be a number such as 750,000".to_owned(),
             (Self::NotANumber, _) => format!("must be a number such as 750,000 or 750,000.5{:0>1$}", "", digits - 1),
+            (Self::OtherCurrency, _) if currency.is_empty() => {
+                "must be a number without a currency sign until a currency is chosen".to_owned()
+            }
+            (Self::OtherCurrency, _) => format!("has the sign of another currency than {currency}. Check both"),
             (Self::TooManyDecimals, 0) => format!("must be a whole number such as 750,000: {currency} has no decimals"),
             (Self::TooManyDecimals, _) => {
                 let of = if currency.is_empty() { String::new() } else { format!(": {currency} has no more") };
@@ -178,6 +186,7 @@ impl NotAnAmount {
     pub fn code(self) -> FieldCode {
         match self {
             Self::NotANumber | Self::TooManyDecimals => FieldCode::InvalidFormat,
+            Self::OtherCurrency => FieldCode::InvalidValue,
             Self::TooLarge | Self::Zero | Self::Negative => FieldCode::OutOfRange,
         }
     }
@@ -205,15 +214,22 @@ pub fn in_api(minor: impl Into<i128>, currency: &str) -> String {
 pub fn in_app(minor: impl Into<i128>, currency: &str) -> String {
     let minor: i128 = minor.into();
     let (sign, figures) = figures(minor, currency);
-    let symbol = match currency {
-        "USD" | "CAD" | "AUD" | "NZD" | "HKD" | "SGD" | "MXN" => "$",
-        "EUR" => "€",
-        "GBP" => "£",
-        "JPY" | "CNY" => "¥",
-        "INR" => "₹",
-        _ => return in_api(minor, currency),
-    };
-    format!("{sign}{symbol}{figures} {currency}")
+    match sign_of(currency) {
+        Some(symbol) => format!("{sign}{symbol}{figures} {currency}"),
+        None => in_api(minor, currency),
+    }
+}
+
+/// The sign of a currency that the app writes.
+fn sign_of(currency: &str) -> Option<&'static str> {
+    match currency {
+        "USD" | "CAD" | "AUD" | "NZD" | "HKD" | "SGD" | "MXN" => Some("$"),
+        "EUR" => Some("€"),
+        "GBP" => Some("£"),
+        "JPY" | "CNY" => Some("¥"),
+        "INR" => Some("₹"),
+        _ => None,
+    }
 }
 
 /// An amount without its currency, as a form shows it: `750,000.00`.
@@ -242,9 +258,10 @@ fn figures(minor: impl Into<i128>, currency: &str) -> (&'static str, String) {
     (sign, format!("{}{point}{fraction}", groups.join(",")))
 }
 
-/// Reads an amount in minor units of a currency: `750,000`, `$750000.00`, `750k`, `1.5m`, `USD 750,000`. Commas, apostrophes
-/// and blanks may separate groups of three digits; a period begins the decimals, of which there are no more than the
-/// currency has. It may be 0.
+/// Reads an amount in minor units of a currency: `750,000`, `$750000.00`, `750k`, `1.5m`, `USD 750,000`, `750,000 €`. The
+/// currency's own code and sign may stand on either side, each once; those of another currency are refused, and so is any
+/// sign while there is no currency: nobody would see later that they disagree. Commas, apostrophes and blanks may separate
+/// groups of three digits; a period begins the decimals, of which there are no more than the currency has. It may be 0.
 ///
 /// # Errors
 /// [`NotAnAmount`], but [`NotAnAmount::Zero`].
@@ -253,11 +270,9 @@ pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
     if let Some(positive) = text.strip_prefix(['-', '−']) {
         return Err(read_minor(positive, currency).map_or_else(|reason| reason, |_| NotAnAmount::Negative));
     }
-    let text = text.trim_start_matches(['$', '€', '£', '¥']).trim();
-    let code = currency.to_ascii_uppercase();
+    let code = currency.trim().to_ascii_uppercase();
     let upper = text.to_ascii_uppercase();
-    let bare = if code.is_empty() { upper.as_str() } else { upper.trim_start_matches(&code).trim_end_matches(&code) };
-    let bare = bare.trim();
+    let bare = without_currency(&upper, &code)?;
     let (number, zeros) = match bare.strip_suffix('K') {
         Some(number) => (number, 3),
         None => bare.strip_suffix('M').map_or((bare, 0), |number| (number, 6)),
@@ -273,6 +288,37 @@ pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
         return Err(NotAnAmount::TooManyDecimals);
     }
     format!("{digits}{decimals:0<places$}").parse().map_err(|_| NotAnAmount::TooLarge)
+}
+
+/// An amount in capitals without the code and the sign of its currency.
+fn without_currency<'a>(text: &'a str, code: &str) -> Result<&'a str, NotAnAmount> {
+    const CODE: usize = 3;
+    let mut bare = text;
+    for mark in marks_of(code) {
+        bare = bare.strip_prefix(&*mark).or_else(|| bare.strip_suffix(&*mark)).map_or(bare, str::trim);
+    }
+    // Signs of currencies: the block of Unicode, and those that are older.
+    let is_sign = |letter: char| {
+        matches!(letter, '$' | '¢' | '£' | '¤' | '¥' | '֏' | '؋' | '฿' | '₠'..='⃀' | '﷼' | '＄' | '￡' | '￥' | '￦')
+    };
+    let is_code = |text: &str| Currency::parse(text).is_some();
+    let first = bare.get(..CODE).is_some_and(is_code);
+    let last = bare.len().checked_sub(CODE).and_then(|at| bare.get(at..)).is_some_and(is_code);
+    if bare.contains(is_sign) || first || last { Err(NotAnAmount::OtherCurrency) } else { Ok(bare) }
+}
+
+/// The marks that name a currency beside an amount: its code, its sign with its country, its sign.
+fn marks_of(code: &str) -> Vec<String> {
+    let Some(currency) = Currency::parse(code) else { return Vec::new() };
+    let signs = sign_of(code).map(str::to_owned).into_iter().chain([currency.0.symbol().symbol]);
+    let mut marks = vec![code.to_owned()];
+    for sign in signs.map(|sign| sign.to_uppercase()).filter(|sign| !sign.is_empty()) {
+        marks.extend(code.get(..2).map(|country| format!("{country}{sign}")));
+        marks.push(sign);
+    }
+    let mut known = BTreeSet::new();
+    marks.retain(|mark| known.insert(mark.clone()));
+    marks
 }
 
 /// The digits of a whole number, whose groups of three may be separated in one way.
@@ -341,6 +387,14 @@ mod tests {
             ("1250", "JPY", 1250),
             ("1.234", "KWD", 1234),
             ("5", "KWD", 5000),
+            ("€250,000", "EUR", 25_000_000),
+            ("250,000 €", "EUR", 25_000_000),
+            ("250k€", "EUR", 25_000_000),
+            ("US$ 5", "USD", 500),
+            ("5 $", "CAD", 500),
+            ("¥1,250", "JPY", 1250),
+            ("₩5", "KRW", 5),
+            ("kr 5", "SEK", 500),
             ("9223372036854775807", "JPY", i64::MAX),
             ("92233720368547758.07", "USD", i64::MAX),
         ] {
@@ -358,7 +412,16 @@ mod tests {
             ("1.5", "JPY", NotAnAmount::TooManyDecimals),
             ("1.2345", "KWD", NotAnAmount::TooManyDecimals),
             ("1.250,00", "USD", NotAnAmount::NotANumber),
-            ("EUR 5", "USD", NotAnAmount::NotANumber),
+            ("EUR 5", "USD", NotAnAmount::OtherCurrency),
+            ("5 eur", "USD", NotAnAmount::OtherCurrency),
+            ("€250,000", "USD", NotAnAmount::OtherCurrency),
+            ("250,000 €", "USD", NotAnAmount::OtherCurrency),
+            ("-€5", "USD", NotAnAmount::OtherCurrency),
+            ("$250,000", "EUR", NotAnAmount::OtherCurrency),
+            ("CA$5", "USD", NotAnAmount::OtherCurrency),
+            ("£5", "JPY", NotAnAmount::OtherCurrency),
+            ("$$5", "USD", NotAnAmount::OtherCurrency),
+            ("₩5", "KWD", NotAnAmount::OtherCurrency),
         ] {
             assert_eq!(read(text, code), Err(reason), "{text} {code}");
         }
@@ -419,6 +482,9 @@ mod tests {
         assert_eq!(told(NotAnAmount::NotANumber, "JPY"), "must be a number such as 750,000");
         let yen = "must be a whole number such as 750,000: JPY has no decimals";
         assert_eq!(told(NotAnAmount::TooManyDecimals, "JPY"), yen);
+        assert_eq!(told(NotAnAmount::OtherCurrency, "USD"), "has the sign of another currency than USD. Check both");
+        assert_eq!(read_minor("$5", ""), Err(NotAnAmount::OtherCurrency), "no currency to compare it with");
+        assert_eq!(read_minor("5", ""), Ok(500));
         assert_eq!(told(NotAnAmount::TooManyDecimals, "USD"), "must have at most 2 decimals: USD has no more");
         assert_eq!(told(NotAnAmount::TooManyDecimals, ""), "must have at most 2 decimals");
     }

@@ -22,8 +22,8 @@ use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
 use crate::domain::movement::instructions::{BankInstructions, VerificationMethod};
 use crate::domain::movement::safe_text::SafeNote;
-use crate::domain::movement::state::{ExceptionReason, MovementState};
-use crate::domain::movement::{Movement, NotMoved, Resolution, Status};
+use crate::domain::movement::state::ExceptionReason;
+use crate::domain::movement::{Arrivals, Movement, NotMoved, Resolution, Status};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::service::agreements::found as found_agreement;
@@ -239,7 +239,10 @@ pub async fn resolve(
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let records = Records::load(scope, id).await?;
     let movement = &records.movement;
-    let is_done = match (resolution, movement.status()) {
+    let is_done = match (&resolution, movement.status()) {
+        (Resolution::Surplus(outcome), Status::Reconciled(_)) => {
+            movement.surplus().is_some_and(|found| found.outcome == *outcome && found.by.is_member(by.id()))
+        }
         (Resolution::SendAgain, Status::Authorized) => {
             movement.authorized().is_some_and(|stamp| stamp.by.is_member(by.id()))
         }
@@ -289,6 +292,29 @@ pub async fn file_evidence(
     id: MovementId,
     new: NewEvidence,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
+    file_by(scope, by, id, new, acts::file_evidence).await
+}
+
+/// The same for a movement that is an exception because it did not arrive, which is resolved first, in one act.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such movement.
+pub async fn resolve_and_file(
+    scope: &Scope,
+    by: &Member,
+    id: MovementId,
+    new: NewEvidence,
+) -> Result<Plan<Result<(), NotFiled>>, Error> {
+    file_by(scope, by, id, new, acts::resolve_and_file).await
+}
+
+async fn file_by(
+    scope: &Scope,
+    by: &Member,
+    id: MovementId,
+    new: NewEvidence,
+    act: fn(&Member, Ground<'_>, &Movement, NewEvidence) -> Result<EvidenceChange, NotMoved>,
+) -> Result<Plan<Result<(), NotFiled>>, Error> {
     let records = Records::load(scope, id).await?;
     let evidence_id = new.id();
     let plan = |output| records.plan(scope, output).showing([evidence_id.uuid()]);
@@ -296,7 +322,7 @@ pub async fn file_evidence(
         let is_same = new.is_of(&filed) && filed.filed_by().is_member(by.id());
         return Ok(plan(if is_same { Ok(()) } else { Err(NotFiled::Refused(NotMoved::FiledAlready)) }));
     }
-    let filed = match acts::file_evidence(by, records.ground(scope), &records.movement, new) {
+    let filed = match act(by, records.ground(scope), &records.movement, new) {
         Ok(filed) => filed,
         Err(refused) => return Ok(plan(Err(NotFiled::Refused(refused)))),
     };
@@ -311,7 +337,7 @@ pub async fn file_evidence(
 #[derive(Debug, Clone)]
 pub enum EvidenceDecision {
     /// Accepts it: what it says arrived is believed.
-    Accept,
+    Accept(Arrivals),
     /// Rejects it.
     Reject(SafeNote),
     /// Withdraws it.
@@ -328,8 +354,8 @@ pub async fn judge_evidence(
     ids: (MovementId, EvidenceId),
     decision: EvidenceDecision,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
-    let (records, evidence) = to_judge(scope, ids).await?;
-    judged(scope, by, &records, (evidence, decision))
+    let (records, found) = to_judge(scope, ids).await?;
+    judged(scope, by, (&records, &found), ids.1, decision)
 }
 
 /// Why evidence was not accepted.
@@ -341,8 +367,8 @@ pub enum NotAccepted {
     Changed,
 }
 
-/// Accepts evidence, given what had been accepted before as the page said, in minor units. A form that is sent twice accepts
-/// it once.
+/// Accepts evidence, given what had been accepted before as the page said, in minor units, and whether the member says that it
+/// is another arrival. A form that is sent twice accepts it once.
 ///
 /// # Errors
 /// Those of [`judge_evidence`].
@@ -350,12 +376,14 @@ pub async fn accept_evidence(
     scope: &Scope,
     by: &Member,
     ids: (MovementId, EvidenceId),
-    shown: i64,
+    (shown, arrivals): (i64, Arrivals),
 ) -> Result<Plan<Result<(), NotAccepted>>, Error> {
-    let (records, evidence) = to_judge(scope, ids).await?;
-    let is_shown = records.movement.receipt().map_or(0, |receipt| receipt.received_minor) == shown;
-    let is_open = evidence.is_undecided() && records.movement.state() == MovementState::Processing;
-    let plan = judged(scope, by, &records, (evidence, EvidenceDecision::Accept))?;
+    let (records, found) = to_judge(scope, ids).await?;
+    let movement = records.movement.as_told(&records.agreement);
+    let is_shown = movement.receipt().map_or(0, |receipt| receipt.received_minor) == shown;
+    let is_undecided = found.iter().any(|evidence| evidence.id() == ids.1 && evidence.is_undecided());
+    let is_open = is_undecided && movement.takes_acceptance();
+    let plan = judged(scope, by, (&records, &found), ids.1, EvidenceDecision::Accept(arrivals))?;
     if is_open && !is_shown {
         return Ok(records.plan(scope, Err(NotAccepted::Changed)));
     }
@@ -363,25 +391,27 @@ pub async fn accept_evidence(
     Ok(plan.with_output(output))
 }
 
-async fn to_judge(scope: &Scope, (id, evidence): (MovementId, EvidenceId)) -> Result<(Records, Evidence), Error> {
+/// A movement, and all evidence that was filed for it.
+async fn to_judge(scope: &Scope, (id, evidence): (MovementId, EvidenceId)) -> Result<(Records, Vec<Evidence>), Error> {
     let records = Records::load(scope, id).await?;
     // After the movement, whose version guards it.
-    let evidence = scope.store().evidence(id, evidence).await?.ok_or_else(Error::not_found)?;
-    Ok((records, evidence))
+    let found = scope.store().evidence_of(id).await?;
+    if found.iter().any(|one| one.id() == evidence) { Ok((records, found)) } else { Err(Error::not_found()) }
 }
 
 fn judged(
     scope: &Scope,
     by: &Member,
-    records: &Records,
-    (evidence, decision): (Evidence, EvidenceDecision),
+    (records, found): (&Records, &[Evidence]),
+    id: EvidenceId,
+    decision: EvidenceDecision,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
-    let evidence_id = evidence.id().uuid();
-    let plan = |output| records.plan(scope, output).showing([evidence_id]);
-    if is_decided(&evidence, by, &decision) {
+    let plan = |output| records.plan(scope, output).showing([id.uuid()]);
+    let evidence = found.iter().find(|one| one.id() == id).ok_or_else(Error::not_found)?;
+    if is_decided(evidence, by, &decision) {
         return Ok(plan(Ok(())));
     }
-    Ok(match decide_evidence(by, records.ground(scope), &records.movement, (evidence, decision)) {
+    Ok(match decide_evidence(by, records.ground(scope), &records.movement, (evidence, found), decision) {
         Ok(judged) => {
             let changes = stored::judge(scope.call(), records.read(), &judged)?;
             plan(Ok(())).change(changes).emit(judged.change.events)
@@ -394,21 +424,22 @@ fn decide_evidence(
     by: &Member,
     ground: Ground<'_>,
     movement: &Movement,
-    (evidence, decision): (Evidence, EvidenceDecision),
+    (evidence, all): (&Evidence, &[Evidence]),
+    decision: EvidenceDecision,
 ) -> Result<EvidenceChange, NotMoved> {
     match decision {
-        EvidenceDecision::Accept => match evidence.split() {
-            Sided::Receiver(evidence) => acts::accept_evidence(by, ground, movement, evidence),
+        EvidenceDecision::Accept(arrivals) => match evidence.clone().split() {
+            Sided::Receiver(evidence) => acts::accept_evidence(by, ground, movement, evidence, (all, arrivals)),
             Sided::Sender(_) => Err(NotMoved::SendersSide),
         },
-        EvidenceDecision::Reject(reason) => acts::reject_evidence(by, ground, movement, (&evidence, reason)),
-        EvidenceDecision::Withdraw(reason) => acts::withdraw_evidence(by, ground, movement, (&evidence, reason)),
+        EvidenceDecision::Reject(reason) => acts::reject_evidence(by, ground, movement, (evidence, reason)),
+        EvidenceDecision::Withdraw(reason) => acts::withdraw_evidence(by, ground, movement, (evidence, reason)),
     }
 }
 
 fn is_decided(evidence: &Evidence, by: &Member, decision: &EvidenceDecision) -> bool {
     match (evidence.state(), decision) {
-        (EvidenceState::Accepted { by: who, .. }, EvidenceDecision::Accept) => who.is_member(by.id()),
+        (EvidenceState::Accepted { by: who, .. }, EvidenceDecision::Accept(_)) => who.is_member(by.id()),
         (EvidenceState::Rejected { by: who, reason, .. }, EvidenceDecision::Reject(wanted))
         | (EvidenceState::Withdrawn { by: who, reason, .. }, EvidenceDecision::Withdraw(wanted)) => {
             who.is_member(by.id()) && reason == wanted

@@ -8,6 +8,7 @@ use crate::domain::ids::{ContactId, MovementId, StatementId};
 use crate::domain::member::Member;
 use crate::domain::movement::Movement;
 use crate::domain::movement::evidence::{Evidence, EvidenceFile, EvidenceKey};
+use crate::domain::movement::source::Side;
 use crate::domain::movement::terms::Direction;
 use crate::domain::statement::{FiledEntry, RememberedColumns, Statement, StatementFacts, StatementFormat};
 use crate::error::Error;
@@ -171,11 +172,13 @@ pub async fn review(scope: &Scope, id: StatementId, page: PageRequest) -> Result
     let (filed, awaited) =
         (async { Ok(store.filed_entries(id).await?) }, async { Ok(store.awaited_movements().await?) });
     let (statement, filed, mut awaited) = tokio::try_join!(found(scope, id), filed, awaited)?;
-    awaited.sort_by_key(|movement| (movement.due_on.is_none(), movement.due_on, movement.id));
+    awaited.sort_by_key(|movement| (movement.is_over, movement.due_on.is_none(), movement.due_on, movement.id));
     let more_awaited = awaited.len().saturating_sub(limits::STATEMENT_MOVEMENTS_MAX);
     awaited.truncate(limits::STATEMENT_MOVEMENTS_MAX);
     let payers: HashMap<MovementId, ContactId> =
         awaited.iter().filter_map(|movement| Some((movement.id, movement.payer?))).collect();
+    let over: BTreeSet<MovementId> =
+        awaited.iter().filter(|movement| movement.is_over).map(|movement| movement.id).collect();
     let on_page = Page::slice(filed.clone(), page).data;
     let contacts: BTreeSet<ContactId> = payers.values().copied().collect();
     let (movements, contacts, shown) = tokio::try_join!(
@@ -185,7 +188,11 @@ pub async fn review(scope: &Scope, id: StatementId, page: PageRequest) -> Result
     )?;
     let names: HashMap<ContactId, DisplayName> =
         contacts.into_iter().map(|contact| (contact.id, contact.display_name.clone())).collect();
-    let awaited = movements.into_iter().map(Versioned::into_inner).filter(may_arrive).map(|movement| {
+    // Its own record may not say yet that it ended with its agreement.
+    let told = |movement: Versioned<Movement>| {
+        if over.contains(&movement.id()) { movement.told_at_end().into_owned() } else { movement.into_inner() }
+    };
+    let awaited = movements.into_iter().map(told).filter(is_awaited).map(|movement| {
         let payer = payers.get(&movement.id()).and_then(|payer| names.get(payer)).cloned();
         Awaited { movement, payer }
     });
@@ -197,6 +204,13 @@ pub async fn review(scope: &Scope, id: StatementId, page: PageRequest) -> Result
 /// arrives on the statement of someone else.
 fn may_arrive(movement: &Movement) -> bool {
     movement.terms().direction != Direction::Outgoing
+}
+
+/// Whether an entry of a statement is offered for a movement: it takes evidence, or is an exception because it did not arrive.
+/// One that ended with its agreement is, if anyone could have paid it by its instructions.
+fn is_awaited(movement: &Movement) -> bool {
+    let is_open = movement.is_not_received() || movement.takes_evidence_of(Side::Receiver);
+    may_arrive(movement) && is_open && (!movement.ended_with_its_agreement() || movement.instructions().is_some())
 }
 
 /// Those of some movements whose arrival no statement of the receiving side shows, because the organization itself pays.

@@ -31,6 +31,7 @@ use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, ContactId, MovementId, WorkspaceId};
 use crate::domain::ledger::{LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState, is_agreed};
 use crate::domain::movement::source::Side;
+use crate::domain::movement::state::MovementState;
 use crate::domain::sentences::movements::UNTITLED;
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -234,18 +235,24 @@ pub(crate) struct AwaitedMovement {
     pub payer: Option<ContactId>,
     /// The day by which it is due.
     pub due_on: Option<Day>,
+    /// Whether it ends with its agreement, or has ended: money that was sent before may come late.
+    pub is_over: bool,
 }
 
 impl OrgStore {
-    /// The movements to the receiving side that take evidence of an arrival now, from one pass over the rows of movements and
-    /// one over those of agreements, side by side.
+    /// The movements to the receiving side that may take evidence of an arrival now, also as exceptions or late, from one pass
+    /// over the rows of movements and one over those of agreements, side by side. Their records say which do.
     pub(crate) async fn awaited_movements(&self) -> Result<Vec<AwaitedMovement>, StoreError> {
         let (mut found, mut facts) = (Vec::new(), HashMap::new());
         let (of_movements, of_agreements) =
             (keys::rows(self.org, Rows::Movements), keys::rows(self.org, Rows::Agreements));
         tokio::try_join!(
             self.store.scan_partition(&of_movements, Order::OldestFirst, &MovementRow::ATTRIBUTES, |row| {
-                found.extend(MovementRow::read(&row).filter(|row| row.state.takes_evidence_of(Side::Receiver)));
+                let may_arrive = |state: MovementState| {
+                    let may_be_told = matches!(state, MovementState::Exception | MovementState::Cancelled);
+                    may_be_told || state.takes_evidence_of(Side::Receiver)
+                };
+                found.extend(MovementRow::read(&row).filter(|row| may_arrive(row.state)));
             }),
             self.store.scan_partition(&of_agreements, Order::OldestFirst, &AgreementFacts::ATTRIBUTES, |row| {
                 let id = text(&row, SORT).and_then(|id| id.parse::<AgreementId>().ok());
@@ -254,9 +261,11 @@ impl OrgStore {
         )?;
         let awaited = |row: MovementRow| {
             let facts = facts.get(&row.agreement_id);
-            let has_ended = facts.is_some_and(|facts| facts.has_ended_early) && row.state.ends_with_agreement();
+            let has_ended = facts.is_some_and(|facts| facts.has_ended_early);
+            let is_cancelled = row.state == MovementState::Cancelled;
+            let is_over = has_ended && (is_cancelled || row.state.ends_with_agreement());
             let payer = facts.and_then(|facts| facts.contacts_of(row.sender.as_slice()).first().copied());
-            (!has_ended).then_some(AwaitedMovement { id: row.id, payer, due_on: row.due_on })
+            (is_over || !is_cancelled).then_some(AwaitedMovement { id: row.id, payer, due_on: row.due_on, is_over })
         };
         Ok(found.into_iter().filter_map(awaited).collect())
     }

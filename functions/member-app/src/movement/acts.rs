@@ -8,6 +8,7 @@ use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference
 use shared::domain::movement::instructions::VerificationMethod;
 use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::movement::state::ExceptionReason;
+use shared::domain::movement::surplus::SurplusOutcome;
 use shared::error::Error;
 use shared::service::movements::{self, MovementAct};
 use shared::web::{Form, Request};
@@ -245,6 +246,28 @@ impl Handler for Cancel {
     }
 }
 
+/// Reads how an exception is resolved. All that is wrong about a surplus is reported at once.
+fn read_resolution(form: &Form, today: Day) -> Result<Resolution, FieldErrors> {
+    let note = || {
+        SafeNote::parse(form.get("surplus_note"))
+            .map_err(|(code, message)| FieldErrors::one("surplus_note", code, message))
+    };
+    match form.get("resolution") {
+        "await_proof" => Ok(Resolution::AwaitProof),
+        "send_again" => Ok(Resolution::SendAgain),
+        "surplus_kept" => Ok(Resolution::Surplus(SurplusOutcome::Kept { note: note()? })),
+        "surplus_returned" => match (read_day(form, "returned_on"), note()) {
+            (Ok(on), Ok(note)) => SurplusOutcome::returned(on, today, note).map(Resolution::Surplus),
+            (on, note) => {
+                let mut errors = on.err().unwrap_or_default();
+                errors.extend(note.err().unwrap_or_default());
+                Err(errors)
+            }
+        },
+        _ => Err(not_chosen("resolution")),
+    }
+}
+
 /// Resolves an exception.
 pub(crate) struct Resolve;
 
@@ -256,15 +279,20 @@ impl Handler for Resolve {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
         let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
-        let (resolution, line) = match form.get("resolution") {
-            "await_proof" => (Resolution::AwaitProof, "Next: proof from the receiving side."),
-            "send_again" => (Resolution::SendAgain, "The payment is authorized. Next: release the instructions."),
-            _ => return wrong(request, "resolve", form, not_chosen("resolution")).await,
+        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+        let resolution = match read_resolution(form, today) {
+            Ok(resolution) => resolution,
+            Err(errors) => return wrong(request, "resolve", form, errors).await,
+        };
+        let line = match &resolution {
+            Resolution::AwaitProof => "Next: proof from the receiving side.",
+            Resolution::SendAgain => "The payment is authorized. Next: release the instructions.",
+            Resolution::Surplus(_) => "The payment is confirmed received.",
         };
         let done = Notice::good("Exception resolved", line);
         let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
         let (scope, by) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| movements::resolve(scope, by, id, resolution)).await? {
+        match submitted.run(|| movements::resolve(scope, by, id, resolution.clone())).await? {
             Ok(()) => Ok(redirect.into()),
             Err(refused) => {
                 let typed = Typed::new("resolve", form, FieldErrors::default());

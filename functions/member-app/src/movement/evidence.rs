@@ -6,13 +6,12 @@ use shared::domain::agreement::gate::{GateRule, GateStatus};
 use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId};
 use shared::domain::money::{Currency, Money, in_app};
-use shared::domain::movement::NotMoved;
 use shared::domain::movement::evidence::{
     BankReference, Evidence, EvidenceFacts, EvidenceFile, NewEvidence, typed_value_day,
 };
 use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::movement::source::{ChosenSource, Origin, Side};
-use shared::domain::movement::state::MovementState;
+use shared::domain::movement::{Arrivals, NotMoved};
 use shared::domain::sensitive::has_account_number;
 use shared::domain::sentences;
 use shared::domain::sentences::movements::{assurance, evidence_source};
@@ -23,7 +22,7 @@ use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::acts::{not_chosen, read_day, read_reason, wrong};
-use super::form::{ActForm, Typed};
+use super::form::{ActForm, Inputs, Typed};
 use super::next::FILE;
 use super::refusal::{line, refusal};
 use super::tracks::{Entry, differences_from_claim};
@@ -146,13 +145,13 @@ async fn not_taken(
     (id, evidence): (MovementId, EvidenceId),
     source: ChosenSource,
 ) -> Result<Option<NotMoved>, Error> {
-    let state = movements::get(submitted.scope(), id).await?.movement.state();
-    if state.takes_evidence_of(source.source().side()) {
+    let movement = movements::get(submitted.scope(), id).await?.movement;
+    if movement.takes_evidence_of(source.source().side()) {
         return Ok(None);
     }
     match movements::evidence(submitted.scope(), (id, evidence)).await {
         Ok(_) => Ok(None),
-        Err(Error::NotFound(_)) => Ok(Some(NotMoved::NotNow(state))),
+        Err(Error::NotFound(_)) => Ok(Some(NotMoved::NotNow(movement.state()))),
         Err(error) => Err(error),
     }
 }
@@ -174,7 +173,7 @@ async fn not_filed(request: &Request, submitted: &SubmittedForm<'_>, notice: Not
 async fn elsewhere(request: &Request, holder: EvidenceHolder) -> Result<Notice, Error> {
     let other = movements::get(request.signed_in()?.scope(), holder.movement_id).await?.movement;
     let amount = other.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
-    let line = "Each document and each bank reference counts once. If it was filed there by mistake, reject or withdraw it there first.";
+    let line = "Each document and each bank reference counts once. If it was filed there by mistake, reject or withdraw it there first. If the payer chose the reference, such as an invoice number, leave it out.";
     let title = "This document or bank reference is filed for another payment";
     let payment = Link { url: movement_url(holder.movement_id), text: format!("{}{amount}", purpose_of(&other)) };
     Ok(Notice { links: vec![payment], ..Notice::bad(title, line) })
@@ -185,6 +184,8 @@ async fn elsewhere(request: &Request, holder: EvidenceHolder) -> Result<Notice, 
 struct AcceptPage {
     layout: Layout,
     notice: Option<Notice>,
+    /// Whether the form was refused for what was typed.
+    has_errors: bool,
     agreement: Link,
     movement: Link,
     entry: Entry,
@@ -205,19 +206,22 @@ impl Handler for ShowAcceptance {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        acceptance(request, None).await
+        acceptance(request, None, Typed::default()).await
     }
 }
+
+/// The name of the form that accepts evidence.
+const ACCEPT: &str = "accept";
 
 fn path_ids(request: &Request) -> Result<(MovementId, EvidenceId), Error> {
     Ok((request.path_id("id")?, request.path_id("evidence")?))
 }
 
-async fn acceptance(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
+/// The page. A form that was refused keeps what was typed.
+async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> Result<PageResponse, Error> {
     let ((id, evidence), signed_in) = (path_ids(request)?, request.signed_in()?);
     let review = movement_review::get(signed_in.scope(), id).await?;
     let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
-    let typed = Typed::default();
     let (by, form_token) = (signed_in.member(), signed_in.form_token());
     let shown = Shown { review: &review, by, typed: &typed, form_token, now: request.now() };
     let form = match obstacle(&review, found) {
@@ -225,12 +229,14 @@ async fn acceptance(request: &Request, notice: Option<Notice>) -> Result<PageRes
         None => Ok(ActForm {
             hidden: vec![("received", received(&review).to_string())],
             text: "Once accepted, this counts until it is withdrawn.".to_owned(),
-            ..shown.form("accept", format!("{}/accept", evidence_url(id, evidence)), "Accept evidence")
+            inputs: if same_arrivals(&review, found).next().is_some() { Inputs::Another } else { Inputs::Nothing },
+            ..shown.form(ACCEPT, format!("{}/accept", evidence_url(id, evidence)), "Accept evidence")
         }),
     };
     let page = AcceptPage {
         layout: Layout::new(request),
         notice,
+        has_errors: shown.typed.has_errors(),
         agreement: agreement_link(&review.agreement),
         movement: Link { url: movement_url(id), text: purpose_of(&review.movement) },
         // What differs is among the cautions.
@@ -253,10 +259,13 @@ fn obstacle(MovementReview { movement, .. }: &MovementReview, evidence: &Evidenc
     let refused = match movement.state() {
         _ if evidence.source().side() == Side::Sender => NotMoved::SendersSide,
         _ if !evidence.is_undecided() => NotMoved::Decided,
-        MovementState::Processing if due.is_some_and(|due| due.currency() != evidence.facts().money.currency()) => {
+        _ if movement.takes_acceptance() => {
+            let is_in_currency = due.is_none_or(|due| due.currency() == evidence.facts().money.currency());
+            if is_in_currency {
+                return None;
+            }
             NotMoved::WrongCurrency
         }
-        MovementState::Processing => return None,
         other => NotMoved::NotNow(other),
     };
     Some(line(refused))
@@ -264,6 +273,8 @@ fn obstacle(MovementReview { movement, .. }: &MovementReview, evidence: &Evidenc
 
 /// What accepting evidence makes of a payment.
 enum Outcome {
+    /// Nothing but that it came late: the payment ended with its agreement.
+    Late,
     /// So much is still missing, in minor units.
     Missing(i64),
     Reconciled,
@@ -273,6 +284,9 @@ enum Outcome {
 
 fn outcome(review: &MovementReview, evidence: &Evidence) -> Option<Outcome> {
     let due = review.movement.terms().money?;
+    if review.movement.ended_with_its_agreement() {
+        return Some(Outcome::Late);
+    }
     let total = received(review).saturating_add(evidence.facts().money.amount_minor());
     Some(match due.amount_minor().saturating_sub(total) {
         0 => Outcome::Reconciled,
@@ -314,6 +328,10 @@ fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
             "That is {} more than the amount, so the payment becomes an exception and is not confirmed.",
             in_app(over, code)
         )),
+        Some(Outcome::Late) => said.push(
+            "It came late: the payment stays cancelled with its agreement, and is not confirmed. The record and the ledger say so."
+                .to_owned(),
+        ),
         None => {}
     }
     said
@@ -326,14 +344,10 @@ fn in_words(evidence: &Evidence) -> String {
     format!("{} on {}, {basis}", facts.money.for_people(), facts.value_day.for_people())
 }
 
-/// Whether two pieces of evidence may be about the same money: one amount, or days that lie close together. The same
-/// document or reference is refused when it is filed.
-fn may_be_same_money(one: &Evidence, other: &Evidence) -> bool {
-    const DAYS_APART_MAX: i32 = 5;
-    let (one, other) = (one.facts(), other.facts());
-    let is_near = one.value_day <= other.value_day.plus_days(DAYS_APART_MAX)
-        && other.value_day <= one.value_day.plus_days(DAYS_APART_MAX);
-    one.money == other.money || is_near
+/// What was accepted before and may be about the arrival that evidence is about.
+fn same_arrivals<'a>(review: &'a MovementReview, evidence: &'a Evidence) -> impl Iterator<Item = &'a Evidence> {
+    let accepted = review.evidence.iter().filter(|other| other.is_accepted() && other.id() != evidence.id());
+    accepted.filter(|other| other.may_be_same_arrival(evidence))
 }
 
 /// The conditions that a confirmed payment meets.
@@ -359,9 +373,7 @@ fn lowered(text: &str) -> String {
 /// What to look at before evidence is accepted.
 fn cautions(shown: &Shown<'_>, evidence: &Evidence) -> Vec<String> {
     // What the amount means for the payment is said above.
-    let accepted = shown.review.evidence.iter().filter(|other| other.is_accepted() && other.id() != evidence.id());
-    let again = accepted.filter(|other| may_be_same_money(other, evidence));
-    let mut cautions: Vec<String> = again
+    let mut cautions: Vec<String> = same_arrivals(shown.review, evidence)
         .map(|other| {
             format!(
                 "This may be the same money as {}, which was accepted before. Accept it only if it arrived besides.",
@@ -374,7 +386,7 @@ fn cautions(shown: &Shown<'_>, evidence: &Evidence) -> Vec<String> {
     let ends = match outcome(shown.review, evidence) {
         Some(Outcome::Reconciled) => ends_unless_completed(agreement, movement.id(), shown.now),
         Some(Outcome::Over(_)) => Some(shown.ends_agreement().trim_start()).filter(|said| !said.is_empty()),
-        Some(Outcome::Missing(_)) | None => None,
+        Some(Outcome::Missing(_) | Outcome::Late) | None => None,
     };
     cautions.extend(ends.map(str::to_owned));
     if evidence.source().origin() == Origin::Typed {
@@ -404,17 +416,24 @@ impl Handler for Accept {
         let done = accepted(&review, found);
         let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
         let shown = submitted.form().get("received").parse().unwrap_or(-1);
+        let arrivals = if submitted.form().get("another") == "on" { Arrivals::Two } else { Arrivals::One };
         let (scope, by) = (submitted.scope(), submitted.submitter());
-        let run = || movements::accept_evidence(scope, by, (id, evidence), shown);
+        let run = || movements::accept_evidence(scope, by, (id, evidence), (shown, arrivals));
         let notice = match submitted.run(run).await? {
             Ok(()) => return Ok(redirect.into()),
+            Err(NotAccepted::Refused(NotMoved::PerhapsSame)) => {
+                let message = "must be ticked to count what may be the same money as before. If it is the same, reject this evidence";
+                let errors = FieldErrors::one("another", FieldCode::Required, message);
+                let typed = Typed::new(ACCEPT, submitted.form(), errors);
+                return Ok(acceptance(request, None, typed).await?.unprocessable());
+            }
             Err(NotAccepted::Refused(refused)) => refusal(refused),
             Err(NotAccepted::Changed) => Notice::warn(
                 "Nothing was accepted",
                 "Other evidence was accepted or withdrawn since this page was shown. Read again what accepting this means now.",
             ),
         };
-        Ok(acceptance(request, Some(notice)).await?.refused(StatusCode::CONFLICT, "conflict"))
+        Ok(acceptance(request, Some(notice), Typed::default()).await?.refused(StatusCode::CONFLICT, "conflict"))
     }
 }
 
@@ -426,6 +445,7 @@ fn accepted(review: &MovementReview, evidence: &Evidence) -> Notice {
         Some(Outcome::Missing(missing)) => {
             Notice::good("Evidence accepted", format!("{} is still missing.", in_app(missing, code)))
         }
+        Some(Outcome::Late) => Notice::good("Evidence accepted", "It came late: the payment stays cancelled."),
         Some(Outcome::Over(_)) => {
             Notice::warn("Evidence accepted", "More than the amount arrived, so the payment needs attention.")
         }

@@ -32,8 +32,10 @@ pub(super) enum Inputs {
     Select(&'static str, &'static str, Vec<Choice>),
     /// A reason of a list, and a note.
     Exception(Vec<Choice>),
-    /// Radio buttons: their name, what they are about, and what there is to choose.
-    Radios(&'static str, &'static str, Vec<Choice>),
+    /// How an exception is resolved, and, where more than the amount arrived, what became of the rest.
+    Resolve(Vec<Choice>, bool),
+    /// Whether evidence is another arrival than one that looks like it.
+    Another,
     /// What the sender says: the types of references.
     Claim(Vec<Choice>),
     /// What evidence says: its sources.

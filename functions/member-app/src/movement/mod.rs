@@ -14,10 +14,13 @@ mod refusal;
 mod tracks;
 
 use askama::Template;
+use shared::domain::actor::Actor;
 use shared::domain::agreement::{Agreement, Document};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{EvidenceId, MovementId, ParticipantId};
 use shared::domain::member::Member;
+use shared::domain::money::in_app;
+use shared::domain::movement::surplus::{Surplus, SurplusOutcome};
 use shared::domain::movement::{Confirmation, Ending, Exception, Movement, Status};
 use shared::domain::sentences::movements as words;
 use shared::domain::time::Timestamp;
@@ -256,12 +259,18 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
 
 /// What happened to a payment, but for what its tracks and its instructions say.
 fn record(movement: &Movement) -> Vec<RecordRow> {
-    let row = |what, who: &shared::domain::actor::Actor, at: shared::domain::time::Timestamp, why: Option<String>| {
-        RecordRow { what, who: actor_label(who), at: at.into(), why }
+    let row = |what, who: &Actor, at: shared::domain::time::Timestamp, why: Option<String>| RecordRow {
+        what,
+        who: actor_label(who),
+        at: at.into(),
+        why,
     };
     let reason = |ending: &Ending| ending.reason.as_ref().map(|reason| reason.as_str().to_owned());
     let mut rows = vec![row("Set up", movement.created_by(), movement.created_at(), None)];
     rows.extend(movement.authorized().map(|stamp| row("Authorized", &stamp.by, stamp.at, None)));
+    if let Status::Returned(Ending { late_since: Some(at), .. }) = movement.status() {
+        rows.push(row("Cancelled with its agreement", &Actor::system(), *at, None));
+    }
     rows.extend(match movement.status() {
         Status::Reconciled(Confirmation { confirmed_at, confirmed_by, basis }) => {
             let why = format!("By {}", words::basis(*basis));
@@ -272,11 +281,32 @@ fn record(movement: &Movement) -> Vec<RecordRow> {
             let why = format!("{}{note}", capitalized(words::exception(*reason)));
             Some(row("Needs attention", by, *at, Some(why)))
         }
-        Status::Returned(ending) => Some(row("Returned", &ending.by, ending.at, reason(ending))),
+        Status::Returned(ending) => {
+            let what = if ending.late_since.is_some() { "Returned, late" } else { "Returned" };
+            Some(row(what, &ending.by, ending.at, reason(ending)))
+        }
+        Status::Cancelled(ending) if movement.ended_with_its_agreement() => {
+            let late = (movement.late_minor() > 0).then(|| words::movement_sentence(movement));
+            Some(row("Cancelled with its agreement", &ending.by, ending.at, late))
+        }
         Status::Cancelled(ending) => Some(row("Cancelled", &ending.by, ending.at, reason(ending))),
         _ => None,
     });
+    rows.extend(movement.surplus().map(|found| surplus_row(movement, found)));
     rows
+}
+
+/// What a member said of money beyond the amount.
+fn surplus_row(movement: &Movement, found: &Surplus) -> RecordRow {
+    let code = movement.terms().money.map(|money| money.currency().code()).unwrap_or_default();
+    let amount = in_app(found.amount_minor, code);
+    let (what, why) = match &found.outcome {
+        SurplusOutcome::Returned { on, note } => {
+            ("Surplus returned", format!("{amount}, on {}\n{}", on.for_people(), note.as_str()))
+        }
+        SurplusOutcome::Kept { note } => ("Surplus kept", format!("{amount}\n{}", note.as_str())),
+    };
+    RecordRow { what, who: actor_label(&found.by), at: found.at.into(), why: Some(why) }
 }
 
 /// A text as the beginning of a sentence.

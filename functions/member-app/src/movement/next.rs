@@ -115,10 +115,23 @@ fn next(shown: &Shown<'_>) -> Next {
             Next { text: format!("{reason}. Decide how it goes on."), lines, ..Next::of(resolve(shown)) }
         }
         Status::Returned(_) => Next::done("Nothing is left to do: the money came back."),
+        Status::Cancelled(_) if movement.ended_with_its_agreement() => late(shown),
         Status::Cancelled(_) => {
             Next { lines: received(movement), ..Next::done("Nothing is left to do: this payment was cancelled.") }
         }
     }
+}
+
+/// What is left of a payment that was cancelled with its agreement: money that was sent before may come late.
+fn late(shown: &Shown<'_>) -> Next {
+    let movement = &shown.review.movement;
+    if movement.has_undecided_receipt() {
+        return review(shown);
+    }
+    let line = "Was it sent before that? File evidence of its arrival, or record that it came back. The payment stays cancelled, and what is recorded is marked as late.";
+    let mut lines = vec![line.to_owned()];
+    lines.extend(if movement.late_minor() > 0 { vec![words::movement_sentence(movement)] } else { received(movement) });
+    Next { lines, ..Next::done("This payment was cancelled when its agreement ended.") }
 }
 
 /// What counts as received of a payment that was cancelled.
@@ -152,8 +165,8 @@ fn over(shown: &Shown<'_>) -> Vec<String> {
         )];
     }
     vec![
-        format!("{received} counts as received, but {due} is due. Agree with {} what becomes of the difference.", shown.payer()),
-        "If the difference went back, or a document was accepted by mistake: withdraw that evidence, resolve with “Wait for proof”, and file evidence of exactly what stayed.".to_owned(),
+        format!("{received} counts as received, but {due} is due. Agree with {} what becomes of the difference, then say so here.", shown.payer()),
+        "If a document was accepted by mistake: withdraw that evidence, resolve with “Wait for proof”, and file evidence of exactly what stayed.".to_owned(),
         "If all of the money went back, record the return.".to_owned(),
     ]
 }
@@ -277,7 +290,7 @@ pub(super) fn ending(ending: &str) -> String {
 
 fn file(shown: &Shown<'_>) -> ActForm {
     let movement = &shown.review.movement;
-    let takes = |chosen: &ChosenSource| movement.state().takes_evidence_of(chosen.source().side());
+    let takes = |chosen: &ChosenSource| movement.takes_evidence_of(chosen.source().side());
     let choices = ChosenSource::all().filter(takes).map(|chosen| Choice {
         value: chosen.source().as_str(),
         text: words::evidence_source(chosen.source()).to_owned(),
@@ -306,11 +319,27 @@ fn resolve(shown: &Shown<'_>) -> ActForm {
             about: "The money has to be sent, or sent again. The payment is authorized again, and its instructions are released again.",
         },
     ];
-    // Nothing is sent under an agreement that is over.
-    choices.truncate(if shown.review.agreement.lifecycle() == Lifecycle::Active { 2 } else { 1 });
+    let MovementReview { movement, agreement, .. } = shown.review;
+    // Nothing is sent under an agreement that is over, nor for a payment of which all arrived.
+    choices.truncate(if agreement.lifecycle() == Lifecycle::Active { 2 } else { 1 });
+    let is_over = movement.exception_reason() == Some(ExceptionReason::AmountOver);
+    let surplus = movement.terms().money.filter(|_| is_over && movement.surplus_minor() > 0);
+    let Some(due) = surplus else {
+        let text = "Resolving never confirms an arrival.";
+        return ActForm { inputs: Inputs::Resolve(choices, false), ..shown.act("resolve", "Resolve", text) };
+    };
+    let surplus = in_app(movement.surplus_minor(), due.currency().code());
+    choices.truncate(1);
+    let ways = [
+        ("surplus_returned", "The surplus was returned", "It went back to the payer. Say when and how."),
+        ("surplus_kept", "The surplus is kept", "The payer agreed to that. Say who did, and how."),
+    ];
+    let ways = ways.map(|(value, text, about)| Choice { value, text: format!("{text}: {surplus}"), about });
+    let text =
+        "All of the amount is proven. Once you say what became of the surplus, the payment is confirmed received.";
     ActForm {
-        inputs: Inputs::Radios("resolution", "How it goes on", choices),
-        ..shown.act("resolve", "Resolve", "Resolving never confirms an arrival.")
+        inputs: Inputs::Resolve(ways.into_iter().chain(choices).collect(), true),
+        ..shown.act("resolve", "Resolve", text)
     }
 }
 
@@ -327,7 +356,7 @@ fn others(shown: &Shown<'_>) -> Vec<Other> {
             found.push(Other { summary: summary.to_owned(), form, is_open });
         }
     };
-    let takes_evidence = state.takes_evidence_of(Side::Sender) || state.takes_evidence_of(Side::Receiver);
+    let takes_evidence = movement.takes_evidence_of(Side::Sender) || movement.takes_evidence_of(Side::Receiver);
     offer(state.takes_claim(), "Record sender's claim…", claim(shown));
     offer(takes_evidence, "File evidence…", file(shown));
     let flag = shown.act("exception", "Flag exception", flag_text(shown));
@@ -346,7 +375,7 @@ fn others(shown: &Shown<'_>) -> Vec<Other> {
         "Record this when the money came back to the payer. This ends the payment, and can’t be undone.{}",
         shown.ends_agreement()
     );
-    offer(state.can_be_returned(), "Record return…", reason("return", "Record return", &text));
+    offer(movement.can_be_returned(), "Record return…", reason("return", "Record return", &text));
     let text = match figures(movement).filter(|_| movement.has_received()) {
         Some((received, due)) => format!(
             "{received} of {due} stays confirmed received. The rest will not be paid, and is owed no more. This can’t be undone."

@@ -55,6 +55,10 @@ pub(crate) fn line(refused: NotMoved) -> String {
         NotMoved::SameInstructions => {
             "These are the instructions that apply already. They stay as they are, and so does their verification."
         }
+        NotMoved::NoSurplus => "No more than the amount counts as received, so there is no surplus.",
+        NotMoved::PerhapsSame => {
+            "Evidence that was accepted before may be about the same arrival. Count both only if they are two arrivals, and say so."
+        }
         NotMoved::WrongReason => {
             "Choose another reason: returns and withdrawn evidence are recorded by acts of their own."
         }

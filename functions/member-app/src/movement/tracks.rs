@@ -115,6 +115,7 @@ impl Shown<'_> {
         ];
         facts.extend(evidence.facts().reference.as_ref().map(|text| ("Bank reference", text.as_str().to_owned())));
         facts.push(("Origin", origin(source.origin()).to_owned()));
+        facts.extend(evidence.is_late().then(|| ("Late", "Filed after the agreement ended".to_owned())));
         let is_open = evidence.is_undecided();
         Entry {
             anchor: anchor(evidence.id()),
@@ -133,7 +134,7 @@ impl Shown<'_> {
             read_from: read_from(evidence),
             outcome,
             reason,
-            accept: (is_open && !has_ended(movement.state()) && source.side() == Side::Receiver)
+            accept: (is_open && movement.takes_acceptance() && source.side() == Side::Receiver)
                 .then(|| Link { url: format!("{path}/accept"), text: evidence.facts().money.for_people() }),
             acts: self.acts_on(evidence, is_open),
         }
@@ -220,8 +221,9 @@ fn state(evidence: &Evidence) -> State {
     match evidence.state() {
         EvidenceState::Filed if of_sender => (Badge { text: "Never proof", class: "amber" }, "open", None, None),
         EvidenceState::Filed => (Badge { text: "To review", class: "blue" }, "open", None, None),
-        EvidenceState::Accepted { at, by } => {
-            let outcome = Some((said("Accepted", by), (*at).into()));
+        EvidenceState::Accepted { at, by, is_another } => {
+            let as_what = if *is_another { "Accepted as another arrival" } else { "Accepted" };
+            let outcome = Some((said(as_what, by), (*at).into()));
             (Badge { text: "Accepted", class: "green" }, "accepted", outcome, None)
         }
         EvidenceState::Rejected { at, by, reason } => (

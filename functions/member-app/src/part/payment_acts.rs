@@ -225,7 +225,7 @@ fn refused_notice(refused: NotFiled, organization: &str) -> Notice {
         // Which one is not theirs to know.
         NotFiled::Elsewhere(_) => {
             let line = format!(
-                "The same file, or the same bank reference, is on file for another payment, and each counts once. {nothing} Check that you chose the right one, or ask {organization}."
+                "The same file is on file for another payment, and it counts once. {nothing} Check that you chose the right one, or ask {organization}."
             );
             return Notice::bad("This document can’t be filed here", line);
         }
@@ -299,6 +299,8 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
         | NotMoved::Arrived
         | NotMoved::Received
         | NotMoved::SameInstructions
+        | NotMoved::NoSurplus
+        | NotMoved::PerhapsSame
         | NotMoved::WrongReason => {
             Notice::bad("This is not asked of you now", format!("The payment has moved on. {nothing}"))
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use shared::domain::ids::{EvidenceId, MovementId, StatementId};
+use shared::domain::movement::Movement;
 use shared::domain::movement::evidence::{NewEvidence, StatementEntry};
 use shared::domain::statement::Statement;
 use shared::error::Error;
@@ -20,6 +21,8 @@ use crate::response::PageResponse;
 
 /// The beginning of the names of check boxes: `pair.<entry>.<payment>`, with the id of the evidence as the value.
 const PAIR: &str = "pair.";
+/// The same where filing resolves first that the payment did not arrive.
+const RESOLVING: &str = "resolve.";
 
 /// An entry that a member chose for a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +30,14 @@ struct Pair {
     number: u32,
     movement: MovementId,
     evidence: EvidenceId,
+    /// Whether the member was told that the payment is an exception, which filing resolves first.
+    resolves: bool,
+}
+
+/// The name of the check box of an entry and a payment.
+pub(super) fn box_of(number: u32, movement: &Movement) -> String {
+    let prefix = if movement.is_not_received() { RESOLVING } else { PAIR };
+    format!("{prefix}{number}.{}", movement.id())
 }
 
 /// Files entries as evidence.
@@ -40,7 +51,10 @@ impl Handler for File {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
         let (id, form): (StatementId, _) = (request.path_id("id")?, submitted.form());
-        let checked: BTreeSet<String> = form.checked(PAIR).map(|rest| format!("{PAIR}{rest}")).collect();
+        let names = [PAIR, RESOLVING]
+            .into_iter()
+            .flat_map(|prefix| form.checked(prefix).map(move |rest| format!("{prefix}{rest}")));
+        let checked: BTreeSet<String> = names.collect();
         let pairs = pairs(form);
         if let Some(notice) = unclear(&pairs) {
             return Ok(show::page(request, Some(notice), &checked).await?.unprocessable());
@@ -78,12 +92,14 @@ impl Handler for File {
 
 /// The checked boxes, in the order of entries.
 fn pairs(form: &Form) -> Vec<Pair> {
-    let pair = |rest: &str| {
+    let pair = |prefix: &str, rest: &str| {
         let (number, movement) = rest.split_once('.')?;
-        let evidence = form.get(&format!("{PAIR}{rest}")).parse().ok()?;
-        Some(Pair { number: number.parse().ok()?, movement: movement.parse().ok()?, evidence })
+        let evidence = form.get(&format!("{prefix}{rest}")).parse().ok()?;
+        let (number, movement) = (number.parse().ok()?, movement.parse().ok()?);
+        Some(Pair { number, movement, evidence, resolves: prefix == RESOLVING })
     };
-    let mut pairs: Vec<Pair> = form.checked(PAIR).filter_map(pair).collect();
+    let of = |prefix: &'static str| form.checked(prefix).filter_map(move |rest| pair(prefix, rest));
+    let mut pairs: Vec<Pair> = of(PAIR).chain(of(RESOLVING)).collect();
     pairs.sort_by_key(|pair| (pair.number, pair.movement));
     pairs
 }
@@ -161,7 +177,11 @@ async fn file_all(submitted: &SubmittedForm<'_>, pairs: &[Pair], entries: Vec<Ne
 /// Files one entry for one payment, in a call of its own.
 async fn file(submitted: &SubmittedForm<'_>, pair: Pair, new: &NewEvidence) -> Result<Result<(), NotFiled>, Error> {
     let part = submitted.part("file_evidence", &[pair.movement.uuid()])?;
-    part.run(|| movements::file_evidence(part.scope(), submitted.submitter(), pair.movement, new.clone())).await
+    let (scope, by, movement) = (part.scope(), submitted.submitter(), pair.movement);
+    if pair.resolves {
+        return part.run(|| movements::resolve_and_file(scope, by, movement, new.clone())).await;
+    }
+    part.run(|| movements::file_evidence(scope, by, movement, new.clone())).await
 }
 
 /// What became of the chosen entries.

@@ -5,8 +5,8 @@
 //! references, and which of those that say the same it is, since a file may well have two. Beside that it counts under the
 //! banks' own references, which another format has too.
 //!
-//! Decision: a payer's reference (`EndToEndId`) makes an entry unique only if the banks gave none: a standing order has the
-//! same one each month. Nor does any reference that two arrivals of a file share.
+//! Decision: a payer's reference (`EndToEndId`, `EREF`) never makes an entry unique: a standing order has the same one each
+//! month. Nor does any reference that two arrivals of a file share.
 
 use std::collections::BTreeSet;
 
@@ -176,11 +176,8 @@ fn references(all: &[Numbered<'_>], entry: &Entry) -> (Vec<BankReference>, Vec<B
         let has_it = |other: &&Numbered<'_>| is_arrival(other.entry) && other.entry.references.contains(reference);
         all.iter().filter(has_it).count() > 1
     };
-    let is_unique = |wanted: fn(ReferenceKind) -> bool| {
-        entry.references.iter().filter(move |found| wanted(found.kind)).filter(|found| !shares(found)).collect()
-    };
-    let of_banks: Vec<&Reference> = is_unique(is_of_a_bank);
-    let unique = if of_banks.is_empty() { is_unique(|kind| kind == ReferenceKind::EndToEndId) } else { of_banks };
+    let of_banks = entry.references.iter().filter(|found| is_of_a_bank(found.kind));
+    let unique: Vec<&Reference> = of_banks.filter(|found| !shares(found)).collect();
     let others = entry.references.iter().filter(|found| !unique.contains(found)).collect();
     (kept(unique), kept(others))
 }
@@ -256,6 +253,6 @@ mod tests {
         assert_eq!(unique(&[credit(&one), credit(&other)]), [["BANK-1"], ["BANK-2"]], "not the payer’s");
         assert_eq!(unique(&[credit(&a), credit(&a)]), [[""; 0], [""; 0]], "what two have is unique to none");
         assert_eq!(unique(&[credit(&a), ("1.00", "DBIT", &a, "")])[0], ["BANK-1"], "what takes it back has it too");
-        assert_eq!(unique(&[credit(&none)]), [["RENT"]], "the payer’s is better than none");
+        assert_eq!(unique(&[credit(&none)]), [[""; 0]], "the payer’s comes again next month");
     }
 }

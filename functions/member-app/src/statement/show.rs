@@ -15,6 +15,7 @@ use shared::web::Request;
 use shared::wire::page::{Page, PageRequest};
 use statements::{Entry, Match, Side};
 
+use super::filing::box_of;
 use super::fits::{self, Counts, Fit, Found, Other, Wanted, Warning};
 use super::masked::masked;
 use super::{RowFacts, counted, grouped, read, statement_url};
@@ -270,11 +271,17 @@ impl Shown<'_> {
     fn choice(&self, fit: &Fit, found: &Match<MovementId>) -> Option<Choice> {
         let Awaited { movement, payer } = self.awaited(found.id)?;
         let terms = movement.terms();
-        let name = format!("pair.{}.{}", fit.entry.number, movement.id());
+        let name = box_of(fit.entry.number, movement);
         let (why, mut differs) = fits::reasons(found, terms.money?.currency().code());
         let value_day = read::day(fit.read.value_on.or(fit.read.booked_on));
         if movement.claim().is_some_and(|claim| value_day.is_some_and(|day| day < claim.sent_on)) {
             differs.push("Before the day on which the sender says it was sent".to_owned());
+        }
+        if movement.is_not_received() {
+            differs.push("Marked as not arrived. Filing this entry resolves the exception first".to_owned());
+        }
+        if movement.ended_with_its_agreement() {
+            differs.push("Its agreement has ended. What you file is recorded as late".to_owned());
         }
         let payer = payer.as_ref().map(|payer| format!("From {}", payer.as_str()));
         let due = terms.due_on.map(|due| format!("due {}", due.for_people()));

@@ -15,7 +15,7 @@ const GROUP: usize = 3;
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// An amount with its sign: whether there is a minus, and the minor units. `1.250,50`, `-45`, `45-`, `(45)`, `$45.00`,
-/// `EUR 45`.
+/// `EUR 45`, `45 €`.
 pub(super) fn amount(cell: &str, mark: DecimalMark, currency: Currency) -> Result<(bool, i64), Problem> {
     let not_an_amount = || Problem::NotAnAmount { value: quoted(cell), mark: mark.letter() };
     let (bare, in_brackets) = match cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
@@ -55,15 +55,13 @@ fn without_sign(text: &str) -> (&str, Option<bool>) {
     text.strip_prefix('+').or_else(|| text.strip_suffix('+')).map_or((text, None), |rest| (rest.trim(), Some(false)))
 }
 
-/// A number without the code or the symbol of its currency.
+/// A number without the code and the symbol of its currency, each once. Those of another currency stay, so that the number is
+/// refused.
 fn without_currency(text: &str, currency: Currency) -> &str {
     let (code, symbol) = (currency.code(), currency.symbol());
-    for mark in [code, symbol.as_str()] {
-        if let Some(rest) = text.strip_prefix(mark).or_else(|| text.strip_suffix(mark)) {
-            return rest.trim();
-        }
-    }
-    text
+    [code, symbol.as_str()]
+        .into_iter()
+        .fold(text, |text, mark| text.strip_prefix(mark).or_else(|| text.strip_suffix(mark)).map_or(text, str::trim))
 }
 
 /// The digits of a whole number, whose groups of three may be separated by anything but the decimal mark.
@@ -183,6 +181,8 @@ mod tests {
             ("$-45.00", Period, "USD", (true, 4_500)),
             ("€ 45", Period, "EUR", (false, 4_500)),
             ("45,00 EUR", Comma, "EUR", (false, 4_500)),
+            ("45 €", Comma, "EUR", (false, 4_500)),
+            ("$45.00 USD", Period, "USD", (false, 4_500)),
             ("−45", Comma, "EUR", (true, 4_500)),
             ("+45", Comma, "EUR", (false, 4_500)),
             ("1,250", Period, "JPY", (false, 1_250)),
@@ -213,6 +213,9 @@ mod tests {
             ("-45-", Comma, "EUR"),
             ("(-45)", Comma, "EUR"),
             ("£45", Comma, "EUR"),
+            ("€45", Period, "USD"),
+            ("45 €", Period, "USD"),
+            ("$45", Comma, "EUR"),
             ("45 USD", Comma, "EUR"),
             ("=1+1", Comma, "EUR"),
             ("1e3", Comma, "EUR"),

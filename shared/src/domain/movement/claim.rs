@@ -33,6 +33,14 @@ text_enum! {
     }
 }
 
+impl ReferenceType {
+    /// Whether the sender chooses such a reference, and not a bank. It may come again with the next transfer.
+    #[must_use]
+    pub fn is_chosen_by_sender(self) -> bool {
+        matches!(self, Self::EndToEndId | Self::CheckNumber)
+    }
+}
+
 /// A reference by which banks find a transfer again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransferReference {

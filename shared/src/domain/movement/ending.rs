@@ -4,6 +4,9 @@
 //! then on. That each movement's own record follows in a transaction of its own, a little later, is nobody's concern. When an
 //! agreement expires is committed (contract, section 3, "Clock rules"), so until then the agreement is active for clients, and
 //! its movements are as they were: the two never disagree.
+//!
+//! Decision: money that was sent before the end, and not reported, may still arrive. The movement stays cancelled and is never
+//! reconciled, but takes evidence and a return. They are late for good: record, ledger and bundle say so.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -69,8 +72,15 @@ impl Movement {
         if ends { Cow::Owned(self.cancelled_by_end(agreement.updated_at)) } else { Cow::Borrowed(self) }
     }
 
+    /// The same where it is known that the agreement has ended, and not when.
+    #[must_use]
+    pub fn told_at_end(&self) -> Cow<'_, Self> {
+        let ends = self.state().ends_with_agreement();
+        if ends { Cow::Owned(self.cancelled_by_end(self.updated_at)) } else { Cow::Borrowed(self) }
+    }
+
     fn cancelled_by_end(&self, at: Timestamp) -> Self {
-        let status = Status::Cancelled(Ending { at, by: Actor::system(), reason: None });
+        let status = Status::Cancelled(Ending { at, by: Actor::system(), reason: None, late_since: None });
         Self { status, released: None, updated_at: at.max(self.updated_at), ..self.clone() }
     }
 }

@@ -3,16 +3,22 @@
 //!
 //! Decision: evidence is another type once it is split by side, and only the receiving side's can be accepted.
 //!
-//! Decision: it counts for one movement of the organization at a time. While it is undecided or accepted, the movement
-//! claims its file and its bank reference; rejecting or withdrawing it gives them free, since it may have been filed for
-//! the wrong movement. References are compared without their type: two types of one reference are more likely one
-//! transfer than two.
+//! Decision: evidence of the receiving side counts for one movement of the organization at a time. While it is undecided or
+//! accepted, the movement claims its file, or its entry of a statement, and the references that the bank made; rejecting or
+//! withdrawing it gives them free, since it may have been filed for the wrong movement. References are compared without their
+//! type: two types of one reference are more likely one transfer than two.
+//!
+//! Decision: what others than the bank chose claims nothing across movements: a payer's reference comes again with each
+//! month's payment, and what a party types or hands in for one movement must never stand in the way of another one's proof. So
+//! an entry claims no `EndToEndId`, and a typed reference claims nothing if a party typed it, if it is of the sender's side, or
+//! if it is the one of the payment's terms or of the sender's claim. Within one movement it is still filed once a side.
 
 use serde::{Deserialize, Serialize};
 
+use super::Stamp;
 use super::safe_text::{SafeLine, SafeNote};
-use super::source::{ChosenSource, EvidenceSource, ReceiverSource};
-use crate::domain::actor::Actor;
+use super::source::{ChosenSource, EvidenceSource, ReceiverSource, Side};
+use crate::domain::actor::{Actor, ActorType};
 use crate::domain::agreement::{DocumentContent, Label};
 use crate::domain::day::Day;
 use crate::domain::ids::{EvidenceId, MovementId, StatementId};
@@ -77,17 +83,24 @@ pub struct EvidenceFile {
     pub file_type: Option<FileType>,
 }
 
-/// What a document counts under, once for the organization: its file, an entry of a statement file, or a bank's reference.
+/// What tells a document apart from others: its file, an entry of a statement file, or a reference. Evidence counts under it
+/// once for the organization, or, if it is the movement's [own](Self::own), once for the movement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EvidenceKey(String);
 
 impl EvidenceKey {
+    const OWN: &str = "own:";
     const REFERENCE: &str = "reference:";
 
     /// The key of a bank's reference. None if it is only the word that banks use for none.
     fn of_reference(reference: &BankReference) -> Option<Self> {
         reference.normalized().map(|text| Self(format!("{}{text}", Self::REFERENCE)))
+    }
+
+    /// The same, but compared within one movement only.
+    fn own(self) -> Self {
+        Self(format!("{}{}", Self::OWN, self.0))
     }
 
     /// The key as the store writes it.
@@ -96,10 +109,31 @@ impl EvidenceKey {
         &self.0
     }
 
+    /// Whether it counts once for the organization, so that a movement claims it.
+    #[must_use]
+    pub fn is_claimed(&self) -> bool {
+        !self.0.starts_with(Self::OWN)
+    }
+
+    /// Whether two keys of one movement are of the same document or reference.
+    #[must_use]
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        self.bare() == other.bare()
+    }
+
     /// Whether it is a bank's reference. Both sides of one movement may name it, each once.
     #[must_use]
     pub fn is_reference(&self) -> bool {
-        self.0.starts_with(Self::REFERENCE)
+        self.bare().starts_with(Self::REFERENCE)
+    }
+
+    /// Whether it is that of a reference.
+    pub(super) fn is_of(&self, reference: &BankReference) -> bool {
+        Self::of_reference(reference).is_some_and(|key| key.is_same_as(self))
+    }
+
+    fn bare(&self) -> &str {
+        self.0.strip_prefix(Self::OWN).unwrap_or(&self.0)
     }
 }
 
@@ -131,7 +165,7 @@ pub struct StatementEntry {
     pub number: u32,
     /// What tells the entry from all others, also in another file that overlaps.
     pub fingerprint: String,
-    /// The references under which the entry counts once: the banks' own, each on no other entry of the file.
+    /// The references under which the entry counts once: those that banks made, each on no other entry of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unique_references: Vec<BankReference>,
     /// Its other references.
@@ -236,9 +270,10 @@ impl NewEvidence {
             && said(&self.facts) == said(&filed.facts)
     }
 
-    pub(in crate::domain) fn filed(self, movement_id: MovementId, filed_by: Actor, filed_at: Timestamp) -> Evidence {
+    pub(in crate::domain) fn filed(self, movement_id: MovementId, filed: Stamp, is_late: bool) -> Evidence {
         let Self { id, source, facts, entry } = self;
-        Evidence { id, movement_id, source, facts, entry, filed_by, filed_at, state: EvidenceState::Filed }
+        let Stamp { at: filed_at, by: filed_by } = filed;
+        Evidence { id, movement_id, source, facts, entry, filed_by, filed_at, is_late, state: EvidenceState::Filed }
     }
 }
 
@@ -254,6 +289,8 @@ pub struct Evidence {
     entry: Option<StatementEntry>,
     filed_by: Actor,
     filed_at: Timestamp,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_late: bool,
     pub(super) state: EvidenceState,
 }
 
@@ -269,6 +306,9 @@ pub enum EvidenceState {
         at: Timestamp,
         /// The member.
         by: Actor,
+        /// Whether the member said that it is another arrival than what was accepted before and looks like it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_another: bool,
     },
     /// A member rejected it: it never counted.
     Rejected {
@@ -333,6 +373,33 @@ impl Evidence {
         self.filed_at
     }
 
+    /// Whether it was filed after its movement had ended with its agreement.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.is_late
+    }
+
+    /// Whether two pieces of evidence may be about one arrival, in two shapes: an entry and the recipient's word, a batch and its
+    /// details, two exports of one account. They count on days that lie close together, and say the same amount or the same
+    /// reference. Two entries of one statement are two arrivals.
+    #[must_use]
+    pub fn may_be_same_arrival(&self, other: &Self) -> bool {
+        const DAYS_APART_MAX: i32 = 5;
+        let statement = |evidence: &Self| evidence.entry.as_ref().map(|entry| entry.statement_id);
+        let is_near = self.facts.value_day <= other.facts.value_day.plus_days(DAYS_APART_MAX)
+            && other.facts.value_day <= self.facts.value_day.plus_days(DAYS_APART_MAX);
+        let is_alike = self.facts.money == other.facts.money
+            || self.references().any(|own| other.references().any(|theirs| own.is_same_as(theirs.as_str())));
+        let is_of_one = statement(self).is_some_and(|own| statement(other) == Some(own));
+        is_near && is_alike && !is_of_one
+    }
+
+    /// All references that it has.
+    fn references(&self) -> impl Iterator<Item = &BankReference> {
+        let entry = self.entry.iter().flat_map(|entry| entry.unique_references.iter().chain(&entry.other_references));
+        entry.chain(&self.facts.reference)
+    }
+
     /// What members decided about it.
     #[must_use]
     pub fn state(&self) -> &EvidenceState {
@@ -357,8 +424,11 @@ impl Evidence {
         if let Some(entry) = &self.entry {
             return entry.keys();
         }
+        let is_of_sender = self.source.side() == Side::Sender;
+        let is_by_party = self.filed_by.actor_type == ActorType::Participant;
         let file = self.facts.file.as_ref().map(|file| EvidenceKey(format!("file:{}", file.content.sha256)));
         let reference = self.facts.reference.as_ref().and_then(EvidenceKey::of_reference);
+        let reference = reference.map(|key| if is_of_sender || is_by_party { key.own() } else { key });
         file.into_iter().chain(reference).collect()
     }
 
@@ -449,8 +519,16 @@ mod tests {
         }
     }
 
+    fn stamp(by: Actor) -> Stamp {
+        Stamp { at: noon(), by }
+    }
+
     fn keys(new: NewEvidence) -> Vec<String> {
-        let evidence = new.filed(MovementId::new(), Actor::system(), noon());
+        keys_by(Actor::system(), new)
+    }
+
+    fn keys_by(by: Actor, new: NewEvidence) -> Vec<String> {
+        let evidence = new.filed(MovementId::new(), stamp(by), false);
         let stored: Evidence = serde_json::from_str(&serde_json::to_string(&evidence).unwrap()).unwrap();
         assert_eq!(stored, evidence);
         evidence.keys().iter().map(|key| key.as_str().to_owned()).collect()
@@ -485,7 +563,7 @@ mod tests {
         let (id, source) = (EvidenceId::new(), ChosenSource::parse("recipient_confirmation").unwrap());
         let typed = |facts| NewEvidence::typed(id, source, facts).unwrap();
         let own = facts(Some("TRN-1"), Some("a"));
-        let filed = typed(own.clone()).filed(MovementId::new(), Actor::system(), noon());
+        let filed = typed(own.clone()).filed(MovementId::new(), stamp(Actor::system()), false);
         assert!(typed(own.clone()).is_of(&filed));
         let money = Money::new(2, own.money.currency()).unwrap();
         for other in [
@@ -500,6 +578,39 @@ mod tests {
     }
 
     #[test]
+    fn one_arrival_may_have_two_shapes() {
+        let of = |minor, day: &str, reference| {
+            let money = Money::new(minor, Currency::parse("USD").unwrap()).unwrap();
+            let facts = EvidenceFacts { money, value_day: Day::parse(day).unwrap(), ..facts(reference, None) };
+            let source = ChosenSource::parse("recipient_confirmation").unwrap();
+            let new = NewEvidence::typed(EvidenceId::new(), source, facts).unwrap();
+            new.filed(MovementId::new(), stamp(Actor::system()), false)
+        };
+        let read = |statement_id, minor: i64, reference: &str| {
+            let reference = BankReference::parse(reference).unwrap();
+            let entry = StatementEntry {
+                statement_id,
+                number: 1,
+                fingerprint: minor.to_string(),
+                unique_references: Vec::new(),
+                other_references: vec![reference],
+            };
+            let money = Money::new(minor, Currency::parse("USD").unwrap()).unwrap();
+            let new = NewEvidence::of_entry(EvidenceId::new(), entry, EvidenceFacts { money, ..facts(None, None) });
+            new.filed(MovementId::new(), stamp(Actor::system()), false)
+        };
+        let own = of(7, "2026-03-14", Some("QX7"));
+        assert!(own.may_be_same_arrival(&of(7, "2026-03-19", None)), "the same amount, days apart");
+        assert!(!own.may_be_same_arrival(&of(7, "2026-03-20", Some("QX7"))), "next week’s");
+        assert!(!own.may_be_same_arrival(&of(8, "2026-03-14", Some("QX8"))));
+        let (statement, other) = (StatementId::new(), StatementId::new());
+        let batch = read(statement, 10, "BATCH 1");
+        assert!(batch.may_be_same_arrival(&read(other, 4, "batch-1")), "its details, in another file");
+        assert!(!batch.may_be_same_arrival(&read(statement, 4, "BATCH 1")), "two entries of one file are two");
+        assert!(of(10, "2026-03-14", None).may_be_same_arrival(&batch), "the recipient’s word");
+    }
+
+    #[test]
     fn a_document_counts_under_its_file_or_entry_and_its_reference() {
         let typed = |reference, sha256| {
             let source = ChosenSource::parse("recipient_confirmation").unwrap();
@@ -508,6 +619,16 @@ mod tests {
         assert_eq!(typed(Some("trn 12-ab"), Some("f00")), ["file:f00", "reference:TRN12AB"]);
         assert_eq!(typed(Some(" TRN12AB "), None), ["reference:TRN12AB"]);
         assert_eq!(typed(Some("NOT PROVIDED"), None), [""; 0], "it is no reference");
+        let by = |actor: Actor, source| {
+            let source = ChosenSource::parse(source).unwrap();
+            keys_by(actor, NewEvidence::typed(EvidenceId::new(), source, facts(Some("QX7"), Some("f00"))).unwrap())
+        };
+        let party = || Actor { actor_type: ActorType::Participant, ..Actor::system() };
+        assert_eq!(by(party(), "recipient_confirmation"), ["file:f00", "own:reference:QX7"], "a party’s free text");
+        for actor in [party(), Actor::system()] {
+            let found = by(actor, "sender_bank_document");
+            assert_eq!(found, ["file:f00", "own:reference:QX7"], "the sender’s side never counts");
+        }
         let reference = |text: &str| BankReference::parse(text).unwrap();
         let entry = |unique_references| StatementEntry {
             statement_id: StatementId::new(),

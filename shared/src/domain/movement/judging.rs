@@ -3,7 +3,11 @@
 //!
 //! Decision: partial receipts add up. While less than the amount was accepted, the movement is `processing` if more evidence
 //! waits for a member, and else `receipt_pending` again; what was accepted so far is shown. Exactly the amount reconciles
-//! it. More is accepted too, because it arrived, but is an exception, `amount_over`.
+//! it. More is accepted too, because it arrived, but is an exception, `amount_over`, until a member says what becomes of the
+//! rest.
+//!
+//! Decision: one arrival may be filed in two shapes, such as a batch and its details. What may be the arrival of evidence that
+//! was accepted before is counted besides only if the member says that it is another one.
 //!
 //! Decision: `processing` means that evidence of the receiving side waits for a member. Rejecting one of two leaves the
 //! movement there.
@@ -12,8 +16,8 @@
 //! exception. Withdrawing what was accepted is one, `evidence_withdrawn`, from `instructions_ready` on. A movement that is
 //! authorized again, or an exception already, stays what it is.
 //!
-//! Decision: evidence of a movement that was returned or cancelled can still be rejected and withdrawn, but not accepted. That
-//! changes no state. It gives free what the evidence counts under, because a document that was filed for the wrong movement
+//! Decision: evidence of a movement that was returned or cancelled can still be rejected and withdrawn, but not accepted, unless
+//! the movement was cancelled with its agreement: then it is accepted as late. None of that changes the state. It gives free what the evidence counts under, because a document that was filed for the wrong movement
 //! has to be filed for the right one.
 //!
 //! Decision: a party files a limited number, also counting what was withdrawn or rejected, so that no party can use up the
@@ -21,14 +25,27 @@
 
 use std::collections::BTreeSet;
 
-use super::evidence::{Evidence, EvidenceKey, EvidenceState, KeyChange, NewEvidence, ReceiverEvidence, Sided};
-use super::safe_text::SafeNote;
+use super::claim::TransferReference;
+use super::evidence::{
+    BankReference, Evidence, EvidenceKey, EvidenceState, KeyChange, NewEvidence, ReceiverEvidence, Sided,
+};
+use super::safe_text::{SafeLine, SafeNote};
 use super::source::Side;
 use super::state::{ExceptionReason, MovementState};
 use super::{Confirmation, Exception, Movement, NotMoved, ReceiptEntry, Stamp, Status};
 use crate::domain::actor::{Actor, ActorType};
 use crate::domain::ids::{EvidenceId, ParticipantId};
 use crate::limits;
+
+/// What a member says of evidence that may be about an arrival that counts already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Nothing: it may be the same arrival.
+    #[default]
+    One,
+    /// They are two arrivals.
+    Two,
+}
 
 /// A movement, the evidence that the act was about, and the keys that it claims or gives free.
 type Judged = Result<(Movement, Evidence, KeyChange), NotMoved>;
@@ -38,9 +55,12 @@ impl Movement {
     /// `sender_reported` → `receipt_pending`, and nothing after that.
     pub(in crate::domain) fn file(&self, new: NewEvidence, stamp: Stamp) -> Judged {
         let party = self.party(&stamp.by);
-        let evidence = new.filed(self.id, stamp.by, stamp.at);
+        let is_late = self.ended_with_its_agreement();
+        let evidence = new.filed(self.id, Stamp { at: stamp.at, by: stamp.by }, is_late);
         let side = evidence.source().side();
-        self.expect_that(|state| state.takes_evidence_of(side))?;
+        if !self.takes_evidence_of(side) {
+            return Err(NotMoved::NotNow(self.state()));
+        }
         self.amount()?;
         if party.is_some_and(|party| !self.has_room_for(party)) {
             return Err(NotMoved::PartyFull);
@@ -48,7 +68,7 @@ impl Movement {
         if self.evidence_filed >= limits::EVIDENCE_PER_MOVEMENT_MAX {
             return Err(NotMoved::Full);
         }
-        let keys: BTreeSet<EvidenceKey> = evidence.keys().into_iter().collect();
+        let keys = self.keys_of(&evidence);
         if self.has_filed(evidence.id(), side, &keys) {
             return Err(NotMoved::FiledAlready);
         }
@@ -65,13 +85,31 @@ impl Movement {
                 }
             }
             Sided::Receiver(receiver) => {
-                let entry =
-                    ReceiptEntry { source: receiver.source(), money: evidence.facts().money, is_accepted: false };
-                after.receipts.insert(evidence.id(), entry);
-                after.status = Status::Processing;
+                let (source, money) = (receiver.source(), evidence.facts().money);
+                after.receipts.insert(evidence.id(), ReceiptEntry { source, money, is_accepted: false, is_late });
+                if !is_late {
+                    after.status = Status::Processing;
+                }
             }
         }
-        Ok((after, evidence, KeyChange { claimed: keys.into_iter().collect(), released: Vec::new() }))
+        let claimed = keys.into_iter().filter(EvidenceKey::is_claimed).collect();
+        Ok((after, evidence, KeyChange { claimed, released: Vec::new() }))
+    }
+
+    /// What evidence counts under. A typed reference that the sender chose for the payment tells no transfer from another.
+    fn keys_of(&self, evidence: &Evidence) -> BTreeSet<EvidenceKey> {
+        let chosen = self.references_of_sender();
+        let is_chosen = |key: &EvidenceKey| chosen.iter().any(|reference| key.is_of(reference));
+        let is_typed = evidence.entry().is_none();
+        evidence.keys().into_iter().filter(|key| !(is_typed && is_chosen(key))).collect()
+    }
+
+    /// The references that the sender of the payment chooses: that of the terms, and those of the claims that no bank made.
+    fn references_of_sender(&self) -> Vec<BankReference> {
+        let claims = self.earlier_claims.iter().chain(&self.claim).flat_map(|claim| &claim.references);
+        let chosen = claims.filter(|reference| reference.reference_type().is_chosen_by_sender());
+        let texts = chosen.map(TransferReference::value).chain(self.terms.reference.as_ref().map(SafeLine::as_str));
+        texts.filter_map(|text| BankReference::parse(text).ok()).collect()
     }
 
     /// The party that filed something, if it was one.
@@ -85,44 +123,72 @@ impl Movement {
     fn has_filed(&self, id: EvidenceId, side: Side, keys: &BTreeSet<EvidenceKey>) -> bool {
         let is_same = |(other, others): (&EvidenceId, &BTreeSet<EvidenceKey>)| {
             let other_side = if self.receipts.contains_key(other) { Side::Receiver } else { Side::Sender };
-            let counts = |key: &EvidenceKey| !key.is_reference() || other_side == side;
-            *other == id || keys.intersection(others).any(counts)
+            let counts = |key: &&EvidenceKey| !key.is_reference() || other_side == side;
+            let is_there = |key: &EvidenceKey| others.iter().any(|own| own.is_same_as(key));
+            *other == id || keys.iter().filter(counts).any(is_there)
         };
         self.keys.iter().any(is_same)
     }
 
     /// Accepts evidence of the receiving side: `processing` → `reconciled` if that makes the amount, and as the decisions of
-    /// this module say if it does not.
-    pub(in crate::domain) fn accept(&self, evidence: ReceiverEvidence, stamp: Stamp) -> Judged {
+    /// this module say if it does not. `besides` has what was accepted before.
+    pub(in crate::domain) fn accept(
+        &self,
+        evidence: ReceiverEvidence,
+        (besides, counting): (&[Evidence], Arrivals),
+        stamp: Stamp,
+    ) -> Judged {
         let (id, money) = (evidence.evidence().id(), evidence.evidence().facts().money);
         self.expect_own(evidence.evidence())?;
         if !evidence.evidence().is_undecided() {
             return Err(NotMoved::Decided);
         }
-        self.expect(MovementState::Processing)?;
+        if !self.takes_acceptance() {
+            return Err(NotMoved::NotNow(self.state()));
+        }
         let amount = self.amount()?;
         if money.currency() != amount.currency() {
             return Err(NotMoved::WrongCurrency);
+        }
+        let is_another = self.perhaps_arrived_before(evidence.evidence(), besides)?;
+        if is_another && counting == Arrivals::One {
+            return Err(NotMoved::PerhapsSame);
         }
         let mut after = self.to(self.status.clone(), stamp.at);
         after.receipts.get_mut(&id).ok_or(NotMoved::Unknown)?.is_accepted = true;
         let accepted = i64::try_from(after.accepted_minor()).map_err(|_| NotMoved::Full)?;
         match accepted.cmp(&amount.amount_minor()) {
+            _ if after.ended_with_its_agreement() => {}
             std::cmp::Ordering::Less => after.await_judgment(),
             std::cmp::Ordering::Equal => {
-                let accepted = after.receipts.values().filter(|entry| entry.is_accepted);
-                // The entry that was just accepted is one of them.
-                let weakest = accepted.map(|entry| entry.source).min().unwrap_or(evidence.source());
-                let (confirmed_at, confirmed_by) = (stamp.at, stamp.by.clone());
-                after.status = Status::Reconciled(Confirmation { confirmed_at, confirmed_by, basis: weakest.basis() });
+                // The entry that was just accepted is one of those that it rests on.
+                let confirmation = after.confirmation_by(&stamp).ok_or(NotMoved::Unknown)?;
+                after.status = Status::Reconciled(confirmation);
             }
             std::cmp::Ordering::Greater => {
                 let (reason, by) = (ExceptionReason::AmountOver, stamp.by.clone());
                 after.status = Status::Exception(Exception { reason, note: None, at: stamp.at, by });
             }
         }
-        let state = EvidenceState::Accepted { at: stamp.at, by: stamp.by };
+        let state = EvidenceState::Accepted { at: stamp.at, by: stamp.by, is_another };
         Ok((after, evidence.into_evidence().decided(state), KeyChange::default()))
+    }
+
+    /// Whether evidence that was accepted may be about the arrival that evidence is about. All that was accepted has to be there.
+    fn perhaps_arrived_before(&self, evidence: &Evidence, besides: &[Evidence]) -> Result<bool, NotMoved> {
+        let mut is_found = false;
+        for id in self.receipts.iter().filter(|(_, entry)| entry.is_accepted).map(|(id, _)| *id) {
+            let before = besides.iter().find(|record| record.id() == id && record.is_accepted());
+            is_found |= before.ok_or(NotMoved::Unknown)?.may_be_same_arrival(evidence);
+        }
+        Ok(is_found)
+    }
+
+    /// The confirmation of all that was accepted, which rests on the weakest of it. None if nothing was.
+    pub(super) fn confirmation_by(&self, Stamp { at, by }: &Stamp) -> Option<Confirmation> {
+        let accepted = self.receipts.values().filter(|entry| entry.is_accepted);
+        let basis = accepted.map(|entry| entry.source).min()?.basis();
+        Some(Confirmation { confirmed_at: *at, confirmed_by: by.clone(), basis })
     }
 
     /// Rejects evidence: `processing` → `receipt_pending`, unless more waits for a member.
@@ -182,7 +248,7 @@ impl Movement {
         after.receipts.remove(&evidence.id());
         let keys = after.keys.remove(&evidence.id()).unwrap_or_default();
         let is_free = |key: &EvidenceKey| !after.keys.values().any(|others| others.contains(key));
-        let released = keys.into_iter().filter(is_free).collect();
+        let released = keys.into_iter().filter(|key| key.is_claimed() && is_free(key)).collect();
         (after, KeyChange { claimed: Vec::new(), released })
     }
 

@@ -2,8 +2,8 @@
 //! proven about it, as two facts that are never merged.
 //!
 //! [`state`] has the states and the reasons of exceptions, [`terms`] what is to be paid, [`claim`] what the sender says,
-//! [`evidence`] what is filed and [`source`] where it comes from, [`instructions`] where the money is to go, [`safe_text`] the texts that are shown. The
-//! transitions are in `transitions` (contract, section 3, "Movement") and `judging` (those of evidence), and only the acts of
+//! [`evidence`] what is filed and [`source`] where it comes from, [`instructions`] where the money is to go, [`surplus`] what becomes of too much,
+//! [`safe_text`] the texts that are shown. The transitions are in `transitions` (contract, section 3, "Movement") and `judging` (those of evidence), and only the acts of
 //! [`member`](super::member) and [`participant`](super::participant) call them. `events` tells which events a transition
 //! emits.
 //!
@@ -23,6 +23,7 @@ mod refusal;
 pub mod safe_text;
 pub mod source;
 pub mod state;
+pub mod surplus;
 pub mod terms;
 mod transitions;
 
@@ -31,10 +32,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 pub use ending::EndedMovement;
+pub use judging::Arrivals;
 pub use refusal::NotMoved;
 pub use transitions::Resolution;
 
-use super::actor::Actor;
+use super::actor::{Actor, ActorType};
 use super::agreement::blockers::DraftPayment;
 use super::ids::{AgreementId, EvidenceId, MovementId, ParticipantId, WorkspaceId};
 use super::money::Money;
@@ -44,8 +46,9 @@ use claim::Claim;
 use evidence::EvidenceKey;
 use instructions::InstructionsStatus;
 use safe_text::SafeNote;
-use source::{Assurance, ConfirmationBasis, ReceiverSource};
+use source::{Assurance, ConfirmationBasis, ReceiverSource, Side};
 use state::{ExceptionReason, MovementState};
+use surplus::Surplus;
 use terms::PaymentTerms;
 
 /// A movement as it is stored.
@@ -79,6 +82,9 @@ pub struct Movement {
     filed_by_party: BTreeMap<ParticipantId, u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<InstructionsStatus>,
+    /// What became of money beyond the amount when a member said so last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    surplus: Option<Surplus>,
     created_by: Actor,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -175,6 +181,9 @@ pub struct Ending {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<SafeNote>,
+    /// When the movement had ended with its agreement, if the money came back after that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_since: Option<Timestamp>,
 }
 
 /// Evidence of the receiving side as its movement counts it.
@@ -186,6 +195,9 @@ pub struct ReceiptEntry {
     pub money: Money,
     /// Whether a member accepted it.
     pub is_accepted: bool,
+    /// Whether it was filed after the movement had ended with its agreement.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_late: bool,
 }
 
 /// What is proven of a movement, and what waits for a member: the `receipt` of the API (contract, section 2). It shares no
@@ -223,6 +235,7 @@ impl Movement {
             evidence_filed: 0,
             filed_by_party: BTreeMap::new(),
             instructions: None,
+            surplus: None,
             created_by,
             created_at: now,
             updated_at: now,
@@ -327,9 +340,9 @@ impl Movement {
         self.instructions.as_ref()
     }
 
-    /// What the evidence of both sides that is undecided or accepted counts under, each once.
+    /// What its evidence that is undecided or accepted claims in the organization, each once.
     pub(crate) fn held_keys(&self) -> impl Iterator<Item = &EvidenceKey> {
-        self.keys.values().flatten().collect::<BTreeSet<_>>().into_iter()
+        self.keys.values().flatten().filter(|key| key.is_claimed()).collect::<BTreeSet<_>>().into_iter()
     }
 
     /// The evidence of the receiving side that is undecided or accepted.
@@ -363,6 +376,65 @@ impl Movement {
     /// Whether accepted evidence makes the amount, or more.
     pub(super) fn has_arrived(&self) -> bool {
         self.terms.money.is_some_and(|money| self.accepted_minor() >= i128::from(money.amount_minor()))
+    }
+
+    /// Whether it was cancelled because its agreement ended, and not by a member. Money that was sent before that may arrive late.
+    #[must_use]
+    pub fn ended_with_its_agreement(&self) -> bool {
+        let is_by_end = |ending: &Ending| ending.reason.is_none() && ending.by.actor_type == ActorType::System;
+        matches!(&self.status, Status::Cancelled(ending) if is_by_end(ending))
+    }
+
+    /// Whether evidence of a side is filed for it now: also late, once it has ended with its agreement.
+    #[must_use]
+    pub fn takes_evidence_of(&self, side: Side) -> bool {
+        self.state().takes_evidence_of(side) || self.ended_with_its_agreement()
+    }
+
+    /// Whether it is an exception because it did not arrive, or not all of it. An arrival that shows up after all resolves that.
+    #[must_use]
+    pub fn is_not_received(&self) -> bool {
+        self.exception_reason() == Some(ExceptionReason::NotReceived) && !self.has_arrived()
+    }
+
+    /// Whether a member may accept evidence of the receiving side that waits.
+    #[must_use]
+    pub fn takes_acceptance(&self) -> bool {
+        self.state() == MovementState::Processing || self.ended_with_its_agreement()
+    }
+
+    /// Whether a member may record that the money came back: also late.
+    #[must_use]
+    pub fn can_be_returned(&self) -> bool {
+        self.state().can_be_returned() || self.ended_with_its_agreement()
+    }
+
+    /// What was accepted of evidence that was filed after the movement had ended with its agreement, in minor units.
+    #[must_use]
+    pub fn late_minor(&self) -> i64 {
+        let late = self.receipts.values().filter(|entry| entry.is_accepted && entry.is_late);
+        let sum: i128 = late.map(|entry| i128::from(entry.money.amount_minor())).sum();
+        // Never saturates: an acceptance beyond this range is refused.
+        i64::try_from(sum).unwrap_or(i64::MAX)
+    }
+
+    /// How much more than the amount was accepted, in minor units: 0 if it is not more.
+    #[must_use]
+    pub fn surplus_minor(&self) -> i64 {
+        let due = self.terms.money.map_or(i128::MAX, |money| i128::from(money.amount_minor()));
+        i64::try_from((self.accepted_minor() - due).max(0)).unwrap_or(i64::MAX)
+    }
+
+    /// What became of money beyond the amount when a member said so last. It stays on record, whatever follows.
+    #[must_use]
+    pub fn surplus(&self) -> Option<&Surplus> {
+        self.surplus.as_ref()
+    }
+
+    /// Whether evidence of the receiving side waits for a member.
+    #[must_use]
+    pub fn has_undecided_receipt(&self) -> bool {
+        self.receipts.values().any(|entry| !entry.is_accepted)
     }
 
     /// Whether a member may cancel it, or what is missing of it: nothing is on its way, and not all of it counts as received.
@@ -401,11 +473,6 @@ impl Movement {
     fn accepted_minor(&self) -> i128 {
         let accepted = self.receipts.values().filter(|entry| entry.is_accepted);
         accepted.map(|entry| i128::from(entry.money.amount_minor())).sum()
-    }
-
-    /// Whether evidence of the receiving side waits for a member.
-    fn has_undecided_receipt(&self) -> bool {
-        self.receipts.values().any(|entry| !entry.is_accepted)
     }
 }
 

@@ -50,6 +50,10 @@ pub enum NotMoved {
     Received,
     /// The instructions are those that apply already.
     SameInstructions,
+    /// No more than the amount counts as received, so there is no surplus.
+    NoSurplus,
+    /// Evidence that was accepted may be about the same arrival, and the member has not said that they are two.
+    PerhapsSame,
     /// The reason is that of another act.
     WrongReason,
     /// A limit is reached: of claims, of evidence, of changes of the instructions, or of what can be added up.

@@ -7,8 +7,9 @@
 //! Decision: authorizing again after an exception begins another attempt: the release is withdrawn, and the claim of the
 //! attempt before is kept apart.
 //!
-//! Decision: resolving never makes a movement reconciled. If what was accepted adds up to the amount or more, all of it
-//! waits for a member again, who accepts what really counts.
+//! Decision: waiting for proof never makes a movement reconciled. If what was accepted adds up to the amount or more, all of
+//! it waits for a member again, who accepts what really counts. Only saying what became of a [surplus](super::surplus) does: all
+//! of the amount is proven then.
 //!
 //! Decision: a movement of which a part arrived can be cancelled: what counts as received stays on record, and the rest will not
 //! take place. One of which all arrived, or more, can't: nothing is left to cancel, and "it will not take place" would deny what
@@ -21,6 +22,7 @@ use super::instructions::{InstructionsChange, InstructionsStatus, InstructionsVe
 use super::instructions::{SealedInstructions, VerificationMethod};
 use super::safe_text::SafeNote;
 use super::state::{ExceptionReason, MovementState};
+use super::surplus::{Surplus, SurplusOutcome};
 use super::{Ending, Exception, Movement, NotMoved, Release, ReleaseBasis, Stamp, Status};
 use crate::domain::actor::Actor;
 use crate::domain::ids::ParticipantId;
@@ -29,12 +31,14 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 
 /// How a member resolves an exception.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
     /// The money has to be sent, or sent again.
     SendAgain,
     /// The money may have arrived, or be on its way: it waits for proof.
     AwaitProof,
+    /// More than the amount arrived, and this became of the rest.
+    Surplus(SurplusOutcome),
 }
 
 type Moved = Result<Movement, NotMoved>;
@@ -162,7 +166,8 @@ impl Movement {
         Ok(self.to(Status::Exception(Exception { reason, note, at: stamp.at, by: stamp.by }), stamp.at))
     }
 
-    /// `exception` → `authorized` or `receipt_pending`, or `processing` right away if evidence waits for a member.
+    /// `exception` → `authorized` or `receipt_pending`, or `processing` right away if evidence waits for a member; from too much,
+    /// `reconciled`.
     /// `evidence` has what was accepted, as records; they are given back if they are undecided again.
     pub(in crate::domain) fn resolve(
         &self,
@@ -195,7 +200,36 @@ impl Movement {
                 after.await_judgment();
                 Ok((after, undecided))
             }
+            Resolution::Surplus(outcome) => Ok((self.settle_surplus(outcome, &stamp)?, Vec::new())),
         }
+    }
+
+    /// `exception` for more than the amount → `reconciled`: it is said what became of the rest.
+    fn settle_surplus(&self, outcome: SurplusOutcome, stamp: &Stamp) -> Moved {
+        if self.exception_reason() != Some(ExceptionReason::AmountOver) {
+            return Err(NotMoved::WrongReason);
+        }
+        let amount_minor = self.surplus_minor();
+        if amount_minor == 0 {
+            return Err(NotMoved::NoSurplus);
+        }
+        if self.has_undecided_receipt() {
+            return Err(NotMoved::Undecided);
+        }
+        let surplus = Surplus { amount_minor, outcome, at: stamp.at, by: stamp.by.clone() };
+        let status = Status::Reconciled(self.confirmation_by(stamp).ok_or(NotMoved::NoSurplus)?);
+        Ok(Self { surplus: Some(surplus), ..self.to(status, stamp.at) })
+    }
+
+    /// `exception` because it did not arrive → `receipt_pending`: there is something that shows that it did.
+    pub(in crate::domain) fn resolve_not_received(&self, at: Timestamp) -> Moved {
+        self.expect(MovementState::Exception)?;
+        if !self.is_not_received() {
+            return Err(NotMoved::WrongReason);
+        }
+        let mut after = self.to(Status::ReceiptPending, at);
+        after.await_judgment();
+        Ok(after)
     }
 
     /// Makes all that was accepted undecided again.
@@ -209,10 +243,17 @@ impl Movement {
         Ok(undecided)
     }
 
-    /// `sender_reported` … `reconciled`, `exception` → `returned`.
+    /// `sender_reported` … `reconciled`, `exception` → `returned`; late, also `cancelled` with its agreement.
     pub(in crate::domain) fn record_return(&self, reason: SafeNote, stamp: Stamp) -> Moved {
-        self.expect_that(MovementState::can_be_returned)?;
-        Ok(self.to(Status::Returned(Ending { at: stamp.at, by: stamp.by, reason: Some(reason) }), stamp.at))
+        let late_since = match &self.status {
+            Status::Cancelled(ending) if self.ended_with_its_agreement() => Some(ending.at),
+            _ => None,
+        };
+        if late_since.is_none() {
+            self.expect_that(MovementState::can_be_returned)?;
+        }
+        let ending = Ending { at: stamp.at, by: stamp.by, reason: Some(reason), late_since };
+        Ok(self.to(Status::Returned(ending), stamp.at))
     }
 
     /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless all of the money counts as received.
@@ -221,7 +262,7 @@ impl Movement {
         if !self.can_be_cancelled() {
             return Err(NotMoved::Received);
         }
-        let ending = Ending { at: stamp.at, by: stamp.by, reason: Some(reason) };
+        let ending = Ending { at: stamp.at, by: stamp.by, reason: Some(reason), late_since: None };
         Ok(Self { released: None, ..self.to(Status::Cancelled(ending), stamp.at) })
     }
 

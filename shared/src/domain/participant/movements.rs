@@ -12,7 +12,7 @@ use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
 use crate::domain::event::EventKind;
 use crate::domain::ids::ReceiptId;
-use crate::domain::member::movements::{Ground, check_published, check_room, follow};
+use crate::domain::member::movements::{Ground, check_room, follow, of_published};
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceFacts, KeyChange, NewEvidence};
 use crate::domain::movement::safe_text::SafeNote;
@@ -47,7 +47,7 @@ pub fn report_sent(
     movement: &Movement,
     (shown, claim): (u32, NewClaim),
 ) -> Result<MovementActed, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     if movement.sender()? != by.id() {
         return Err(NotMoved::NotAsked);
     }
@@ -73,7 +73,7 @@ pub fn file_own_evidence(
     movement: &Movement,
     (new, earlier): (NewEvidence, &[Receipt]),
 ) -> Result<MovementActed, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     let is_own_source = |source| own_sources(movement, by).any(|own| own.source() == source);
     if own_sources(movement, by).next().is_none() {
         return Err(NotMoved::NotAsked);
@@ -108,7 +108,7 @@ pub fn withdraw_own_evidence(
     movement: &Movement,
     (evidence, reason): (&Evidence, SafeNote),
 ) -> Result<MovementActed, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     if !is_filed_by(evidence, by) {
         return Err(NotMoved::NotAsked);
     }

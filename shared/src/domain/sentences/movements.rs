@@ -1,12 +1,14 @@
 //! Payments in words. What is only claimed never reads like proof: "says" and "arrived" are two words, and "confirmed" is
 //! said of proof alone.
 
+use crate::domain::money::in_api;
 use crate::domain::movement::claim::ReferenceType;
 use crate::domain::movement::instructions::{InstructionsKind, VerificationMethod};
 use crate::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, ReceiverSource, SenderSource};
 use crate::domain::movement::state::{ExceptionReason, MovementState};
+use crate::domain::movement::surplus::SurplusOutcome;
 use crate::domain::movement::terms::{Direction, Method};
-use crate::domain::movement::{Movement, ReleaseBasis};
+use crate::domain::movement::{Movement, ReleaseBasis, Status};
 
 /// What a payment is called that has no purpose yet.
 pub const UNTITLED: &str = "Payment without a purpose";
@@ -33,7 +35,7 @@ pub fn movement_state(state: MovementState) -> &'static str {
 pub fn movement_sentence(movement: &Movement) -> String {
     let accepted = movement.receipt().map_or(0, |receipt| receipt.received_minor);
     let partial = movement.terms().money.filter(|_| accepted > 0).map(|money| {
-        let received = crate::domain::money::in_api(accepted, money.currency().code());
+        let received = in_api(accepted, money.currency().code());
         format!(" {received} of {} has been confirmed received.", money.amount_display())
     });
     let partial = partial.unwrap_or_default();
@@ -47,17 +49,63 @@ pub fn movement_sentence(movement: &Movement) -> String {
         }
         MovementState::ReceiptPending => format!("Waiting for proof that it arrived.{partial}"),
         MovementState::Processing => format!("Proof from the receiving side is under review.{partial}"),
-        MovementState::Reconciled => match movement.confirmation() {
-            Some(confirmation) => format!("Confirmed received, by {}.", basis(confirmation.basis)),
-            None => "Confirmed received.".to_owned(),
-        },
+        MovementState::Reconciled => {
+            let by = movement.confirmation().map(|confirmation| format!(", by {}", basis(confirmation.basis)));
+            format!("Confirmed received{}.{}", by.unwrap_or_default(), surplus_sentence(movement).unwrap_or_default())
+        }
         MovementState::Exception => match movement.exception_reason() {
             Some(reason) => format!("Needs attention: {}.{partial}", exception(reason)),
             None => "Needs attention.".to_owned(),
         },
+        MovementState::Returned if is_late(movement) => {
+            "The money came back to the sender, after the agreement had ended.".to_owned()
+        }
         MovementState::Returned => "The money came back to the sender.".to_owned(),
+        MovementState::Cancelled if movement.late_minor() > 0 => late_sentence(movement, accepted),
+        MovementState::Cancelled if movement.ended_with_its_agreement() && movement.has_undecided_receipt() => {
+            format!("Cancelled when its agreement ended. Proof that money came late is under review.{partial}")
+        }
         MovementState::Cancelled if partial.is_empty() => "Cancelled. It will not take place.".to_owned(),
         MovementState::Cancelled => format!("Cancelled.{partial} The rest will not take place."),
+    }
+}
+
+/// Whether money of a movement came, or came back, after the movement had ended with its agreement.
+#[must_use]
+pub fn is_late(movement: &Movement) -> bool {
+    let came_back = matches!(movement.status(), Status::Returned(ending) if ending.late_since.is_some());
+    came_back || movement.late_minor() > 0
+}
+
+/// What arrived late of a movement that was cancelled with its agreement, and what had arrived before.
+fn late_sentence(movement: &Movement, accepted: i64) -> String {
+    let Some(money) = movement.terms().money else { return "Cancelled when its agreement ended.".to_owned() };
+    let display = |minor: i64| in_api(minor, money.currency().code());
+    let late = movement.late_minor();
+    let before = match accepted.saturating_sub(late) {
+        before @ 1.. => format!(" {} had been confirmed received before that.", display(before)),
+        _ => String::new(),
+    };
+    format!(
+        "Cancelled when its agreement ended. {} of {} came late and has been confirmed received.{before}",
+        display(late),
+        money.amount_display()
+    )
+}
+
+/// What became of the money beyond the amount of a reconciled payment, as a sentence after others. None if it was not more.
+fn surplus_sentence(movement: &Movement) -> Option<String> {
+    let (surplus, money) = movement.surplus().filter(|_| movement.surplus_minor() > 0).zip(movement.terms().money)?;
+    let amount = in_api(surplus.amount_minor, money.currency().code());
+    Some(format!(" {amount} more than the amount arrived, and {}.", surplus_outcome(&surplus.outcome)))
+}
+
+/// What became of money beyond the amount. It completes "USD 5.00 more than the amount arrived, and …".
+#[must_use]
+pub fn surplus_outcome(outcome: &SurplusOutcome) -> &'static str {
+    match outcome {
+        SurplusOutcome::Returned { .. } => "was returned",
+        SurplusOutcome::Kept { .. } => "is kept",
     }
 }
 

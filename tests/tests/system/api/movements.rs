@@ -6,11 +6,11 @@ use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::GateRule;
 use shared::domain::day::Day;
 use shared::domain::ids::MovementId;
-use shared::domain::movement::NotMoved;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
 use shared::domain::movement::evidence::NewEvidence;
 use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::movement::state::MovementState;
+use shared::domain::movement::{Arrivals, NotMoved};
 use shared::domain::proposal::ProposalAction;
 use shared::service::movements::{self, EvidenceDecision, EvidenceHolder, MovementAct, NotFiled};
 use tests::app::Person;
@@ -217,7 +217,7 @@ async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
 
     let sent = evidence("sender_bank_document", dollars(25_000_000), 'a');
     assert_eq!(file(&org, &maren, id, &sent).await, Ok(()));
-    let refused = judge(&org, &ines, (id, &sent), EvidenceDecision::Accept).await;
+    let refused = judge(&org, &ines, (id, &sent), EvidenceDecision::Accept(Arrivals::One)).await;
     assert_eq!(refused, Err(NotMoved::SendersSide));
     assert_eq!(get(&org, id).await["receipt"], Value::Null, "the sender's side proves nothing");
 
@@ -227,12 +227,12 @@ async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
         assert_eq!(file(&org, &maren, id, new).await, Ok(()));
         assert_eq!(file(&org, &maren, id, new).await, Ok(()), "sent twice, filed once");
     }
-    assert_eq!(judge(&org, &ines, (id, &half), EvidenceDecision::Accept).await, Ok(()));
+    assert_eq!(judge(&org, &ines, (id, &half), EvidenceDecision::Accept(Arrivals::One)).await, Ok(()));
     let partial = get(&org, id).await;
     let receipt = json!({"evidence_count": 2, "best_assurance": "bank_documented", "received_minor": 10_000_000});
     assert_eq!((&partial["receipt"], &partial["state"]), (&receipt, &json!("processing")));
     assert_eq!((&partial["claim"], &partial["reconciled"]), (&claimed["claim"], &json!(false)));
-    assert_eq!(judge(&org, &ines, (id, &rest), EvidenceDecision::Accept).await, Ok(()));
+    assert_eq!(judge(&org, &ines, (id, &rest), EvidenceDecision::Accept(Arrivals::One)).await, Ok(()));
     let reconciled = get(&org, id).await;
     assert_eq!((&reconciled["state"], &reconciled["reconciled"]), (&json!("reconciled"), &json!(true)));
     assert_eq!(reconciled["confirmation_basis"], "recipient_confirmation", "the weakest");

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use shared::domain::day::Day;
+use shared::domain::movement::Arrivals;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
 use shared::service::movements::{self, EvidenceDecision, MovementAct};
 use tests::Fixture;
@@ -37,7 +38,7 @@ async fn records(fixture: &Fixture) -> BTreeMap<String, Value> {
         movements::file_evidence(call.scope(), call.member(), proven.id, proof.clone()).await
     });
     filed.await.expect("the rules allow it");
-    proven.judge(proof.id(), EvidenceDecision::Accept).await.expect("the rules allow it");
+    proven.judge(proof.id(), EvidenceDecision::Accept(Arrivals::One)).await.expect("the rules allow it");
     let workspace = json!({"id": fixture.ids["workspace_id"]});
     let unreachable = drafts::write(org, drafts::ready(&workspace, "Mooring", &org.contact("Grace").await)).await;
     let mut all: BTreeMap<String, Value> = fixture.ids.iter().map(|(name, id)| (name.clone(), json!(id))).collect();

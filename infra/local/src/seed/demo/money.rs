@@ -3,6 +3,7 @@
 
 use shared::domain::ids::{AgreementId, EvidenceId, MovementId};
 use shared::domain::money::{Currency, Money};
+use shared::domain::movement::Arrivals;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
 use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence};
 use shared::domain::movement::instructions::{BankInstructions, InstructionsKind, VerificationMethod};
@@ -231,7 +232,9 @@ impl Case<'_> {
     async fn accept_evidence(&self, member: &Member) -> Result<(), Error> {
         let call = self.demo.call(member, "accept_evidence").await?;
         let ids = (self.ids.1, self.evidence);
-        let accepted = movements::judge_evidence(call.scope(), call.member(), ids, EvidenceDecision::Accept).await?;
+        let accepted =
+            movements::judge_evidence(call.scope(), call.member(), ids, EvidenceDecision::Accept(Arrivals::One))
+                .await?;
         done(call.commit(accepted).await?)
     }
 }

@@ -1,11 +1,12 @@
 //! Evidence that members file and judge.
 
-use super::{Ground, MovementChange, changed, changed_with_file, check_published, check_room, stamp};
+use super::{Ground, MovementChange, changed, changed_with_file, check_room, of_published, stamp};
 use crate::domain::agreement::files::Filer;
 use crate::domain::member::{ByMember, Member};
 use crate::domain::movement::evidence::{Evidence, KeyChange, NewEvidence, ReceiverEvidence};
 use crate::domain::movement::safe_text::SafeNote;
-use crate::domain::movement::{Movement, NotMoved};
+use crate::domain::movement::source::Side;
+use crate::domain::movement::{Arrivals, Movement, NotMoved};
 
 /// Evidence that was filed or decided, and what follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub fn file_evidence(
     movement: &Movement,
     new: NewEvidence,
 ) -> Result<EvidenceChange, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     let bytes = check_room(ground, &new, Filer::Member)?;
     let (after, evidence, keys) = movement.file(new, stamp(by, ground))?;
     let (_, _, moment) = ground;
@@ -36,17 +37,39 @@ pub fn file_evidence(
     Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, moment), keys })
 }
 
+/// Files evidence of the receiving side for a movement that is an exception because it did not arrive, and resolves that first.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn resolve_and_file(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    new: NewEvidence,
+) -> Result<EvidenceChange, NotMoved> {
+    let movement = &*of_published(ground, movement)?;
+    if new.source().side() == Side::Sender {
+        return Err(NotMoved::SendersSide);
+    }
+    let bytes = check_room(ground, &new, Filer::Member)?;
+    let (_, _, moment) = ground;
+    let (after, evidence, keys) = movement.resolve_not_received(moment.at())?.file(new, stamp(by, ground))?;
+    let change = changed_with_file(by, ground, movement, (after, bytes));
+    Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, moment), keys })
+}
+
 /// Accepts evidence: what it says arrived is believed from now on. Once that adds up to the amount, the movement is
-/// reconciled. It takes evidence of the receiving side, and no other:
+/// reconciled. `besides` has what was accepted before, and whether the member says that this is another arrival. It takes
+/// evidence of the receiving side, and no other:
 ///
 /// ```compile_fail
 /// use shared::domain::member::movements::{EvidenceChange, Ground, accept_evidence};
 /// use shared::domain::member::Member;
 /// use shared::domain::movement::evidence::SenderEvidence;
-/// use shared::domain::movement::Movement;
+/// use shared::domain::movement::{Arrivals, Movement};
 ///
 /// fn accept(by: &Member, ground: Ground<'_>, movement: &Movement, sent: SenderEvidence) -> Option<EvidenceChange> {
-///     accept_evidence(by, ground, movement, sent).ok()
+///     accept_evidence(by, ground, movement, sent, (&[], Arrivals::One)).ok()
 /// }
 /// ```
 ///
@@ -54,10 +77,10 @@ pub fn file_evidence(
 /// use shared::domain::member::movements::{EvidenceChange, Ground, accept_evidence};
 /// use shared::domain::member::Member;
 /// use shared::domain::movement::evidence::ReceiverEvidence;
-/// use shared::domain::movement::Movement;
+/// use shared::domain::movement::{Arrivals, Movement};
 ///
 /// fn accept(by: &Member, ground: Ground<'_>, movement: &Movement, arrived: ReceiverEvidence) -> Option<EvidenceChange> {
-///     accept_evidence(by, ground, movement, arrived).ok()
+///     accept_evidence(by, ground, movement, arrived, (&[], Arrivals::One)).ok()
 /// }
 /// ```
 ///
@@ -68,9 +91,10 @@ pub fn accept_evidence(
     ground: Ground<'_>,
     movement: &Movement,
     evidence: ReceiverEvidence,
+    besides: (&[Evidence], Arrivals),
 ) -> Result<EvidenceChange, NotMoved> {
-    check_published(ground, movement)?;
-    let judged = movement.accept(evidence, stamp(by, ground))?;
+    let movement = &*of_published(ground, movement)?;
+    let judged = movement.accept(evidence, besides, stamp(by, ground))?;
     Ok(evidence_changed(by, ground, movement, judged))
 }
 
@@ -84,7 +108,7 @@ pub fn reject_evidence(
     movement: &Movement,
     (evidence, reason): (&Evidence, SafeNote),
 ) -> Result<EvidenceChange, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     let judged = movement.reject(evidence, reason, stamp(by, ground))?;
     Ok(evidence_changed(by, ground, movement, judged))
 }
@@ -99,7 +123,7 @@ pub fn withdraw_evidence(
     movement: &Movement,
     (evidence, reason): (&Evidence, SafeNote),
 ) -> Result<EvidenceChange, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     let judged = movement.withdraw(evidence, reason, stamp(by, ground))?;
     Ok(evidence_changed(by, ground, movement, judged))
 }

@@ -12,10 +12,12 @@ use crate::domain::ids::{EvidenceId, MemberId, MovementId, OrgId, ParticipantId,
 use crate::domain::information::bank_details::BankDetails;
 use crate::domain::member::Counting;
 use crate::domain::money::{Currency, Money};
+use crate::domain::movement::Arrivals;
 use crate::domain::movement::evidence::{EvidenceFacts, EvidenceFile, KeyChange, NewEvidence, Sided, StatementEntry};
 use crate::domain::movement::instructions::{BankInstructions, NewInstructions, VerificationMethod};
 use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource};
+use crate::domain::movement::surplus::SurplusOutcome;
 use crate::domain::movement::terms::PaymentTerms;
 use crate::domain::organization::{MemberRecord, Role};
 use crate::domain::participant::movements::{MovementActed, file_own_evidence, report_sent, withdraw_own_evidence};
@@ -66,6 +68,12 @@ pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
         other_references: Vec::new(),
     };
     NewEvidence::of_entry(id, entry, facts)
+}
+
+/// What a member says of too much.
+pub(super) fn surplus(is_kept: bool) -> SurplusOutcome {
+    let note = note("The payer agreed to it");
+    if is_kept { SurplusOutcome::Kept { note } } else { SurplusOutcome::Returned { on: day(), note } }
 }
 
 pub(super) fn receiver(money: Money) -> NewEvidence {
@@ -273,10 +281,16 @@ impl World {
         self.evidence.iter().find(|evidence| evidence.id() == id).unwrap().clone()
     }
 
-    /// Accepts evidence if its type allows it.
+    /// Accepts evidence if its type allows it, as another arrival than all before.
     pub(super) fn accept(&mut self, id: EvidenceId) -> Result<(), NotMoved> {
+        self.accept_as(id, Arrivals::Two)
+    }
+
+    /// The same, with what the member says of evidence that looks like what was accepted before.
+    pub(super) fn accept_as(&mut self, id: EvidenceId, arrivals: Arrivals) -> Result<(), NotMoved> {
         let Sided::Receiver(evidence) = self.found(id).split() else { return Err(NotMoved::WrongSource) };
-        let accepted = accept_evidence(&self.jonas, self.ground(), &self.movement, evidence)?;
+        let besides = (self.evidence.as_slice(), arrivals);
+        let accepted = accept_evidence(&self.jonas, self.ground(), &self.movement, evidence, besides)?;
         self.take_evidence(accepted);
         Ok(())
     }

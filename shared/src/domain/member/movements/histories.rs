@@ -13,6 +13,7 @@ use crate::domain::agreement::{Agreement, StageState};
 use crate::domain::ledger::{LedgerFigures, LedgerPayment, LedgerState};
 use crate::domain::member::Counting;
 use crate::domain::money::{Currency, Money};
+use crate::domain::movement::Arrivals;
 use crate::domain::movement::evidence::NewEvidence;
 use crate::domain::movement::source::{Assurance, EvidenceSource, ReceiverSource, SenderSource, Side};
 
@@ -33,11 +34,14 @@ enum Try {
     FileOwn(bool, usize, i64),
     /// The sender or the receiver withdraws evidence.
     WithdrawOwn(bool, Index),
-    Accept(Index),
+    /// Accepts evidence, and says that it is another arrival or not.
+    Accept(Index, bool),
     Reject(Index),
     Withdraw(Index),
     Flag(ExceptionReason),
     Resolve(bool),
+    /// Says that too much was returned, or is kept.
+    Settle(bool),
     Return,
     Cancel,
     /// A second member comes or goes.
@@ -67,7 +71,7 @@ fn of_the_sender() -> impl Strategy<Value = Try> {
         3 => (0..2_usize, amounts(), any::<bool>()).prop_map(|(source, amount, other)| Try::File(source, amount, other)),
         3 => (0..SOURCES.len(), amounts()).prop_map(|(source, amount)| Try::FileOwn(true, source, amount)),
         1 => (any::<bool>(), any::<Index>()).prop_map(|(is_sender, which)| Try::WithdrawOwn(is_sender, which)),
-        3 => any::<Index>().prop_map(Try::Accept),
+        3 => (any::<Index>(), any::<bool>()).prop_map(|(which, is_another)| Try::Accept(which, is_another)),
         1 => any::<Index>().prop_map(Try::Reject),
         1 => any::<Index>().prop_map(Try::Withdraw),
         3 => Just(Try::Authorize),
@@ -76,6 +80,7 @@ fn of_the_sender() -> impl Strategy<Value = Try> {
         3 => Just(Try::Release),
         1 => proptest::sample::select(ExceptionReason::ALL.to_vec()).prop_map(Try::Flag),
         2 => any::<bool>().prop_map(Try::Resolve),
+        2 => any::<bool>().prop_map(Try::Settle),
         1 => any::<bool>().prop_map(Try::Members),
         1 => (1..400_i64).prop_map(Try::Wait),
     ]
@@ -88,7 +93,8 @@ fn of_all() -> impl Strategy<Value = Try> {
         10 => (0..SOURCES.len(), amounts(), proptest::bool::weighted(0.1))
             .prop_map(|(source, amount, other)| Try::File(source, amount, other)),
         5 => (0..SOURCES.len(), amounts()).prop_map(|(source, amount)| Try::FileOwn(false, source, amount)),
-        8 => any::<Index>().prop_map(Try::Accept),
+        8 => (any::<Index>(), proptest::bool::weighted(0.7))
+            .prop_map(|(which, is_another)| Try::Accept(which, is_another)),
         1 => Just(Try::Return),
         1 => Just(Try::Cancel),
     ]
@@ -121,7 +127,10 @@ impl World {
                 let by = if *is_sender { self.sender.clone() } else { self.receiver.clone() };
                 self.file_as(&by, new_evidence(*source, *amount, false))
             }
-            Try::Accept(which) => pick(self, which).map_or(Ok(()), |id| self.accept(id)),
+            Try::Accept(which, is_another) => {
+                let arrivals = if *is_another { Arrivals::Two } else { Arrivals::One };
+                pick(self, which).map_or(Ok(()), |id| self.accept_as(id, arrivals))
+            }
             Try::Reject(which) => pick(self, which).map_or(Ok(()), |id| self.reject(id).map(drop)),
             Try::Withdraw(which) => pick(self, which).map_or(Ok(()), |id| self.withdraw(id).map(drop)),
             Try::WithdrawOwn(is_sender, which) => {
@@ -130,6 +139,7 @@ impl World {
             }
             Try::Flag(reason) => self.flag(*reason),
             Try::Resolve(again) => self.resolve(if *again { Resolution::SendAgain } else { Resolution::AwaitProof }),
+            Try::Settle(is_kept) => self.resolve(Resolution::Surplus(surplus(*is_kept))),
             Try::Return => self.record_return(),
             Try::Cancel => self.cancel(),
             Try::Members(two) => {
@@ -170,9 +180,21 @@ impl World {
         let has_stopped =
             matches!(self.state(), MovementState::Exception | MovementState::Returned | MovementState::Cancelled);
         if !has_stopped {
-            assert_eq!(self.state() == MovementState::Reconciled, sum == amount, "{what:?}: {:?}", self.movement);
+            assert_eq!(self.state() == MovementState::Reconciled, sum >= amount, "{what:?}: {:?}", self.movement);
+            let settled = self.movement.surplus().map_or(0, |surplus| i128::from(surplus.amount_minor));
+            assert!(sum <= amount || settled == sum - amount, "it is said what became of the rest");
         }
         assert_eq!(self.movement.confirmation().is_some(), self.state() == MovementState::Reconciled);
+        if let (Try::Accept(_, false), Ok(())) = (what, done) {
+            let counted =
+                |one: &&&Evidence| before.evidence.iter().any(|was| was.id() == one.id() && was.is_undecided());
+            let new = accepted.iter().find(counted);
+            let same = |one: &&&Evidence| new.is_some_and(|new| new.id() != one.id() && new.may_be_same_arrival(one));
+            assert!(
+                accepted.iter().find(same).is_none(),
+                "one arrival counts once, unless a member says that it is two"
+            );
+        }
         self.check_receipt(sum);
         self.check_ledger(sum);
         self.check_events(before, done);

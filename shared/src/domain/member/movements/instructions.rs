@@ -1,6 +1,6 @@
 //! Instructions that members enter, verify and release.
 
-use super::{Ground, MovementChange, changed, check_active, check_published, stamp};
+use super::{Ground, MovementChange, changed, check_active, of_published, stamp};
 use crate::domain::agreement::StageAction;
 use crate::domain::member::{ByMember, Counting, Member};
 use crate::domain::movement::instructions::{NewInstructions, SealedInstructions, VerificationMethod};
@@ -27,7 +27,7 @@ pub fn enter_instructions(
     movement: &Movement,
     new: NewInstructions,
 ) -> Result<InstructionsEntered, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     let (after, sealed) = movement.enter_instructions(new, stamp(by, ground))?;
     let (_, _, moment) = ground;
     let sealed = ByMember::new(sealed, by, moment);
@@ -46,7 +46,7 @@ pub fn verify_instructions(
     shown: (u32, VerificationMethod),
     counting: Counting,
 ) -> Result<MovementChange, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     let after = movement.verify_instructions(shown, counting == Counting::Alone, stamp(by, ground))?;
     Ok(changed(by, ground, movement, after))
 }

@@ -28,6 +28,8 @@
 //! ```
 
 #[cfg(test)]
+mod arrivals;
+#[cfg(test)]
 mod ending;
 mod evidence;
 #[cfg(test)]
@@ -38,8 +40,12 @@ mod instructions;
 #[cfg(test)]
 mod tests;
 
-pub use evidence::{EvidenceChange, accept_evidence, file_evidence, reject_evidence, withdraw_evidence};
+pub use evidence::{
+    EvidenceChange, accept_evidence, file_evidence, reject_evidence, resolve_and_file, withdraw_evidence,
+};
 pub use instructions::{InstructionsEntered, enter_instructions, release_instructions, verify_instructions};
+
+use std::borrow::Cow;
 
 use super::{ByMember, Member};
 use crate::domain::agreement::files::Filer;
@@ -98,7 +104,7 @@ pub fn record_claim(
     movement: &Movement,
     claim: NewClaim,
 ) -> Result<MovementChange, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     Ok(changed(by, ground, movement, movement.report(claim, stamp(by, ground))?))
 }
 
@@ -107,7 +113,7 @@ pub fn record_claim(
 /// # Errors
 /// [`NotMoved`].
 pub fn ask_for_proof(by: &Member, ground: Ground<'_>, movement: &Movement) -> Result<MovementChange, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     let (_, _, moment) = ground;
     Ok(changed(by, ground, movement, movement.ask_for_proof(moment.at())?))
 }
@@ -122,7 +128,7 @@ pub fn flag_exception(
     movement: &Movement,
     (reason, note): (ExceptionReason, Option<SafeNote>),
 ) -> Result<MovementChange, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     Ok(changed(by, ground, movement, movement.flag(reason, note, stamp(by, ground))?))
 }
 
@@ -136,10 +142,11 @@ pub fn resolve_exception(
     movement: &Movement,
     (resolution, evidence): (Resolution, &[Evidence]),
 ) -> Result<Resolved, NotMoved> {
-    match resolution {
+    match &resolution {
         Resolution::SendAgain => drop(check_active(ground, movement)?),
-        Resolution::AwaitProof => check_published(ground, movement)?,
+        Resolution::AwaitProof | Resolution::Surplus(_) => {}
     }
+    let movement = &*of_published(ground, movement)?;
     let (after, undecided) = movement.resolve(evidence, resolution, stamp(by, ground))?;
     let (_, _, moment) = ground;
     let evidence = undecided.into_iter().map(|record| ByMember::new(record, by, moment)).collect();
@@ -156,7 +163,7 @@ pub fn record_return(
     movement: &Movement,
     reason: SafeNote,
 ) -> Result<MovementChange, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     Ok(changed(by, ground, movement, movement.record_return(reason, stamp(by, ground))?))
 }
 
@@ -170,25 +177,23 @@ pub fn cancel_movement(
     movement: &Movement,
     reason: SafeNote,
 ) -> Result<MovementChange, NotMoved> {
-    check_published(ground, movement)?;
+    let movement = &*of_published(ground, movement)?;
     Ok(changed(by, ground, movement, movement.cancel(reason, stamp(by, ground))?))
 }
 
-/// Checks that a movement is of a published agreement, which has not ended it.
-pub(in crate::domain) fn check_published(
+/// A movement of a published agreement, as readers are told of it: cancelled if the agreement has ended it, also where its own
+/// record does not say so yet.
+pub(in crate::domain) fn of_published<'a>(
     (agreement, time_scale, moment): Ground<'_>,
-    movement: &Movement,
-) -> Result<(), NotMoved> {
+    movement: &'a Movement,
+) -> Result<Cow<'a, Movement>, NotMoved> {
     let current = agreement.as_of(agreement.facts(), time_scale, moment.at());
     let known = current.movement_state(movement.id()).filter(|_| movement.agreement_id() == agreement.id());
-    let ended = known.ok_or(NotMoved::Unknown)? == MovementState::Cancelled;
+    known.ok_or(NotMoved::Unknown)?;
     if current.lifecycle() == Lifecycle::Draft || !agreement.was_published() {
         return Err(NotMoved::NotActive(current.lifecycle()));
     }
-    if ended && movement.state() != MovementState::Cancelled {
-        return Err(NotMoved::NotNow(MovementState::Cancelled));
-    }
-    Ok(())
+    Ok(movement.as_told(&current))
 }
 
 /// The bytes of the document of evidence that is filed, for which the agreement has to have room.
@@ -211,7 +216,7 @@ fn check_active<'a>(ground: Ground<'a>, movement: &Movement) -> Result<std::borr
     if current.lifecycle() != Lifecycle::Active {
         return Err(NotMoved::NotActive(current.lifecycle()));
     }
-    check_published(ground, movement)?;
+    of_published(ground, movement)?;
     Ok(current)
 }
 

@@ -7,6 +7,8 @@ mod evidence;
 mod histories;
 mod home;
 mod instructions;
+mod late;
+mod references;
 mod statement_acts;
 mod statements;
 mod uneven;

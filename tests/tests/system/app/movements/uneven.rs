@@ -1,5 +1,6 @@
 //! Payments of which more or less than the amount arrives: each has a way to its end, and its page names the next step.
 
+use super::statements::{camt, entry, file, pair, review, uploaded};
 use super::{CLAIM, Deal, assert_says, evidence, newest, submit};
 
 /// The page of the ledger, with its totals.
@@ -48,6 +49,79 @@ async fn an_overpaid_payment_is_reconciled_by_what_stayed() {
     let read = deal.read().await;
     assert_eq!((&read["state"], &read["receipt"]["received_minor"]), (&"reconciled".into(), &25_000_000.into()));
     assert_eq!(deal.read_agreement().await["lifecycle"], "completed");
+}
+
+#[tokio::test]
+async fn an_overpaid_payment_reconciles_once_it_is_said_what_became_of_the_surplus() {
+    for (typed, sentence) in [
+        (
+            [("resolution", "surplus_returned"), ("returned_on", "3/17/2026"), ("surplus_note", "Fedwire, same day")],
+            "USD 10,000.00 more than the amount arrived, and was returned.",
+        ),
+        (
+            [("resolution", "surplus_kept"), ("returned_on", ""), ("surplus_note", "Ada Okafor, by phone: credit it")],
+            "USD 10,000.00 more than the amount arrived, and is kept.",
+        ),
+    ] {
+        let deal = Deal::claimed().await;
+        let over = deal.file(&deal.maren, "receiving_bank_statement", "260,000.00", "S-1").await;
+        let page = deal.follow(&deal.kim, &deal.accept(&deal.kim, &over).await).await;
+        assert_says(&page, &["The surplus was returned: $10,000.00 USD", "The surplus is kept: $10,000.00 USD"]);
+        let blank = [typed[0], ("returned_on", ""), ("surplus_note", " ")];
+        let refused = deal.act(&deal.maren, "resolve", &blank).await;
+        assert_eq!((refused.status, &*deal.state().await), (422, "exception"), "{}", refused.body);
+        assert_says(&refused, &["Note on the surplus must"]);
+        let page = deal.done(&deal.maren, "resolve", &typed).await;
+        assert_says(&page, &["The payment is confirmed received.", typed[2].1, "Maren Holt"]);
+        let read = deal.read().await;
+        assert_eq!((&read["state"], &read["reconciled"]), (&"reconciled".into(), &true.into()));
+        assert_eq!(read["receipt"]["received_minor"], 26_000_000, "the whole sum");
+        let told = read["state_sentence"].as_str().expect("a sentence");
+        assert!(told.starts_with("Confirmed received, by") && told.ends_with(sentence), "{told}");
+        assert_eq!(deal.read_agreement().await["lifecycle"], "completed");
+    }
+}
+
+#[tokio::test]
+async fn one_arrival_in_two_shapes_is_counted_twice_only_if_a_member_says_that_it_is_two() {
+    let deal = Deal::claimed().await;
+    let word = deal.file(&deal.maren, "recipient_confirmation", "125,000.00", "R-1").await;
+    let line = deal.file(&deal.maren, "receiving_bank_statement", "125,000.00", "TRN 1").await;
+    deal.follow(&deal.kim, &deal.accept(&deal.kim, &word).await).await;
+    let at = format!("{line}/accept");
+    let page = deal.kim.get(&at).await;
+    assert_says(&page, &["This may be the same money as $125,000.00 USD", "These are two arrivals: count both"]);
+    let refused = deal.accept(&deal.kim, &line).await;
+    assert_eq!((refused.status, &*deal.state().await), (422, "processing"), "{}", refused.body);
+    assert!(refused.title().starts_with("Error: "), "{}", refused.title());
+    assert_says(&refused, &["These are two arrivals must be ticked to count what may be the same money as before."]);
+    let page = deal.follow(&deal.kim, &submit(&deal.kim, &at, &at, &[("another", "on")]).await).await;
+    assert_says(&page, &["Payment confirmed received", "Accepted as another arrival by Kim Sato"]);
+    assert_eq!(deal.state().await, "reconciled");
+}
+
+#[tokio::test]
+async fn a_batch_and_its_details_are_perhaps_the_same_money() {
+    let deal = Deal::claimed().await;
+    let maren = &deal.maren;
+    let batch = camt("S-1", &[entry("200000.00", "CRDT", "BATCH-7", "Two payments INV-117")]);
+    let detail = |amount: &str| {
+        format!("<TxDtls><Amt Ccy=\"USD\">{amount}</Amt><RmtInf><Ustrd>INV-117</Ustrd></RmtInf></TxDtls>")
+    };
+    let details = entry("200000.00", "CRDT", "BATCH-7", "x");
+    let (head, rest) = details.split_once("<NtryDtls>").expect("details");
+    let (_, tail) = rest.split_once("</NtryDtls>").expect("details");
+    let details = format!("{head}<NtryDtls>{}{}</NtryDtls>{tail}", detail("150000.00"), detail("50000.00"));
+    for (name, content) in [("statement.xml", batch), ("notification.xml", camt("N-1", &[details]))] {
+        let at = uploaded(maren, name, &content).await;
+        let page = maren.get(&at).await;
+        let filed = file(maren, &page, &at, &[pair(&page, 1, deal.id)]).await;
+        assert_eq!(filed.status, 303, "{}", filed.body);
+        let accept = format!("{}/accept", review(&maren.get(&at).await));
+        let accepted = submit(&deal.kim, &accept, &accept, &[]).await;
+        assert_eq!(accepted.status, if name == "statement.xml" { 303 } else { 422 }, "{}", accepted.body);
+    }
+    assert_eq!(deal.read().await["receipt"]["received_minor"], 20_000_000);
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ fn variety(seed: u64, acts: Acts) -> BTreeSet<String> {
         let kind = kind.split(['(', ' ']).next().unwrap_or_default();
         let (after, sum) = (payments[at].state, payments[at].proven() - AMOUNT);
         // One minor unit less and one more are cases of their own.
-        let sum = if matches!(act, Act::Accept(_)) && did == Ok(Did::Changed) { sum.clamp(-2, 2) } else { 0 };
+        let sum = if matches!(act, Act::Accept(..)) && did == Ok(Did::Changed) { sum.clamp(-2, 2) } else { 0 };
         found.insert(format!("{before} {completed} {kind} {after} {} {sum}", did.is_ok()));
     }
     found
@@ -114,7 +114,10 @@ impl Drawing<'_> {
                 Err(_) => (other, Act::Verify),
             },
             ("instructions_ready", ..) => (Who::Ada, Act::Report(false)),
-            ("processing", Some(which), _) => (one, Act::Accept(which)),
+            ("processing", Some(which), _) => (one, Act::Accept(which, self.rng.u8(..4) > 0)),
+            ("exception", ..) if payment.clone().act(one, &Act::Settle(true), false).is_ok() && self.rng.bool() => {
+                (one, Act::Settle(self.rng.bool()))
+            }
             ("exception", ..) if self.is_late => (one, Act::Return),
             ("exception", ..) => (one, Act::Resolve(self.rng.bool())),
             ("reconciled", _, Some(which)) => match self.rng.u8(..6) {
@@ -157,12 +160,13 @@ impl Drawing<'_> {
             9 => (member, Act::Report(false)),
             11 | 12 => (member, Act::File(self.draw_evidence(if is_all { 0..5 } else { 0..2 }, true))),
             13 => (Who::Ada, Act::File(self.draw_evidence(1..3, false))),
-            14 | 15 if filed > 0 => (member, Act::Accept(self.rng.usize(..filed))),
+            14 | 15 if filed > 0 => (member, Act::Accept(self.rng.usize(..filed), self.rng.bool())),
             16 if filed > 0 => (member, Act::Reject(self.rng.usize(..filed))),
             17 if filed > 0 => (member, Act::Withdraw(self.rng.usize(..filed))),
             18 if filed > 0 => (if is_all { party } else { Who::Ada }, Act::Withdraw(self.rng.usize(..filed))),
             19 => (member, Act::Flag(REASONS[self.rng.usize(..REASONS.len())])),
-            20 | 21 => (member, Act::Resolve(self.rng.bool())),
+            20 => (member, Act::Resolve(self.rng.bool())),
+            21 => (member, Act::Settle(self.rng.bool())),
             22 if self.rng.u8(..8) == 0 => (Who::Ada, Act::Approve),
             24..27 => (member, Act::File(self.draw_evidence(2..5, true))),
             27 => (Who::Northwind, Act::File(self.draw_evidence(1..3, false))),

@@ -191,9 +191,16 @@ impl History {
             Act::File(new) => {
                 return (self.file(new, browser, &path("/evidence"), ("id", token)).await, "file_evidence");
             }
-            Act::Accept(which) => {
+            Act::Accept(which, is_another) => {
                 let received = deal.payment.proven().to_string();
-                (of(*which, "accept"), "accept_evidence", text(&[("received", &received)]))
+                let another = if *is_another { "on" } else { "" };
+                (of(*which, "accept"), "accept_evidence", text(&[("received", &received), ("another", another)]))
+            }
+            Act::Settle(is_kept) => {
+                let resolution = if *is_kept { "surplus_kept" } else { "surplus_returned" };
+                let said = [("returned_on", "3/17/2026"), ("surplus_note", "The payer agreed to it")];
+                let typed = [&[("resolution", resolution)], &said[..]].concat();
+                (path("/resolve"), "resolve_exception", text(&typed))
             }
             Act::Reject(which) => (of(*which, "reject"), "reject_evidence", because()),
             Act::Withdraw(which) => (of(*which, "withdraw"), "withdraw_evidence", because()),
@@ -384,6 +391,27 @@ impl History {
         }
     }
 
+    /// Money of a payment that ended with its agreement comes late.
+    async fn come_late(&mut self, at: usize) {
+        let which = self.deals[at].payment.evidence.len();
+        let new = New { source: 2, minor: AMOUNT, is_usd: true, document: None, id: unknown_id() };
+        for act in [Act::File(new), Act::Accept(which, true)] {
+            if which == self.deals[at].payment.evidence.len() && matches!(act, Act::Accept(..)) {
+                continue;
+            }
+            let (page, operation) = self.send(at, Who::Kim, &act).await;
+            let did = self.deals[at].payment.act(Who::Kim, &act, false);
+            assert_eq!(page.status == 303, did.is_ok(), "late {act:?}: {did:?} is {}: {}", page.status, page.body);
+            let request = page.headers["x-request-id"].to_str().expect("an id").to_owned();
+            if did == Ok(Did::Changed) {
+                self.deals[at].changes.push(request.clone());
+            }
+            self.calls.push((request, operation, page.status));
+            let read = self.org.get(format!("/api/v1/movements/{}", self.deals[at].id)).send().await.ok(200);
+            assert_movement(&self.deals[at].payment, &read, "late");
+        }
+    }
+
     /// What stays of it: an audit row for each call, an act for each change, and evidence that says the same.
     async fn end(mut self) {
         for at in 0..self.deals.len() {
@@ -391,6 +419,7 @@ impl History {
             if !deal.payment.is_completed() && !deal.payment.is_in_flight() {
                 self.org.decide_at_once(&self.people[0], deal.agreement.id(), ProposalAction::CancelAgreement).await;
                 deal.payment.end();
+                self.come_late(at).await;
             }
         }
         let audit = self.org.audit().await;
@@ -447,7 +476,7 @@ fn assert_movement(payment: &Payment, read: &Value, what: &str) {
     });
     assert_eq!(told, payment.shown(), "{what}");
     // Told from the evidence alone: whoever it was, and whatever came before.
-    let is_proven = payment.proven() == AMOUNT && !payment.has_stopped();
+    let is_proven = payment.proven() >= AMOUNT && !payment.has_stopped();
     assert_eq!(read["reconciled"], is_proven, "{what}: {read}");
     assert_eq!(read["state"] == "reconciled", is_proven, "{what}: {read}");
 }

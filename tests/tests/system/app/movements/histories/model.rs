@@ -54,12 +54,15 @@ pub(super) enum Act {
     Report(bool),
     Ask,
     File(New),
-    Accept(usize),
+    /// And whether it is said to be another arrival than all before.
+    Accept(usize, bool),
     Reject(usize),
     Withdraw(usize),
     Flag(&'static str),
     /// Whether the money is to be sent again.
     Resolve(bool),
+    /// Says that what is too much is kept, or was returned.
+    Settle(bool),
     Return,
     Cancel,
     /// The payer meets the other condition of the step.
@@ -124,6 +127,9 @@ pub(super) struct Payment {
     /// The conditions of the step: the authorization, the arrival and the approval.
     pub gates: [bool; 3],
     pub revision: u32,
+    /// Whether it ended with its agreement.
+    has_ended: bool,
+    settled_by: Option<(Who, bool)>,
     authorized_by: Option<Who>,
     entered_by: Option<Who>,
     verified_by: Option<Who>,
@@ -141,6 +147,8 @@ impl Payment {
             confirmed_by: None,
             gates: [false; 3],
             revision: 0,
+            has_ended: false,
+            settled_by: None,
             authorized_by: None,
             entered_by: None,
             verified_by: None,
@@ -179,9 +187,10 @@ impl Payment {
             Act::Ask => self.pass("sender_reported", "receipt_pending"),
             Act::File(new) if elsewhere && self.takes(by, new).is_ok() => Err("it counts elsewhere"),
             Act::File(new) => self.file(by, new),
-            Act::Accept(which) => self.accept(by, *which),
+            Act::Accept(which, is_another) => self.accept(by, *which, *is_another),
             Act::Reject(which) | Act::Withdraw(which) => self.remove(by, *which, matches!(act, Act::Withdraw(_))),
             Act::Flag(_) | Act::Resolve(_) | Act::Return | Act::Cancel => self.settle(by, act),
+            Act::Settle(is_kept) => self.settle_surplus(by, *is_kept),
             Act::Approve => self.approve(by),
         };
         match done {
@@ -200,7 +209,8 @@ impl Payment {
             Act::Release => self.state == "instructions_ready" && own(self.released_by),
             Act::Report(_) => by != Who::Ada && self.state == "sender_reported" && own(self.claim),
             Act::Ask => self.state == "receipt_pending",
-            Act::Accept(which) => self.evidence[*which].state == "accepted" && own(self.evidence[*which].decided_by),
+            Act::Settle(is_kept) => self.state == "reconciled" && self.settled_by == Some((by, *is_kept)),
+            Act::Accept(which, _) => self.evidence[*which].state == "accepted" && own(self.evidence[*which].decided_by),
             Act::Resolve(false) => ["receipt_pending", "processing"].contains(&self.state),
             _ => false,
         }
@@ -271,13 +281,17 @@ impl Payment {
         };
         let is_again = |filed: &Filed| filed.stands() && filed.new.document == new.document;
         self.expect(may)?;
-        self.expect(self.is_in_flight() || (is_receivers && self.state == "instructions_ready"))?;
+        let is_open = self.is_in_flight() || (is_receivers && self.state == "instructions_ready");
+        self.expect(is_open || self.has_ended)?;
         self.expect(new.document.is_none() || !self.evidence.iter().any(is_again))
     }
 
     fn file(&mut self, by: Who, new: &New) -> Result<(), Refused> {
         self.takes(by, new)?;
         self.evidence.push(Filed { new: new.clone(), by, state: "filed", decided_by: None });
+        if self.has_ended {
+            return Ok(());
+        }
         if SOURCES[new.source].1 {
             self.state = "processing";
         } else if self.state == "sender_reported" {
@@ -292,13 +306,17 @@ impl Payment {
         self.state = if waits { "processing" } else { "receipt_pending" };
     }
 
-    fn accept(&mut self, by: Who, which: usize) -> Result<(), Refused> {
+    fn accept(&mut self, by: Who, which: usize, is_another: bool) -> Result<(), Refused> {
         let filed = &self.evidence[which];
         self.expect(filed.is_receivers() && filed.state == "filed" && filed.new.is_usd)?;
-        self.expect(self.state == "processing")?;
+        self.expect(self.state == "processing" || self.has_ended)?;
+        // All is of one day, so that the same amount may be the same money.
+        let looks_alike = |other: &Filed| other.state == "accepted" && other.new.minor == filed.new.minor;
+        self.expect(is_another || !self.evidence.iter().any(looks_alike))?;
         let filed = &mut self.evidence[which];
         (filed.state, filed.decided_by) = ("accepted", Some(by));
         match self.proven().cmp(&AMOUNT) {
+            _ if self.has_ended => {}
             std::cmp::Ordering::Less => self.wait(),
             std::cmp::Ordering::Equal => (self.state, self.confirmed_by) = ("reconciled", Some(by)),
             std::cmp::Ordering::Greater => self.raise("amount_over"),
@@ -346,8 +364,9 @@ impl Payment {
                 self.wait();
             }
             Act::Return => {
-                self.expect(self.is_in_flight() || ["reconciled", "exception"].contains(&self.state))?;
-                (self.state, self.reason) = ("returned", Some("returned"));
+                let is_open = self.is_in_flight() || ["reconciled", "exception"].contains(&self.state);
+                self.expect(is_open || self.has_ended)?;
+                (self.state, self.reason, self.has_ended) = ("returned", Some("returned"), false);
             }
             _ => {
                 let open = ["draft", "authorized", "instructions_ready", "exception"];
@@ -355,6 +374,14 @@ impl Payment {
                 self.state = "cancelled";
             }
         }
+        Ok(())
+    }
+
+    fn settle_surplus(&mut self, by: Who, is_kept: bool) -> Result<(), Refused> {
+        let waits = self.evidence.iter().any(|filed| filed.state == "filed" && filed.is_receivers());
+        self.expect(self.reason == Some("amount_over") && self.proven() > AMOUNT && !waits)?;
+        self.pass("exception", "reconciled")?;
+        (self.confirmed_by, self.settled_by) = (Some(by), Some((by, is_kept)));
         Ok(())
     }
 
@@ -381,7 +408,7 @@ impl Payment {
     /// Its open agreement is cancelled, and ends it if nothing is on its way.
     pub fn end(&mut self) {
         if ["draft", "authorized", "instructions_ready"].contains(&self.state) {
-            (self.state, self.reason) = ("cancelled", None);
+            (self.state, self.reason, self.has_ended) = ("cancelled", None, true);
         }
     }
 

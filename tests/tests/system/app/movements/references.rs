@@ -1,0 +1,72 @@
+//! References that the sender chose come again with every payment, and stand in no one's way. What a bank made counts once.
+
+use tests::app::Browser;
+
+use super::statements::{another, camt, entry, file, pair, review, state_of, uploaded};
+use super::{Deal, assert_says, evidence, path, submit};
+
+/// An entry that has the payer's reference and none of a bank.
+fn standing_order(day: &str, reference: &str) -> String {
+    let refs = format!("<NtryDtls><TxDtls><Refs><EndToEndId>{reference}</EndToEndId></Refs>");
+    entry("250000.00", "CRDT", "X", "Rent")
+        .replace("<AcctSvcrRef>X</AcctSvcrRef>", "")
+        .replace("<NtryDtls><TxDtls>", &refs)
+        .replace("2026-03-18", day)
+}
+
+/// Files the one entry of a statement for a payment, and accepts it.
+async fn prove(by: &Browser, (name, content): (&str, &[u8]), id: shared::domain::ids::MovementId) {
+    let at = uploaded(by, name, content).await;
+    let page = by.get(&at).await;
+    assert!(!page.says("It counts once."), "{}", page.body);
+    let filed = file(by, &page, &at, &[pair(&page, 1, id)]).await;
+    assert_eq!(filed.status, 303, "{}", filed.body);
+    let accept = format!("{}/accept", review(&by.get(&at).await));
+    let done = submit(by, &accept, &accept, &[]).await;
+    assert_eq!(done.status, 303, "{}", done.body);
+}
+
+#[tokio::test]
+async fn the_second_months_payment_with_the_payers_reference_is_proven_too() {
+    let deal = Deal::claimed().await;
+    let second = another(&deal, "Rent of April", "RENT", 25_000_000).await;
+    for (name, day, id) in [("march.xml", "2026-03-18", deal.id), ("april.xml", "2026-04-18", second)] {
+        let content = camt(name, &[standing_order(day, "RENT-4B")]);
+        prove(&deal.maren, (name, &content), id).await;
+        assert_eq!(state_of(&deal.org, id).await, "reconciled");
+    }
+}
+
+#[tokio::test]
+async fn a_typed_reference_that_the_payer_chose_is_claimed_by_no_payment() {
+    let deal = Deal::claimed().await;
+    let maren = &deal.maren;
+    let second = another(&deal, "Rent of April", "INV-117", 25_000_000).await;
+    // Both payments have it in their terms.
+    deal.file(maren, "receiving_bank_statement", "250,000.00", "INV-117").await;
+    let other = Deal { id: second, ..deal };
+    other.file(&other.maren, "receiving_bank_statement", "250,000.00", "inv 117").await;
+    assert_eq!(state_of(&other.org, second).await, "processing");
+}
+
+#[tokio::test]
+async fn a_reference_that_the_sending_side_names_cannot_block_the_proof_of_another_payment() {
+    let deal = Deal::claimed().await;
+    let second = another(&deal, "Second closing", "INV-118", 25_000_000).await;
+    let imad = "20260318B1QGC08C000777";
+    let typed = evidence("sender_bank_document", "250,000.00", imad);
+    deal.follow(&deal.maren, &deal.try_to_file(&deal.maren, &typed, ("sent.pdf", "Sent")).await).await;
+
+    // The same reference of the receiving side, for the other payment.
+    let other = Deal { id: second, ..deal };
+    let typed = evidence("receiving_bank_notification", "250,000.00", imad);
+    other.follow(&other.maren, &other.try_to_file(&other.maren, &typed, ("advice.pdf", "Advice")).await).await;
+
+    // What a bank made counts once on the receiving side.
+    let third = another(&other, "Third closing", "INV-119", 25_000_000).await;
+    let third = Deal { id: third, ..other };
+    let refused = third.try_to_file(&third.maren, &typed, ("other.pdf", "Another advice")).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    let link = format!("<a href=\"{}\">Second closing, $250,000.00 USD</a>", path(second));
+    assert_says(&refused, &["is filed for another payment", &link, "If the payer chose the reference"]);
+}
