@@ -203,7 +203,7 @@ pub const BODY_BYTES_DISCARDED_MAX: usize = 8 * 1024 * 1024;
 /// The time without a byte of a body after which the body counts as incomplete (contract, section 1).
 pub const BODY_STALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time of receiving a body, however steadily it arrives: the rest of [`CALL_DEADLINE`] is for the call.
-pub const BODY_DEADLINE: Duration = Duration::from_secs(15);
+pub const BODY_DEADLINE: Duration = Duration::from_secs(11);
 
 /// The time in which a connection of the local server must bring a request's head, from its start or from the response
 /// before: a connection that sends nothing, dribbles or idles is closed then. The gateway does that in the cloud.
@@ -295,14 +295,15 @@ pub const TRAIL_SHARDS: u8 = 16;
 /// The longest wait of a response to an unknown token for its trail entry, which is best effort.
 pub const TRAIL_WAIT: Duration = Duration::from_millis(500);
 
-/// The time for retries of a write while other calls change the same records. The gateway times out after 30 s.
-pub const WRITE_DEADLINE: Duration = Duration::from_secs(15);
+/// The time for retries of a write while other calls change the same records: the last attempt has [`AWS_ATTEMPT_TIMEOUT`]
+/// until [`CALL_DEADLINE`].
+pub const WRITE_DEADLINE: Duration = Duration::from_secs(9);
 /// The first and the longest pause between attempts at a contended write. Each pause is drawn evenly between zero and its
 /// length. The longest one lets fifty writers of one record succeed: with a shorter one they keep conflicting.
 pub const WRITE_BACKOFF_FIRST: Duration = Duration::from_millis(10);
 /// See [`WRITE_BACKOFF_FIRST`].
 pub const WRITE_BACKOFF_MAX: Duration = Duration::from_secs(2);
-/// The time for retries of a call that the table throttles: callers who pile up add to the load.
+/// The time from the beginning of a call for its retries while the table throttles it: callers who pile up add to the load.
 pub const THROTTLED_DEADLINE: Duration = Duration::from_secs(3);
 /// The first and the longest pause between attempts that the table throttles.
 pub const THROTTLED_BACKOFF_FIRST: Duration = Duration::from_millis(100);
@@ -316,8 +317,12 @@ pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
 /// writing the row late is better than leaving the fence away.
 pub const HELD_ITEM_DEADLINE: Duration = Duration::from_secs(8);
 
-/// The time of a call before it is answered as failed. The rest of the gateway's 30 s is for its audit row.
-pub const CALL_DEADLINE: Duration = Duration::from_secs(20);
+/// The time of a call before it is answered as failed.
+pub const CALL_DEADLINE: Duration = Duration::from_secs(12);
+/// The time for the audit row of a call that changed nothing: [`HELD_ITEM_DEADLINE`], and [`AWS_CALL_TIMEOUT`] for the last
+/// attempt. It begins at [`CALL_DEADLINE`] at the latest, and a function's time-out of 29 s leaves a second for the response;
+/// the gateway ends a call at 30 s.
+pub const AUDIT_DEADLINE: Duration = Duration::from_secs(16);
 
 /// The timeout of connecting to an AWS service.
 pub const AWS_CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -336,6 +341,11 @@ pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 
 /// Items in one `DynamoDB` transaction (the service's own limit).
 pub const TRANSACTION_ITEMS_MAX: usize = 100;
+/// Of these, what a call adds to the changes of its use case: its audit row, its entry in the history of an agreement, the
+/// record of its idempotency key, and the check of its member.
+pub const CALL_ITEMS_MAX: usize = 4;
+/// Items of one event: the event, and its entry on the due index.
+pub const EVENT_ITEMS: usize = 2;
 /// Keys in one `BatchGetItem` (the service's own limit).
 pub const BATCH_KEYS_MAX: usize = 100;
 /// Batches of keys that one read has under way together.
@@ -442,9 +452,9 @@ pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const EXPORT_LINK_LIFETIME: Duration = Duration::from_mins(1);
 /// The timeout of writing an exported file, in one attempt. Some hundred megabytes take seconds, and the call ends at
 /// [`CALL_DEADLINE`].
-pub const EXPORT_WRITE_TIMEOUT: Duration = Duration::from_secs(15);
+pub const EXPORT_WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The timeout of one attempt at writing or reading a file: 4 MB, however slow the network of a busy host is.
-pub const FILE_CALL_TIMEOUT: Duration = Duration::from_secs(5);
+pub const FILE_CALL_TIMEOUT: Duration = Duration::from_millis(3500);
 /// Attempts at writing or reading a file. Together they end before [`CALL_DEADLINE`].
 pub const FILE_CALL_ATTEMPTS_MAX: u32 = 3;
 

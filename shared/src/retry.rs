@@ -1,8 +1,9 @@
 //! The one retry policy, for conflicts with other calls and for throttling.
 //!
 //! A conflict ends with the other call, so the pauses begin short and grow. Throttling means that the table is overloaded:
-//! the pauses are longer, and retries end sooner, because callers who pile up add to the load. Each pause is drawn evenly
-//! between zero and its length, so that calls that conflicted once do not meet again.
+//! the pauses are longer, and retries end sooner, because callers who pile up add to the load: so long after the call began,
+//! whatever it waited for until then. Each pause is drawn evenly between zero and its length, so that calls that conflicted
+//! once do not meet again.
 
 use std::time::{Duration, Instant};
 
@@ -28,19 +29,27 @@ pub trait Transient {
 pub struct Budget {
     until: Option<Instant>,
     attempts_max: u32,
+    /// The beginning of the call, if that is before the first attempt.
+    began: Option<Instant>,
 }
 
 impl Budget {
     /// Retries until a moment, any number of them.
     #[must_use]
     pub fn until(deadline: Instant) -> Self {
-        Self { until: Some(deadline), attempts_max: u32::MAX }
+        Self { until: Some(deadline), attempts_max: u32::MAX, began: None }
     }
 
     /// A number of attempts, the first one included.
     #[must_use]
     pub fn attempts(max: u32) -> Self {
-        Self { until: None, attempts_max: max }
+        Self { until: None, attempts_max: max, began: None }
+    }
+
+    /// The same for a call that began earlier: the time for retries of what is throttled began with it.
+    #[must_use]
+    pub fn of_call(self, began: Instant) -> Self {
+        Self { began: Some(began), ..self }
     }
 }
 
@@ -50,14 +59,15 @@ pub struct Backoff {
     budget: Budget,
     attempts: u32,
     pause: Duration,
-    throttled_until: Option<Instant>,
+    throttled_until: Instant,
 }
 
 impl Backoff {
     /// The pauses of a new series of attempts.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
-        Self { budget, attempts: 1, pause: limits::WRITE_BACKOFF_FIRST, throttled_until: None }
+        let throttled_until = budget.began.unwrap_or_else(Instant::now) + limits::THROTTLED_DEADLINE;
+        Self { budget, attempts: 1, pause: limits::WRITE_BACKOFF_FIRST, throttled_until }
     }
 
     /// The pause after a failed attempt. None when the budget is spent.
@@ -69,7 +79,7 @@ impl Backoff {
         let longest = match obstacle {
             Obstacle::Conflict => limits::WRITE_BACKOFF_MAX,
             Obstacle::Throttled => {
-                if *self.throttled_until.get_or_insert(now + limits::THROTTLED_DEADLINE) <= now {
+                if self.throttled_until <= now {
                     return None;
                 }
                 self.pause = self.pause.max(limits::THROTTLED_BACKOFF_FIRST);
@@ -147,8 +157,18 @@ mod tests {
         assert_eq!(longest(Obstacle::Throttled), limits::THROTTLED_BACKOFF_MAX);
         let mut backoff = Backoff::new(Budget::attempts(u32::MAX));
         assert!(backoff.next(Obstacle::Throttled).is_some());
-        backoff.throttled_until = Some(Instant::now());
+        backoff.throttled_until = Instant::now();
         assert_eq!(backoff.next(Obstacle::Throttled), None);
         assert!(backoff.next(Obstacle::Conflict).is_some());
+    }
+
+    #[test]
+    fn the_time_for_what_is_throttled_begins_with_the_call() {
+        let began = |ago: Duration| Instant::now().checked_sub(ago).unwrap();
+        let of_call = |ago| Backoff::new(Budget::attempts(u32::MAX).of_call(began(ago)));
+        assert!(of_call(limits::THROTTLED_DEADLINE / 2).next(Obstacle::Throttled).is_some());
+        let mut late = of_call(limits::THROTTLED_DEADLINE);
+        assert_eq!(late.next(Obstacle::Throttled), None, "its own first attempt took as long");
+        assert!(late.next(Obstacle::Conflict).is_some());
     }
 }

@@ -36,8 +36,8 @@ pub const FUNCTIONS: &str = "COUNTERSIGN_FUNCTIONS";
 /// The folder of the recorded events, which `cargo lambda invoke --data-file` takes too.
 pub const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../events");
 
-/// The deadline that each call is told, as the template configures it for most functions.
-pub const TIMEOUT: Duration = Duration::from_secs(25);
+/// The deadline that each call is told, as the template configures it for functions that answer calls.
+pub const TIMEOUT: Duration = Duration::from_secs(29);
 
 /// The program of a function.
 ///

@@ -70,7 +70,8 @@ impl StreamEvent {
     }
 }
 
-/// Relays entries. A failure is logged and left to the clock, so that it does not block the stream's shard.
+/// Relays entries. A failure is logged and left to the clock, so that it does not block the stream's shard, and so is what a
+/// slow store leaves no time for: the function would end in the middle of it.
 pub async fn relay_entries(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
     let deadline = Instant::now() + limits::SWEEP_DEADLINE;
     let (deliveries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.what == Due::Delivery);
@@ -84,6 +85,9 @@ pub async fn relay_entries(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
     };
     let relay_others = async {
         for chunk in others.chunks(limits::RELAY_CONCURRENCY) {
+            if deadline <= Instant::now() {
+                break;
+            }
             join_all(chunk.iter().map(|entry| relay_entry(relay, log, entry, deadline))).await;
         }
     };

@@ -113,7 +113,7 @@ async fn organizations(command: &OrganizationsCommand) -> Result<(), String> {
         OrganizationsCommand::Suspend(OneOrganization { organization, store: options }) => {
             let suspended = organizations::suspend(&store(options).await?, *organization).await;
             suspended.map_err(|error| error.to_string())?;
-            eprintln!("The organization is suspended. Calls that were under way end within 20 seconds.");
+            eprintln!("The organization is suspended. Calls that were under way end within 12 seconds.");
         }
         OrganizationsCommand::Resume(OneOrganization { organization, store: options }) => {
             let resumed = organizations::resume(&store(options).await?, *organization).await;

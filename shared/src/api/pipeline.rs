@@ -29,7 +29,7 @@ use crate::error::{Error, ErrorCode};
 use crate::limits;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::{CallRecord, catch_panic_and_overrun};
-use crate::retry::{Budget, retry_on_conflict};
+use crate::retry::retry_on_conflict;
 use crate::service::precondition::ExpectedVersion;
 use crate::store::commit::Attempts;
 use crate::store::idempotency::StoredResponse;
@@ -284,7 +284,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
         }
         O::run(&caller, path.clone(), body.clone()).await.map(|committed| Answer::Written(committed.response))
     };
-    match retry_on_conflict(Budget::until(exchange.record.write_deadline()), attempt).await {
+    match retry_on_conflict(exchange.record.write_budget(), attempt).await {
         Ok(answer) => Ok(answer),
         Err(reused @ Error::KeyReused) => Err(reused),
         // A repeat that was sent at the same moment may have taken effect after the look-up of the key, and be the reason for

@@ -139,6 +139,11 @@ impl Claim {
         Self { id: Uuid::now_v7(), until: now.plus_seconds(limits::CLAIM_S) }
     }
 
+    /// Whether it had begun at a moment.
+    fn began_by(self, at: Timestamp) -> bool {
+        self.until <= at.plus_seconds(limits::CLAIM_S)
+    }
+
     /// Whether an attempt that begins now ends before the claim expires.
     #[must_use]
     pub fn has_time_for_attempt(self, now: Timestamp) -> bool {
@@ -211,6 +216,17 @@ text_enum! {
         /// The connection ended before the response did.
         ConnectionClosed = "connection_closed",
     }
+}
+
+/// What becomes of a delivery in a replay that was requested of all that an endpoint has not received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AsAsked {
+    /// It is queued again.
+    Replayed(Box<Delivery>),
+    /// It may be a part of it, once an attempt has ended that began before the request.
+    UnderAttempt,
+    /// It is no part of it.
+    NoPart,
 }
 
 /// The waits after failed attempts: the specification's schedule plus jitter.
@@ -375,12 +391,19 @@ impl Delivery {
         is_held.then(|| Self { progress: Progress::Queued { due_at, claim: None }, ..self.clone() })
     }
 
-    /// The delivery as part of a requested replay; none if it has been attempted since the request, or is being
-    /// attempted.
+    /// The delivery as part of a requested replay. It is no part of it once it has been attempted since the request; an
+    /// attempt that began before has to end first.
     #[must_use]
-    pub fn replayed_as_asked(&self, asked_at: Timestamp, due_at: Timestamp, now: Timestamp) -> Option<Self> {
+    pub fn replayed_as_asked(&self, asked_at: Timestamp, due_at: Timestamp, now: Timestamp) -> AsAsked {
         let is_newer = self.attempts.last().is_some_and(|last| asked_at < last.at);
-        (self.state().is_undelivered() && !is_newer && !self.is_claimed(now)).then(|| self.replayed(due_at))
+        if !self.state().is_undelivered() || is_newer {
+            return AsAsked::NoPart;
+        }
+        match self.claim().filter(|claim| now < claim.until) {
+            None => AsAsked::Replayed(Box::new(self.replayed(due_at))),
+            Some(claim) if claim.began_by(asked_at) => AsAsked::UnderAttempt,
+            Some(_) => AsAsked::NoPart,
+        }
     }
 
     /// The delivery, queued again with a fresh schedule.
@@ -482,6 +505,33 @@ mod tests {
         let claim = Claim::begin(at(0));
         assert!(claim.has_time_for_attempt(at(0)) && claim.has_time_for_attempt(at(15)));
         assert!(!claim.has_time_for_attempt(at(16)) && !claim.has_time_for_attempt(at(40)));
+    }
+
+    #[test]
+    fn a_replay_waits_for_the_attempt_that_began_before_it() {
+        let failed_at = |begun_at, before: &Delivery| {
+            let claim = Claim::begin(begun_at);
+            let attempt = Attempt { at: begun_at, ..failed() };
+            before.claimed(claim).after_attempt(claim, attempt, begun_at.plus_seconds(5), schedule(0.0))
+        };
+        let waiting = failed_at(at(0), &delivery());
+        let (asked_at, due_at) = (at(70), at(71));
+        let asked = |delivery: &Delivery, now| delivery.replayed_as_asked(asked_at, due_at, now);
+        assert_eq!(asked(&waiting, at(71)), AsAsked::Replayed(Box::new(waiting.replayed(due_at))));
+
+        let under_attempt = waiting.claimed(Claim::begin(at(68)));
+        assert_eq!(asked(&under_attempt, at(71)), AsAsked::UnderAttempt);
+        let settled = failed_at(at(68), &waiting);
+        assert_eq!(asked(&settled, at(80)), AsAsked::Replayed(Box::new(settled.replayed(due_at))), "it failed");
+        let arrived = try_once(&waiting, delivered(), at(68), 0.0);
+        assert_eq!(asked(&arrived, at(80)), AsAsked::NoPart, "it arrived");
+        let lapsed = AsAsked::Replayed(Box::new(under_attempt.replayed(due_at)));
+        assert_eq!(asked(&under_attempt, at(98)), lapsed, "its sender has died");
+
+        let later = waiting.claimed(Claim::begin(at(71)));
+        assert_eq!(asked(&later, at(72)), AsAsked::NoPart);
+        assert_eq!(asked(&failed_at(at(71), &waiting), at(80)), AsAsked::NoPart);
+        assert_eq!(asked(&delivery(), at(80)), AsAsked::NoPart, "it is on its way");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::actor::Actor;
 use super::contact::{Contact, ContactKind, DisplayName, ExternalReference};
 use super::event::{EventKind, TrustData};
-use super::funding::input::{ContactIds, GivenContacts};
+use super::funding::input::ContactIds;
 use super::funding::sensitive;
 use super::ids::{ContactId, TrustId, WorkspaceId};
 use super::time::Timestamp;
@@ -61,11 +61,11 @@ pub struct NewTrust {
     /// Who settled it.
     #[deserr(default)]
     #[schema(value_type = ContactIds, required = false)]
-    pub settlor_contact_ids: OrDefault<GivenContacts>,
+    pub settlor_contact_ids: OrDefault<Option<ContactIds>>,
     /// Who acts for it.
     #[deserr(default)]
     #[schema(value_type = ContactIds, required = false)]
-    pub trustee_contact_ids: OrDefault<GivenContacts>,
+    pub trustee_contact_ids: OrDefault<Option<ContactIds>>,
     /// Your own key for it. If a trust has it already, that one gets the values that were sent, with status 200.
     #[deserr(default)]
     #[schema(nullable)]
@@ -89,7 +89,7 @@ impl NewTrust {
     /// found.
     #[must_use]
     pub fn into_changes(self) -> TrustChanges {
-        let patch = |OrDefault(GivenContacts(given)): OrDefault<GivenContacts>| given.map_or(Patch::Keep, Patch::Set);
+        let patch = |OrDefault(given): OrDefault<Option<ContactIds>>| given.map_or(Patch::Keep, Patch::Set);
         TrustChanges {
             formal_name: Patch::Set(self.formal_name),
             settlor_contact_ids: patch(self.settlor_contact_ids),
@@ -99,8 +99,8 @@ impl NewTrust {
     }
 }
 
-fn given(contacts: &OrDefault<GivenContacts>) -> &[ContactId] {
-    contacts.0.0.as_ref().map(ContactIds::as_slice).unwrap_or_default()
+fn given(contacts: &OrDefault<Option<ContactIds>>) -> &[ContactId] {
+    contacts.0.as_ref().map(ContactIds::as_slice).unwrap_or_default()
 }
 
 /// What to change of a trust; what is left out stays. Its workspace stays, with its items.

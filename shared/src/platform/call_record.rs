@@ -75,9 +75,9 @@ impl CallRecord {
         &self.store
     }
 
-    /// The moment after which a write is not retried any more.
-    pub(crate) fn write_deadline(&self) -> Instant {
-        self.started + limits::WRITE_DEADLINE
+    /// For how long a write is retried.
+    pub(crate) fn write_budget(&self) -> Budget {
+        Budget::until(self.started + limits::WRITE_DEADLINE).of_call(self.started)
     }
 
     /// The scope of the call's use cases, once its caller is known.
@@ -115,8 +115,12 @@ impl CallRecord {
         let objects = caller.call().objects_with(shown);
         let outcome = Outcome { status, code, objects: &objects };
         let write = || caller.store().record_call(caller.call(), outcome);
-        let budget = Budget::until(Instant::now() + limits::HELD_ITEM_DEADLINE);
-        retry_on_conflict(budget, write).await.map_err(|error| {
+        let now = Instant::now();
+        // A transaction of a call that ended late may still be under way: its row is worth a window of its own.
+        let is_late = limits::AWS_CALL_TIMEOUT <= self.started.elapsed();
+        let budget = Budget::until(now + limits::HELD_ITEM_DEADLINE).of_call(if is_late { now } else { self.started });
+        let written = tokio::time::timeout(limits::AUDIT_DEADLINE, retry_on_conflict(budget, write)).await;
+        written.unwrap_or_else(|_| Err(StoreError::Failed("took too long".to_owned()))).map_err(|error| {
             let cause = format!("no audit row: {error}");
             if matches!(error, StoreError::Throttled(_)) { Error::Throttled(cause) } else { Error::Internal(cause) }
         })

@@ -1,5 +1,6 @@
-//! Ends what is left of an agreement that was cancelled or has expired: each record in a call of its own, with its own audit
-//! row and log line. The page of the act does it at once, and the clock what an interruption left.
+//! Ends what is left of an agreement that was cancelled or has expired, and sets the items in progress that its publication
+//! left: each record in a call of its own, with its own audit row and log line. The page of the act does it at once, and the
+//! clock what an interruption left.
 
 use std::time::Instant;
 
@@ -15,7 +16,7 @@ use crate::service::system::SystemContext;
 /// What a run did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ended {
-    /// How many movements and obligations it ended.
+    /// How many records it changed.
     pub records: u32,
     /// Whether nothing is left.
     pub is_complete: bool,

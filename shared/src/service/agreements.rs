@@ -448,7 +448,6 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
     let papered = if after.has_ended_early() { endings::papered_items(scope, &after).await? } else { Vec::new() };
     let opened = endings::opening_items(scope, &papered, &after, moment)?;
     let changes = stored::advance(scope.call(), before, &after)?;
-    let plan = Plan::new(scope, Settlement::Settled).decided_at(moment).change([changes]).change(opened.changes);
-    let events = after.events().into_iter().chain(opened.events);
-    Ok(plan.emit(events).showing([after.id().uuid()].into_iter().chain(opened.ids)))
+    let plan = Plan::new(scope, Settlement::Settled).decided_at(moment).change([changes]).emit(after.events());
+    Ok(plan.showing([after.id().uuid()]).change_with(opened, None))
 }

@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::endpoints::{self, EndpointState};
 use crate::service::scope::{Plan, Scope};
-use crate::store::deliveries as stored;
 use crate::store::events::StoredEvent;
+use crate::store::{Versioned, deliveries as stored};
 
 pub use crate::store::deliveries::{DeliveryFilter, DeliveryPage, Undelivered};
 
@@ -113,19 +113,29 @@ impl DeliveryReview {
 /// What the page of a delivery shows.
 ///
 /// # Errors
-/// [`Error::NotFound`] when the endpoint or the event does not exist, or the event is not for the endpoint.
+/// [`Error::NotFound`] when the endpoint or the event does not exist, or no delivery of it to the endpoint was or will be
+/// made.
 pub async fn review(scope: &Scope, endpoint: EndpointId, event: EventId) -> Result<DeliveryReview, Error> {
     let state = endpoints::get(scope, endpoint).await?;
     let event = scope.store().event(event).await?.ok_or_else(Error::not_found)?;
-    let delivery = match scope.store().delivery(endpoint, event.id).await? {
-        Some(found) => found.into_inner(),
-        // The relay has not created the delivery of a new event yet.
-        None if event.is_for(&state.endpoint) => {
-            Delivery::new(endpoint, event.id, event.event_type, event.created_at, scope.now())
-        }
-        None => return Err(Error::not_found()),
-    };
+    let delivery = made_or_due(scope, &state, &event).await?.ok_or_else(Error::not_found)?;
     Ok(DeliveryReview { endpoint: state, delivery, event })
+}
+
+/// The delivery of an event to an endpoint, as it is or, while the event is yet to be relayed, as the relay will make it.
+async fn made_or_due(scope: &Scope, to: &EndpointState, event: &StoredEvent) -> Result<Option<Delivery>, Error> {
+    let (store, endpoint) = (scope.store(), to.endpoint.id());
+    if let Some(made) = store.delivery(endpoint, event.id).await? {
+        return Ok(Some(made.into_inner()));
+    }
+    if !event.is_for(&to.endpoint) {
+        return Ok(None);
+    }
+    if store.is_to_be_relayed(event).await? {
+        return Ok(Some(Delivery::new(endpoint, event.id, event.event_type, event.created_at, scope.now())));
+    }
+    // The relay may have made it between the two reads. It takes the event off the due index afterwards.
+    Ok(store.delivery(endpoint, event.id).await?.map(Versioned::into_inner))
 }
 
 /// Sends a delivery again, and takes it out of quarantine.

@@ -1,28 +1,25 @@
 //! What ends with an agreement that was cancelled or has expired: the papering of funding items, which are open again, its
-//! open movements, and its obligations that are not confirmed (architecture, section 4).
+//! open movements, and its obligations that are not confirmed (architecture, section 4). And what begins with one that was
+//! published: its items are in progress.
 //!
-//! Decision: the items, 25 at most, are opened in the transaction that ends the agreement (`opening_items`), as publication
-//! sets them in progress in its own: lists filter by phases and count them, and would be wrong until another transaction.
-//! The rows of their proof to review are removed later: the transaction has no room for them.
+//! Decision: the items, 25 at most, change in the transaction that ends or publishes the agreement, as far as it has room:
+//! lists filter by phases and count them, and are wrong until another transaction. It has room for all, unless the
+//! agreement's promises come into force at the same moment. The rows of their proof to review are removed later.
 //!
-//! Movements and obligations may be too many for that. The act that ends the agreement commits with an entry of the due index.
-//! Each record is then changed in a transaction of its own, with its own audit row. If that is interrupted, the entry is still
+//! Movements and obligations may be too many for that. The act commits with an entry of the due index. Each record that is
+//! left is then changed in a transaction of its own, with its own audit row. If that is interrupted, the entry is still
 //! there, and the next one who takes it up goes on with what is left. Until then every act looks at the agreement, which says
 //! already that it has ended. The entry that an operator's repair writes opens items that were left behind, too.
 
-use uuid::Uuid;
-
 use crate::domain::agreement::Agreement;
-use crate::domain::event::EventKind;
-use crate::domain::funding::FundingItem;
+use crate::domain::funding::{FundingItem, ReopenedItem};
 use crate::domain::ids::{AgreementId, FundingItemId, MovementId, ObligationId};
 use crate::domain::moment::Moment;
 use crate::error::Error;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::obligation_ids;
-use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::scope::{Dependent, Plan, Scope, Writer};
 use crate::service::system::SystemContext;
-use crate::store::change::Changes;
 use crate::store::{
     Versioned, funding_items as stored_items, funding_to_review, movements as stored, obligations as stored_obligations,
 };
@@ -33,39 +30,33 @@ pub const END_MOVEMENT: &str = "end_movement";
 pub const END_OBLIGATION: &str = "end_obligation";
 /// The operation that opens a funding item again when its agreement ends.
 pub const FREE_FUNDING_ITEM: &str = "free_funding_item";
+/// The operation that sets a funding item in progress when its agreement is published.
+pub const START_FUNDING_ITEM: &str = "start_funding_item";
 
-/// A record that has yet to end with its agreement.
+/// A record that has yet to change with its agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
     /// A movement.
     Movement(MovementId),
     /// An obligation.
     Obligation(ObligationId),
-    /// A funding item.
+    /// A funding item of an agreement that has ended.
     FundingItem(FundingItemId),
+    /// A funding item of an agreement that was published.
+    ItemToStart(FundingItemId),
 }
 
 impl Left {
-    /// The operation that ends it.
+    /// The operation that changes it.
     #[must_use]
     pub fn operation(self) -> &'static str {
         match self {
             Self::Movement(_) => END_MOVEMENT,
             Self::Obligation(_) => END_OBLIGATION,
             Self::FundingItem(_) => FREE_FUNDING_ITEM,
+            Self::ItemToStart(_) => START_FUNDING_ITEM,
         }
     }
-}
-
-/// The items that the end of their agreement opens again, in the transaction that ends it.
-#[derive(Debug, Default)]
-pub(super) struct OpenedItems {
-    /// The changes of the items.
-    pub changes: Vec<Changes>,
-    /// Their events.
-    pub events: Vec<EventKind>,
-    /// Their ids.
-    pub ids: Vec<Uuid>,
 }
 
 /// The items of an agreement that may be about to end. Nothing is read if it papers none.
@@ -79,22 +70,24 @@ pub(super) fn opening_items(
     items: &[Versioned<FundingItem>],
     after: &Agreement,
     moment: Moment,
-) -> Result<OpenedItems, Error> {
-    let mut opened = OpenedItems::default();
-    for item in items {
-        let Some(open) = item.reopened_with(after, moment) else { continue };
-        opened.changes.push(stored_items::reopen_together(scope.call(), item, &open)?);
-        opened.events.push(open.event());
-        opened.ids.push(item.id().uuid());
-    }
-    Ok(opened)
+) -> Result<Vec<Dependent>, Error> {
+    let opened = items.iter().filter_map(|item| Some((item, item.reopened_with(after, moment)?)));
+    let dependent = |(item, open): (&Versioned<FundingItem>, ReopenedItem)| {
+        let changes = stored_items::reopen_together(scope.call(), item, &open)?;
+        Ok(Dependent { changes, event: Some(open.event()), id: Some(item.id().uuid()) })
+    };
+    opened.map(dependent).collect()
 }
 
-/// An agreement that has ended, with the records that have yet to end with it. None if there is nothing to do.
+/// An agreement that has ended or was published, with the records that have yet to change with it. None if there is nothing
+/// to do.
 pub async fn left_to_end(scope: &Scope, id: AgreementId) -> Result<Option<(Agreement, Vec<Left>)>, Error> {
     let Some(agreement) = scope.store().agreement(id).await? else { return Ok(None) };
     if !agreement.has_ended_early() {
-        return Ok(None);
+        let (items, moment) = (papered_items(scope, &agreement).await?, scope.moment());
+        let to_start = items.iter().filter(|item| item.started_with(&agreement, moment).is_some());
+        let left: Vec<Left> = to_start.map(|item| Left::ItemToStart(item.id())).collect();
+        return Ok((!left.is_empty()).then(|| (agreement.into_inner(), left)));
     }
     let (movements, owed, items) = tokio::try_join!(
         scope.store().movements(agreement.movements().keys().copied()),
@@ -115,13 +108,28 @@ pub async fn left_to_end(scope: &Scope, id: AgreementId) -> Result<Option<(Agree
     Ok((!left.is_empty()).then(|| (agreement.into_inner(), left)))
 }
 
-/// Ends a record with its agreement, unless that was done before: so it may be done again, however often.
+/// Changes a record with its agreement, unless that was done before: so it may be done again, however often.
 pub async fn end(system: &SystemContext, agreement: &Agreement, left: Left) -> Result<Plan<Settlement>, Error> {
     match left {
         Left::Movement(id) => end_movement(system, agreement, id).await,
         Left::Obligation(id) => end_obligation(system, agreement, id).await,
         Left::FundingItem(id) => free_funding_item(system, agreement, id).await,
+        Left::ItemToStart(id) => start_funding_item(system, agreement, id).await,
     }
+}
+
+async fn start_funding_item(
+    system: &SystemContext,
+    agreement: &Agreement,
+    id: FundingItemId,
+) -> Result<Plan<Settlement>, Error> {
+    let scope = system.scope();
+    let Some(before) = scope.store().funding_item(id).await? else { return Ok(Plan::new(scope, Settlement::Stale)) };
+    let Some(after) = before.started_with(agreement, scope.moment()) else {
+        return Ok(Plan::new(scope, Settlement::Stale));
+    };
+    let changes = stored_items::start(scope.call(), &before, &after)?;
+    Ok(Plan::new(scope, Settlement::Settled).change([changes]).showing([agreement.id().uuid(), id.uuid()]))
 }
 
 async fn end_movement(

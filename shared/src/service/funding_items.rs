@@ -9,7 +9,7 @@ use crate::domain::day::Day;
 use crate::domain::funding::input::{FundingItemChanges, NewFundingItem, Parking};
 use crate::domain::funding::proof::NewProof;
 use crate::domain::funding::summary::FundingSummary;
-use crate::domain::funding::{CloseReason, FundingItem, ItemChange, Status};
+use crate::domain::funding::{CloseReason, FundingItem, ItemChange, Place, Status};
 use crate::domain::ids::{AgreementId, FundingItemId, ProofId, SubmissionId, TrustId, WorkspaceId};
 use crate::domain::member::Member;
 use crate::domain::member::funding::{self as acts, FundingChange, NotDone};
@@ -129,17 +129,20 @@ async fn create_with_id(by: &impl Writer, id: FundingItemId, new: NewFundingItem
     Ok(plan.change([changes]).emit(events).showing([id.uuid()]))
 }
 
-/// New items of one workspace, each at a place of its own.
+/// New items of one workspace, each at a place of its own. What the rules refuse takes none.
 pub(super) async fn added(scope: &Scope, new: Vec<(FundingItemId, NewFundingItem)>) -> Result<Vec<ItemChange>, Error> {
     let Some(workspace) = new.first().map(|(_, new)| new.workspace_id) else { return Ok(Vec::new()) };
+    let (by, now) = (scope.actor(), scope.now());
+    let add = |(id, new), place| FundingItem::add(id, place, new, by.clone(), now).map_err(Error::Invalid);
+    for new in &new {
+        add(new.clone(), Place::FIRST)?;
+    }
     let places = scope.store().free_places(workspace, new.len()).await?;
     if places.len() < new.len() {
         let message = format!("has {} items, as many as a workspace may have", limits::WORKSPACE_FUNDING_ITEMS_MAX);
         return Err(Error::Invalid(FieldErrors::one("workspace_id", FieldCode::LimitReached, message)));
     }
-    let (by, now) = (scope.actor(), scope.now());
-    let add = |((id, new), place)| FundingItem::add(id, place, new, by.clone(), now).map_err(Error::Invalid);
-    new.into_iter().zip(places).map(add).collect()
+    new.into_iter().zip(places).map(|(new, place)| add(new, place)).collect()
 }
 
 /// Checks that the workspace and the trust of a new item are of the organization, and the trust of the workspace.

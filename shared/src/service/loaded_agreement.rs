@@ -31,7 +31,7 @@ use crate::domain::trust::Trust;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
-use crate::service::scope::Scope;
+use crate::service::scope::{Dependent, Scope};
 use crate::service::workspaces;
 use crate::store::change::Changes;
 use crate::store::{Versioned, contacts, funding_items};
@@ -165,17 +165,17 @@ impl LoadedAgreement {
         }
     }
 
-    /// The changes with which a member's publication of the draft sets the items that it papers in progress.
+    /// How a member's publication of the draft sets the items that it papers in progress.
     ///
     /// # Errors
     /// [`Error::Conflict`] when an item left the draft after the blockers were looked at.
-    pub(super) fn starting(&self, scope: &Scope, published: &ByMember<Agreement>) -> Result<Vec<Changes>, Error> {
+    pub(super) fn starting(&self, scope: &Scope, published: &ByMember<Agreement>) -> Result<Vec<Dependent>, Error> {
         if published.lifecycle() == Lifecycle::Cancelled {
             return Ok(Vec::new());
         }
         let start = |item: &Versioned<FundingItem>| {
-            let started = item.started(published).ok_or(Error::Conflict)?;
-            Ok(funding_items::start(scope.call(), item, &started)?)
+            let started = item.started_with(published, published.moment()).ok_or(Error::Conflict)?;
+            Ok(Dependent { changes: funding_items::start(scope.call(), item, &started)?, event: None, id: None })
         };
         self.funding.items.iter().map(start).collect()
     }

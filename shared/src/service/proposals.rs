@@ -1,5 +1,7 @@
 //! Proposals: creating, reviewing, deciding, and expiry.
 
+use uuid::Uuid;
+
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::edit::Seen;
 use crate::domain::agreement::{Agreement, Label, Lifecycle};
@@ -21,12 +23,13 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::agreements as agreements_service;
 use crate::service::due::Settlement;
-use crate::service::endings::{self, OpenedItems};
+use crate::service::endings;
 use crate::service::loaded_agreement::{
     AgreementWithContacts, LoadedAgreement, participants_of, payments_to_cancel, zone_of_promises,
 };
-use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::scope::{Dependent, Plan, Scope, Writer};
 use crate::service::system::SystemContext;
+use crate::store::change::Changes;
 use crate::store::due::DueEntry;
 use crate::store::{Versioned, agreements, proposals as stored, workspaces};
 use crate::wire::page::Page;
@@ -339,15 +342,14 @@ pub async fn decide(
             return if is_same { Ok(Plan::new(scope, Err(refusal))) } else { Err(Error::Conflict) };
         }
     };
-    let call = scope.call();
-    let mut changes = vec![stored::decide(call, &proposal, &outcome.proposal)?];
+    let decided = stored::decide(scope.call(), &proposal, &outcome.proposal)?;
     let executed = executed(scope, (&loaded, &papered), &outcome, moment)?;
-    changes.extend(executed.changes);
-    let mut plan = Plan::new(scope, Ok(()))
+    let plan = Plan::new(scope, Ok(()))
         .decided_at(moment)
-        .change(changes)
-        .emit(outcome.events.into_iter().chain(executed.events))
-        .showing([id.uuid(), agreement.id().uuid()].into_iter().chain(executed.ids));
+        .change([decided])
+        .emit(outcome.events)
+        .showing([id.uuid(), agreement.id().uuid()]);
+    let mut plan = executed.added_to(plan);
     if choice == Choice::Confirm {
         // A transaction has room for some 85 checks. Strongly consistent reads just before it cover the rest: a contact
         // that is renamed after them might as well be renamed after the decision, which names no one.
@@ -369,22 +371,44 @@ async fn papered_to_end(
 }
 
 /// What a decision that executes an effect writes beside the proposal: the agreement, its workspace, and the items that it
-/// papers, with their events and the ids of what was activated or opened.
+/// papers.
+#[derive(Debug, Default)]
+struct Executed {
+    changes: Vec<Changes>,
+    /// The workspace, if it is activated.
+    activated: Option<Uuid>,
+    /// The items that it opens or sets in progress.
+    items: Vec<Dependent>,
+    /// The change that leaves some of these to the clock, if the agreement's own change does not.
+    rest: Option<Changes>,
+}
+
+impl Executed {
+    /// Adds all of it to a plan that has the rest of the decision.
+    fn added_to<T>(self, plan: Plan<T>) -> Plan<T> {
+        plan.change(self.changes).showing(self.activated).change_with(self.items, self.rest)
+    }
+}
+
 fn executed(
     scope: &Scope,
     (loaded, papered): (&LoadedAgreement, &[Versioned<FundingItem>]),
     outcome: &Outcome,
     moment: Moment,
-) -> Result<OpenedItems, Error> {
-    let mut executed = OpenedItems::default();
+) -> Result<Executed, Error> {
+    let mut executed = Executed::default();
     if let Some(after) = &outcome.agreement {
-        executed = endings::opening_items(scope, papered, after, moment)?;
         executed.changes.push(agreements::execute(scope.call(), loaded.agreement(), after)?);
-        executed.changes.extend(loaded.starting(scope, after)?);
+        executed.items = endings::opening_items(scope, papered, after, moment)?;
+        let started = loaded.starting(scope, after)?;
+        if !started.is_empty() {
+            executed.rest = Some(agreements::leave_items(scope.call(), after));
+            executed.items.extend(started);
+        }
     }
     if let Some(workspace) = &outcome.workspace {
         executed.changes.push(workspaces::activate(scope.call(), workspace));
-        executed.ids.push(workspace.id().uuid());
+        executed.activated = Some(workspace.id().uuid());
     }
     Ok(executed)
 }
@@ -509,17 +533,11 @@ pub async fn propose_and_confirm(
     }
     changes.push(stored::create_decided(call, &made, &outcome.proposal, expired.is_some())?);
     let executed = executed(scope, (&loaded, &papered), &outcome, moment)?;
-    changes.extend(executed.changes);
     events.push(EventKind::ProposalCreated(ProposalData::from(made.proposal())));
     events.extend(outcome.events);
-    events.extend(executed.events);
-    let shown = [made.proposal().id().uuid(), id.uuid()].into_iter().chain(executed.ids);
-    Ok(Plan::new(scope, Ok(()))
-        .decided_at(moment)
-        .change(changes)
-        .emit(events)
-        .showing(shown)
-        .check(loaded.contact_checks(scope)))
+    let shown = [made.proposal().id().uuid(), id.uuid()];
+    let plan = Plan::new(scope, Ok(())).decided_at(moment).change(changes).emit(events).showing(shown);
+    Ok(executed.added_to(plan).check(loaded.contact_checks(scope)))
 }
 
 /// Records that a proposal has expired, unless a member has decided it.

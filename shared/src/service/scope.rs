@@ -9,6 +9,7 @@ use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
+use crate::limits;
 use crate::store::OrgStore;
 use crate::store::change::Changes;
 use crate::store::commit::Commit;
@@ -87,6 +88,24 @@ pub trait Writer {
     fn scope(&self) -> &Scope;
 }
 
+/// A record that changes with another one, in the same transaction if there is room.
+#[derive(Debug)]
+pub(crate) struct Dependent {
+    /// Its changes.
+    pub changes: Changes,
+    /// The event to emit with them.
+    pub event: Option<EventKind>,
+    /// Its id, if the audit row names it.
+    pub id: Option<Uuid>,
+}
+
+impl Dependent {
+    /// How many items of a transaction it takes.
+    fn items(&self) -> usize {
+        self.changes.items() + self.event.iter().count() * limits::EVENT_ITEMS
+    }
+}
+
 /// The decision of a use case: changes and checks, events, the ids of the records that it shows or changes, and its
 /// output. Nothing changes before an entrance commits the plan.
 #[derive(Debug)]
@@ -135,6 +154,27 @@ impl<T> Plan<T> {
     /// Adds events, in the order given.
     pub(crate) fn emit(mut self, events: impl IntoIterator<Item = EventKind>) -> Self {
         self.events.extend(events);
+        self
+    }
+
+    /// Adds records that change with the rest, as many as the transaction has room for. `rest` has the change that leaves the
+    /// others to the clock, unless the plan has it already.
+    ///
+    /// It has to come after the changes and the events that are no one's choice.
+    pub(crate) fn change_with(mut self, dependents: Vec<Dependent>, rest: Option<Changes>) -> Self {
+        let taken = self.changes.iter().map(Changes::items).sum::<usize>() + self.events.len() * limits::EVENT_ITEMS;
+        let mut room = (limits::TRANSACTION_ITEMS_MAX - limits::CALL_ITEMS_MAX).saturating_sub(taken);
+        if dependents.iter().map(Dependent::items).sum::<usize>() > room {
+            room = room.saturating_sub(rest.as_ref().map_or(0, Changes::items));
+            self.changes.extend(rest);
+        }
+        for dependent in dependents {
+            let Some(left) = room.checked_sub(dependent.items()) else { break };
+            room = left;
+            self.changes.push(dependent.changes);
+            self.events.extend(dependent.event);
+            self.shown.extend(dependent.id);
+        }
         self
     }
 

@@ -406,14 +406,24 @@ fn next_version(
         changes.extend(is_due.map(|at| Change::Put(due(org, after.id(), at).into_item())));
     }
     // Whatever ends an agreement, its open movements and its obligations end with it, each in a transaction of its own. The
-    // items that it papers are opened in this one, and what they leave behind is removed later.
+    // items that it papers are opened in this one as far as it has room, and what they leave behind is removed later.
     let ends = after.has_ended_early() && !before.has_ended_early();
     let has_obligations = !after.promises.is_empty() && obligation::projected_at(after).is_some();
     let has_items = !after.funding_item_ids.is_empty();
     if ends && (before.open_movements().next().is_some() || has_obligations || has_items) {
-        changes.push(Change::Put(keys::due(call.now(), Due::Ending, org, after.id().uuid()).into_item()));
+        changes.push(leave_rest(call, after));
     }
     Ok(changes)
+}
+
+/// The change that leaves to the clock what an act on an agreement has not changed yet of what changes with it.
+fn leave_rest(call: &CallContext, agreement: &Agreement) -> Change {
+    Change::Put(keys::due(call.now(), Due::Ending, call.org(), agreement.id().uuid()).into_item())
+}
+
+/// The same for items that the publication of their agreement has yet to set in progress.
+pub fn leave_items(call: &CallContext, published: &ByMember<Agreement>) -> Changes {
+    Changes::decided_by_member(call, published, [leave_rest(call, published)])
 }
 
 /// The change that writes the row with the names of an agreement's documents, if it has any.

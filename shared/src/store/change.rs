@@ -146,6 +146,11 @@ impl Changes {
         Self { subject: Some(Subject { agreement, proposed: None, part }), ..self }
     }
 
+    /// How many items of a transaction they take.
+    pub(crate) fn items(&self) -> usize {
+        self.list.len()
+    }
+
     /// The agreement whose history shows the changes, if any.
     pub(super) fn subject(&self) -> Option<&Subject> {
         self.subject.as_ref()

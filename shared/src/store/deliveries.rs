@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;
-use super::item::{Item, VERSION, from_item, from_versioned_item, text, to_item, to_versioned_item};
+use super::item::{Item, VERSION, from_item, from_versioned_item, number, text, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, PARTITION, SORT};
 use super::table::{OneOf, PartitionQuery};
 use super::{OrgStore, Store, StoreError, Versioned};
@@ -165,12 +165,23 @@ impl Store {
 
     /// Quarantines a delivery that can't be processed: the organization sees it, and it is no longer due. Its message shows
     /// again a few times; what is written of the delivery then takes it out of quarantine.
+    ///
+    /// Nothing happens if the message is not about what the record waits for: it was delivered, held, replayed or attempted
+    /// meanwhile. The record's state, time and version are looked at as they are stored, since it may be the record that
+    /// can't be read.
     pub async fn quarantine_delivery(
         &self,
         key: DeliveryKey,
         due_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        let Some(stored) = self.get(key.key()).await? else { return Ok(()) };
+        let waits = [DeliveryState::Queued, DeliveryState::Waiting].map(|state| Some(state.as_str()));
+        let is_due_then = text(&stored, DUE_AT) == Some(due_at.to_string().as_str());
+        let Some(version) = number::<u64>(&stored, VERSION) else { return Ok(()) };
+        if !is_due_then || !waits.contains(&text(&stored, STATE)) {
+            return Ok(());
+        }
         let quarantined = to_item(
             keys::quarantined_delivery(key.org, key.endpoint, key.event),
             &Quarantined { event_id: key.event, at: now },
@@ -178,9 +189,13 @@ impl Store {
         let mark = Update {
             key: key.key(),
             expression: "SET #quarantined = :true ADD #version :one",
-            condition: "attribute_exists(#state)",
-            names: vec![("#quarantined", IS_QUARANTINED), ("#version", VERSION), ("#state", STATE)],
-            values: vec![(":true", AttributeValue::Bool(true)), (":one", AttributeValue::N("1".to_owned()))],
+            condition: "#version = :version",
+            names: vec![("#quarantined", IS_QUARANTINED), ("#version", VERSION)],
+            values: vec![
+                (":true", AttributeValue::Bool(true)),
+                (":one", AttributeValue::N("1".to_owned())),
+                (":version", AttributeValue::N(version.to_string())),
+            ],
         };
         let changes = vec![Change::Put(quarantined), Change::Delete(key.due(due_at)), Change::Update(mark)];
         self.change(changes).await.map(|_| ())

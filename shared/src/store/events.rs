@@ -53,6 +53,12 @@ impl OrgStore {
         self.store.event(self.org, id).await
     }
 
+    /// Whether an event is on the due index: the relay has not made its deliveries yet.
+    pub(crate) async fn is_to_be_relayed(&self, event: &StoredEvent) -> Result<bool, StoreError> {
+        let due = keys::due(event.created_at, Due::Event, self.org, event.id.uuid());
+        Ok(self.store.get(due).await?.is_some())
+    }
+
     /// The events with these ids. Missing ones are left out.
     pub async fn events(&self, ids: impl IntoIterator<Item = EventId>) -> Result<Vec<StoredEvent>, StoreError> {
         let keys: Vec<_> = ids.into_iter().map(|id| keys::event(self.org, id)).collect();

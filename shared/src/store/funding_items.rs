@@ -266,15 +266,23 @@ impl OrgStore {
         }
     }
 
-    /// Places that no item has. Calls that failed have left gaps, or none is left.
+    /// Places that no item has, drawn at random, so that calls at the same moment rarely want the same one. Attempts that
+    /// failed have left gaps, or none is left.
     async fn places_left(&self, workspace: WorkspaceId, count: usize) -> Result<Vec<Place>, StoreError> {
         let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
         let mut taken = HashSet::new();
         let visit = |item: Item| taken.extend(text(&item, SORT).and_then(keys::place_of).map(Place::number));
         self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[SORT], visit).await?;
         let free = (1..=limits::WORKSPACE_FUNDING_ITEMS_MAX).filter(|number| !taken.contains(number));
-        Ok(free.filter_map(|number| Place::new(number.into())).take(count).collect())
+        Ok(drawn(free.collect(), count).into_iter().filter_map(|number| Place::new(number.into())).collect())
     }
+}
+
+/// So many of some numbers, drawn at random, or all of them.
+fn drawn(mut numbers: Vec<u16>, count: usize) -> Vec<u16> {
+    fastrand::shuffle(&mut numbers);
+    numbers.truncate(count);
+    numbers
 }
 
 /// The pointer from an item's id to its place. It has its name too, so that the audit log finds it in one read.
@@ -389,6 +397,15 @@ mod tests {
         assert_eq!(text(&stored, TRUST.name), Some(trust.to_string().as_str()));
         let read = from_versioned_item::<FundingItem>(stored).unwrap();
         assert_eq!((read.version(), &*read), (3, &item));
+    }
+
+    #[test]
+    fn places_left_are_drawn_at_random() {
+        let left: Vec<u16> = (1..=1000).collect();
+        let draws: HashSet<Vec<u16>> = (0..20).map(|_| drawn(left.clone(), 2)).collect();
+        assert!(draws.len() > 10, "{draws:?}");
+        assert!(draws.iter().all(|draw| draw.len() == 2 && draw[0] != draw[1]));
+        assert_eq!(drawn(vec![7], 2), [7]);
     }
 
     #[test]

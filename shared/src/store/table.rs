@@ -144,9 +144,14 @@ impl Store {
         let mut named = HashSet::with_capacity(keys.len());
         let keys: Vec<Key> = keys.iter().filter(|key| named.insert(*key)).cloned().collect();
         let mut items = Vec::with_capacity(keys.len());
+        let until = Instant::now() + limits::AWS_CALL_TIMEOUT;
         // Some batches are under way together: who reads a few waits once.
         for some in keys.chunks(limits::BATCH_KEYS_MAX * limits::BATCHES_AT_ONCE) {
-            let batches: Vec<_> = some.chunks(limits::BATCH_KEYS_MAX).map(|keys| self.get_all_of_batch(keys)).collect();
+            if until <= Instant::now() {
+                return Err(unserved());
+            }
+            let batches: Vec<_> =
+                some.chunks(limits::BATCH_KEYS_MAX).map(|keys| self.get_all_of_batch(keys, until)).collect();
             items.extend(try_join_all(batches).await?.into_iter().flatten());
         }
         let mut found: HashMap<Key, Item> =
@@ -155,10 +160,10 @@ impl Store {
     }
 
     /// All items of one batch of keys, however many calls it takes.
-    async fn get_all_of_batch(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
+    async fn get_all_of_batch(&self, keys: &[Key], until: Instant) -> Result<Vec<Item>, StoreError> {
         let mut found = Vec::with_capacity(keys.len());
         let mut pending: Vec<Item> = keys.iter().cloned().map(Key::into_item).collect();
-        let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::AWS_CALL_TIMEOUT));
+        let mut backoff = Backoff::new(Budget::until(until));
         loop {
             let (items, unprocessed) = self.get_batch(pending).await?;
             found.extend(items);
@@ -168,7 +173,6 @@ impl Store {
             pending = unprocessed;
             // A batch stops at 16 MB, or where DynamoDB has no capacity. It has processed some keys in either case, so the
             // pauses are short.
-            let unserved = || StoreError::Throttled("BatchGetItem: keys stay unprocessed".to_owned());
             tokio::time::sleep(backoff.next(Obstacle::Conflict).ok_or_else(unserved)?).await;
         }
     }
@@ -477,6 +481,11 @@ impl Store {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// What a read of many items ends with whose time is over.
+fn unserved() -> StoreError {
+    StoreError::Throttled("BatchGetItem: keys stay unprocessed".to_owned())
 }
 
 /// Attempts a write of one item again while a transaction holds the item. The transaction ends soon, with or without

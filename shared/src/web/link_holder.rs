@@ -25,7 +25,7 @@ use crate::domain::password::{NewPassword, WeakPassword};
 use crate::domain::password_link::PasswordLink;
 use crate::domain::second_factor::TypedCode;
 use crate::error::Error;
-use crate::retry::{Budget, retry_on_conflict};
+use crate::retry::retry_on_conflict;
 use crate::store::commit::Commit;
 use crate::store::invitations::{self, InvitedAddress, StoredInvitation};
 use crate::store::{Versioned, members, password_links};
@@ -193,7 +193,7 @@ pub async fn accept(
             Err(refused) => Ok(secrets.find_session(request).await?.ok_or(refused)),
         }
     };
-    match retry_on_conflict(Budget::until(request.write_deadline()), attempt).await? {
+    match retry_on_conflict(request.write_budget(), attempt).await? {
         Ok(signed_in) => {
             if let Given::Code(code) = &given
                 && let Some(Some(attempt)) = code.attempt.get()
@@ -400,5 +400,5 @@ pub async fn set_password(request: &Request, secret: &LinkSecret, password: &str
         request.is_audited.store(true, Ordering::Relaxed);
         Ok(PasswordSet::Done)
     };
-    retry_on_conflict(Budget::until(request.write_deadline()), attempt).await
+    retry_on_conflict(request.write_budget(), attempt).await
 }

@@ -18,7 +18,7 @@ use crate::domain::second_factor::TypedCode;
 use crate::domain::session::Session;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
-use crate::retry::{Budget, retry_on_conflict};
+use crate::retry::retry_on_conflict;
 use crate::service::scope::Plan;
 use crate::store::change::Changes;
 use crate::store::commit::Commit;
@@ -72,7 +72,7 @@ pub async fn sign_in(request: &mut Request, email: &str, password: &str) -> Resu
     };
     let secrets = Secrets::new(request)?;
     let begin = || begin_first_session(request, &proven, &secrets);
-    let signed_in = retry_on_conflict(Budget::until(request.write_deadline()), begin).await?;
+    let signed_in = retry_on_conflict(request.write_budget(), begin).await?;
     proven.succeeded(request).await;
     let signed_in = match signed_in {
         Ok(signed_in) => signed_in,
@@ -106,7 +106,7 @@ pub async fn sign_in_with_code(request: &mut Request, code: &TypedCode) -> Resul
             Err(refused) => Ok::<_, Error>(secrets.find_session(request).await?.map(Ok).ok_or(refused)),
         }
     };
-    let signed_in = match retry_on_conflict(Budget::until(request.write_deadline()), begin).await? {
+    let signed_in = match retry_on_conflict(request.write_budget(), begin).await? {
         Ok(signed_in) => signed_in,
         Err(CodeRefused::Wrong) => return Ok(SignInWithCode::Refused),
         Err(CodeRefused::PasswordIsNext) => return Ok(SignInWithCode::PasswordIsNext),
@@ -258,7 +258,7 @@ pub async fn switch_organization(request: &mut Request, to: OrgId) -> Result<Coo
         let is_member = |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
         session.begin(request, membership.ok_or_else(Error::not_found)?, None, is_member).await
     };
-    let signed_in = retry_on_conflict(Budget::until(request.write_deadline()), begin).await?;
+    let signed_in = retry_on_conflict(request.write_budget(), begin).await?;
     request.sign_in(signed_in);
     Ok(secret)
 }

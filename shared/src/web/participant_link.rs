@@ -31,7 +31,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
-use crate::retry::{Budget, retry_on_conflict};
+use crate::retry::retry_on_conflict;
 use crate::service::scope::{Plan, Scope};
 use crate::store::commit::Commit;
 use crate::store::{OrgStore, Store, keys, link_codes, participants};
@@ -166,7 +166,7 @@ pub async fn open(
 ) -> Result<Result<OpenedSession, NotOpened>, Error> {
     let (secret, tried) = (CookieSecret::new()?, OnceCell::new());
     let attempt = || try_to_open(request, link, typed, (&secret, &tried));
-    let (attending, is_new) = match retry_on_conflict(Budget::until(request.write_deadline()), attempt).await? {
+    let (attending, is_new) = match retry_on_conflict(request.write_budget(), attempt).await? {
         Ok(opened) => opened,
         Err(refused) => {
             if let NotOpened::NoCode(open) | NotOpened::WrongCode(open) = &refused {

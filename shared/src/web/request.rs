@@ -3,7 +3,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
@@ -17,6 +16,7 @@ use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
+use crate::retry::Budget;
 use crate::service::scope::Scope;
 use crate::store::Store;
 use crate::web::client_address::ClientAddress;
@@ -267,8 +267,8 @@ impl Request {
         self.record.store()
     }
 
-    pub(super) fn write_deadline(&self) -> Instant {
-        self.record.write_deadline()
+    pub(super) fn write_budget(&self) -> Budget {
+        self.record.write_budget()
     }
 
     /// The method.

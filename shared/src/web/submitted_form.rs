@@ -12,7 +12,7 @@ use crate::domain::participant::ActingParticipant;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
-use crate::retry::{Budget, retry_on_conflict};
+use crate::retry::retry_on_conflict;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::change::Changes;
 use crate::store::members;
@@ -184,7 +184,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
     where
         F: Future<Output = Result<Plan<T>, Error>>,
     {
-        retry_on_conflict(Budget::until(self.request.write_deadline()), || {
+        retry_on_conflict(self.request.write_budget(), || {
             let plan = decide();
             async {
                 let result = match plan.await {
@@ -256,7 +256,7 @@ impl FormPart<'_> {
     where
         F: Future<Output = Result<Plan<T>, Error>>,
     {
-        let result = retry_on_conflict(Budget::until(self.form.request.write_deadline()), || {
+        let result = retry_on_conflict(self.form.request.write_budget(), || {
             let plan = decide();
             async {
                 let result = match plan.await {

@@ -13,7 +13,7 @@ use futures_util::try_join;
 use uuid::Uuid;
 
 use super::queue::{DeliveryMessage, Queue};
-use crate::domain::delivery::{Delivery, DeliveryState};
+use crate::domain::delivery::{AsAsked, Delivery, DeliveryState};
 use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
@@ -39,7 +39,8 @@ pub enum RelayOutcome {
     Done,
     /// The entry is not for the relay.
     NotRelayed,
-    /// Its time ran out: the entry stays, and the clock processes the rest.
+    /// Its time ran out, or a replay waits for attempts that began before it: the entry stays, and the clock processes the
+    /// rest.
     Partial,
 }
 
@@ -100,15 +101,16 @@ impl Relay {
             self.store.delete_due_entry(entry).await?;
             return Ok(RelayOutcome::Done);
         };
+        let mut is_replayed = true;
         if let Some(replay) = self.store.endpoint_replay(org, id).await? {
-            if !self.replay_quarantined(org, id, &replay, until).await?
-                || !self.requeue(org, id, &Requeue::Replay(replay.clone()), until).await?
-            {
-                return Ok(RelayOutcome::Partial);
+            is_replayed = self.replay_quarantined(org, id, &replay, until).await?
+                && self.requeue(org, id, &Requeue::Replay(replay.clone()), until).await?;
+            if is_replayed {
+                self.store.end_endpoint_replay(org, id, &replay).await?;
             }
-            self.store.end_endpoint_replay(org, id, &replay).await?;
         }
-        if !endpoint.holds_deliveries() && !self.requeue(org, id, &Requeue::Held, until).await? {
+        let is_resumed = endpoint.holds_deliveries() || self.requeue(org, id, &Requeue::Held, until).await?;
+        if !is_replayed || !is_resumed {
             return Ok(RelayOutcome::Partial);
         }
         self.store.delete_due_entry(entry).await?;
@@ -143,6 +145,8 @@ impl Relay {
     /// Makes deliveries of an endpoint due again, in the order of their events and a little apart. False if the time ran out:
     /// the next call finds only the rest. Another call may have begun, or be under way: this one goes on behind what that
     /// one has made due.
+    ///
+    /// False also if a delivery is under attempt that is a part of a replay if the attempt fails.
     async fn requeue(&self, org: OrgId, endpoint: EndpointId, which: &Requeue, until: Instant) -> Result<bool, Error> {
         let (from, states) = match which {
             Requeue::Held => (Uuid::nil(), vec![DeliveryState::Held]),
@@ -150,9 +154,13 @@ impl Relay {
         };
         let mut due_at = None;
         let mut from = Some(from);
+        let mut is_complete = true;
         while let Some(at) = from {
             let (deliveries, next) = self.store.open_deliveries_from(org, endpoint, at, &states).await?;
             for delivery in deliveries {
+                if until <= Instant::now() {
+                    return Ok(false);
+                }
                 let due_at = match &mut due_at {
                     Some(due_at) => due_at,
                     first => {
@@ -163,7 +171,16 @@ impl Relay {
                 };
                 let after = match which {
                     Requeue::Held => delivery.resumed(*due_at),
-                    Requeue::Replay(replay) => delivery.replayed_as_asked(replay.asked_at, *due_at, Timestamp::now()),
+                    Requeue::Replay(replay) => {
+                        match delivery.replayed_as_asked(replay.asked_at, *due_at, Timestamp::now()) {
+                            AsAsked::Replayed(after) => Some(*after),
+                            AsAsked::UnderAttempt => {
+                                is_complete = false;
+                                None
+                            }
+                            AsAsked::NoPart => None,
+                        }
+                    }
                 };
                 if let Some(after) = after {
                     // A delivery that has changed since it was read needs no update.
@@ -171,12 +188,9 @@ impl Relay {
                     *due_at = later(*due_at);
                 }
             }
-            if until <= Instant::now() {
-                return Ok(next.is_none());
-            }
             from = next;
         }
-        Ok(true)
+        Ok(is_complete)
     }
 
     /// Deletes the deliveries of a deleted endpoint. False if the time ran out.
@@ -185,10 +199,10 @@ impl Relay {
         while let Some(at) = from {
             let (keys, next) = self.store.delivery_keys_from(org, endpoint, at).await?;
             for (key, due_at) in keys {
+                if until <= Instant::now() {
+                    return Ok(false);
+                }
                 retry_on_conflict(budget(), || self.store.delete_delivery(key, due_at)).await?;
-            }
-            if until <= Instant::now() {
-                return Ok(next.is_none());
             }
             from = next;
         }

@@ -175,7 +175,8 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
     }
 }
 
-/// An optional field of a create that has a default: the default when absent. `null` is no value of it.
+/// An optional field of a create that has a default: the default when absent. `null` is no value of it. Where it matters
+/// whether it was sent, it is one of an `Option`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OrDefault<T>(pub T);
 

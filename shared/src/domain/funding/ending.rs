@@ -5,13 +5,12 @@ use std::ops::Deref;
 
 use super::item::{FundingItem, Status};
 use super::proof::ProofState;
-use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::agreement::Agreement;
 use crate::domain::event::{EventKind, FundingItemReopenedData};
-use crate::domain::member::ByMember;
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 
-/// An item whose agreement a member published.
+/// An item whose agreement was published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartedItem {
     item: FundingItem,
@@ -52,7 +51,7 @@ impl Deref for ReopenedItem {
 }
 
 impl StartedItem {
-    /// The call that published the agreement, with its time.
+    /// The call that sets it in progress, with its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
@@ -80,16 +79,15 @@ impl ReopenedItem {
 }
 
 impl FundingItem {
-    /// The item after a member published its agreement. None if that changes nothing.
+    /// The item after its agreement was published, which only a member does. None when that changes nothing: the agreement is
+    /// a draft or has ended early, papers the item no more, or the item is in progress.
     #[must_use]
-    pub fn started(&self, published: &ByMember<Agreement>) -> Option<StartedItem> {
+    pub fn started_with(&self, agreement: &Agreement, moment: Moment) -> Option<StartedItem> {
         let Status::Papered { papering } = &self.status else { return None };
-        let is_its_own = papering.agreement_id == published.id() && published.was_published();
-        let ended = matches!(published.lifecycle(), Lifecycle::Cancelled | Lifecycle::Expired);
-        if !is_its_own || ended {
+        let is_its_own = papering.agreement_id == agreement.id();
+        if !is_its_own || !agreement.was_published() || agreement.has_ended_early() {
             return None;
         }
-        let moment = published.moment();
         let next = Self { status: Status::InProgress { papering: *papering }, ..self.clone() };
         Some(StartedItem { item: self.touched(next, moment.at()), moment })
     }

@@ -43,7 +43,7 @@ pub(in crate::domain) fn item(trust: &Trust, asset_kind: AssetKind) -> FundingIt
         workspace_id: trust.workspace_id,
         trust_id: None,
         label: ItemLabel::parse("Other asset").unwrap(),
-        asset_kind: OrDefault(asset_kind),
+        asset_kind: OrDefault(Some(asset_kind)),
         external_reference: None,
         sorted: None,
     };

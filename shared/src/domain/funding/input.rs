@@ -82,19 +82,6 @@ impl ToSchema for ContactIds {
     }
 }
 
-/// Contacts of a create that may be left out: then none are given.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GivenContacts(pub Option<ContactIds>);
-
-impl Deserr<FieldErrors> for GivenContacts {
-    fn deserialize_from_value<V: IntoValue>(
-        value: Value<V>,
-        location: ValuePointerRef<'_>,
-    ) -> Result<Self, FieldErrors> {
-        ContactIds::deserialize_from_value(value, location).map(|ids| Self(Some(ids)))
-    }
-}
-
 /// A funding item to be added. A label is enough.
 #[derive(Debug, Clone, Deserr, ToSchema)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
@@ -117,7 +104,7 @@ pub struct NewFundingItem {
     /// What it is; `other` if left out.
     #[deserr(default)]
     #[schema(value_type = AssetKind, required = false)]
-    pub asset_kind: OrDefault<AssetKind>,
+    pub asset_kind: OrDefault<Option<AssetKind>>,
     /// Your own key for it. If an item has it already, that one is returned, unchanged, with status 200.
     #[deserr(default)]
     #[schema(nullable)]
@@ -136,7 +123,7 @@ impl NewFundingItem {
         let fields = [
             ("trust_id", self.trust_id.is_some() && self.trust_id != existing.trust_id()),
             ("label", self.label != *existing.label()),
-            ("asset_kind", self.asset_kind.0 != existing.asset_kind()),
+            ("asset_kind", self.asset_kind.0.is_some_and(|sent| sent != existing.asset_kind())),
         ];
         fields.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
     }

@@ -27,6 +27,9 @@ texts! {
 pub struct Place(u16);
 
 impl Place {
+    /// The first place.
+    pub const FIRST: Self = Self(1);
+
     /// The place with a number.
     #[must_use]
     pub fn new(number: u64) -> Option<Self> {

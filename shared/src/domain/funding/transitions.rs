@@ -11,7 +11,7 @@ use crate::domain::event::{EventKind, FundingItemData, FundingItemParkedData, Fu
 use crate::domain::ids::FundingItemId;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::input::{OrDefault, Patch};
+use crate::wire::input::Patch;
 
 /// An item as adding, sorting, parking or papering changed it, with its events. Only these make one, so what the store writes
 /// for a token never claims, funds or closes an item.
@@ -95,14 +95,13 @@ impl FundingItem {
         now: Timestamp,
     ) -> Result<ItemChange, FieldErrors> {
         check_label(&new.label)?;
-        let OrDefault(asset_kind) = new.asset_kind;
         let item = Self {
             id,
             workspace_id: new.workspace_id,
             place,
             trust_id: new.trust_id,
             label: new.label,
-            asset_kind,
+            asset_kind: new.asset_kind.0.unwrap_or_default(),
             external_reference: new.external_reference,
             verb: None,
             owner_contact_ids: Vec::new(),

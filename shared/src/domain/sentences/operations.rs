@@ -188,6 +188,11 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("reject_funding_proof", "Rejected proof of a transfer", &[FundingItem, Part, Agreement]),
     ("reopen_funding_item", "Reopened a funding item", &[FundingItem]),
     ("free_funding_item", "Reopened a funding item when its agreement ended", &[Agreement, FundingItem]),
+    (
+        "start_funding_item",
+        "Set a funding item in progress when its agreement was published",
+        &[Agreement, FundingItem],
+    ),
     // Contacts and workspaces
     ("list_contacts", "Listed contacts", &[]),
     ("get_contact", "Read a contact", &[Contact]),

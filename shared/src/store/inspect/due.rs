@@ -32,9 +32,10 @@ pub(super) fn look(sight: &mut Sight<'_>) {
             });
         }
         Due::Ending => {
-            let says = "is for the end of an agreement that has not ended";
+            let says = "is for an agreement that has neither ended nor been published";
             sight.derives_from(keys::agreement(org, id.into()), problem, says, |agreement| {
-                from_item::<Agreement>(agreement.clone()).is_ok_and(|agreement| agreement.has_ended_early())
+                from_item::<Agreement>(agreement.clone())
+                    .is_ok_and(|agreement| agreement.has_ended_early() || agreement.was_published())
             });
         }
         Due::Delivery => {

@@ -10,7 +10,7 @@ use super::super::{funding_items, funding_to_review, trusts};
 use super::records::{leads_here, refers_to_contacts};
 use super::{Problem, Sight, is_same, unchanged};
 use crate::domain::agreement::Agreement;
-use crate::domain::funding::FundingItem;
+use crate::domain::funding::{FundingItem, Status};
 use crate::domain::ids::OrgId;
 use crate::domain::trust::Trust;
 
@@ -135,12 +135,19 @@ fn funding_item(sight: &mut Sight<'_>, org: OrgId) {
         let Some(found) = known.get(&agreement) else {
             return vec![(Problem::BrokenReference, format!("its agreement does not exist: {agreement}"), None)];
         };
-        let has_ended = from_item::<Agreement>(found.clone()).is_ok_and(|agreement| agreement.has_ended_early());
-        if !has_ended || item.is_closed() || known.underway.endings.contains(&(org, id.uuid())) {
+        let Ok(found) = from_item::<Agreement>(found.clone()) else { return Vec::new() };
+        let says = if found.has_ended_early() && !item.is_closed() {
+            "has ended, and it is not open again"
+        } else if found.was_published() && matches!(item.status(), Status::Papered { .. }) {
+            "was published, and it is not in progress"
+        } else {
+            return Vec::new();
+        };
+        if known.underway.endings.contains(&(org, id.uuid())) {
             return Vec::new();
         }
         let entry = keys::due(crate::domain::time::Timestamp::now(), Due::Ending, org, id.uuid()).into_item();
-        let says = format!("its agreement has ended, and it is not open again: {agreement}");
+        let says = format!("its agreement {says}: {agreement}");
         vec![(Problem::NotEnded, says, Some(vec![Change::Put(entry), guard]))]
     });
 }

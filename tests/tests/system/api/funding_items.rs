@@ -71,6 +71,12 @@ async fn a_repeat_returns_the_item_and_names_what_it_did_not_store() {
     assert_eq!((org.total(ITEMS).await, told(&org).await.len()), (1, 1));
     let by_reference = org.get(ITEMS).query("external_reference", "a-1").send().await.ok(200);
     assert_eq!(by_reference["data"], json!([first]));
+
+    // A default that was not sent is not ignored, whatever the item has by now.
+    let path = format!("{ITEMS}/{}", first["id"].as_str().expect("an id"));
+    org.patch(&path, &json!({"asset_kind": "vehicle"})).send().await.ok(200);
+    let again = org.post(ITEMS, &body).send().await;
+    assert_eq!((again.ok(200)["asset_kind"].as_str(), again.header("ignored-fields").as_str()), (Some("vehicle"), ""));
 }
 
 #[tokio::test]

@@ -384,12 +384,12 @@ async fn a_change_of_a_named_version_that_lands_late_is_no_conflict() {
     assert_eq!((audit.len(), &audit[0]["status"]), (1, &json!("200")));
 }
 
-/// Every read takes 2.5 s, which no single call of the table is given up for, and the first commit conflicts: the
-/// second one begins 12.5 s after the call did or later, so that the call's 20 s end while it is under way. It lands
+/// Every read takes 1.5 s, which no single call of the table is given up for, and the first commit conflicts: the
+/// second one begins 7.5 s after the call did or later, so that the call's 12 s end while it is under way. It lands
 /// behind the answer, where the audit row keeps it from taking effect.
 #[tokio::test]
 async fn a_call_that_takes_too_long_fails_and_has_no_effect_later() {
-    const READ: Duration = Duration::from_millis(2500);
+    const READ: Duration = Duration::from_millis(1500);
     const LATE: Duration = Duration::from_millis(8500);
     const NEVER: Duration = Duration::from_mins(10);
     let broken = Broken::new().await;

@@ -17,7 +17,7 @@ use shared::store::funding_items as stored;
 use shared::wire::fields::FieldCode;
 use shared::wire::input::read;
 use tests::funding::{ITEMS, TRUSTS, funding_path};
-use tests::{Fault, Faults, Org};
+use tests::{Fault, Faults, Org, Rule};
 
 use crate::store::faults::Broken;
 use crate::unknown_id;
@@ -80,12 +80,22 @@ async fn a_place_that_a_failed_call_left_free_is_taken_at_last() {
     let workspace = org.workspace("Harbor").await;
     let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
     let body = json!({"workspace_id": workspace["id"], "label": "One"});
-    // Refused only after the place was proposed.
+    let faults = Faults::before(&org.stack().table().endpoint);
+    let stack = org.stack().through(&faults);
+    let client = org.at(&stack);
+    client.get("/api/v1/me").send().await.ok(200);
+    drop(faults.take_traffic());
+    // What is refused takes no place.
     let sensitive = json!({"workspace_id": workspace["id"], "label": "Account 000123456789"});
     for _ in 0..3 {
-        org.post(ITEMS, &sensitive).send().await.refused_for(422, &[("label", "sensitive_value")]);
+        client.post(ITEMS, &sensitive).send().await.refused_for(422, &[("label", "sensitive_value")]);
     }
-    add(&org, &workspace, most - 2).await;
+    assert_eq!(faults.take_traffic().calls_of("UpdateItem"), 0);
+    // Each attempt that lost a race has.
+    let conflicts = faults.inject(Rule::on("TransactWriteItems").times(3), Fault::Conflict);
+    client.post(ITEMS, &body).send().await.ok(201);
+    assert_eq!(conflicts.count(), 3);
+    add(&org, &workspace, most - 3).await;
     for _ in 0..2 {
         org.post(ITEMS, &body).send().await.ok(201);
     }

@@ -386,6 +386,16 @@ async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
         assert_eq!((quarantined().await, cloud.due(Due::Delivery).await.len()), (0, due));
         assert!(!cloud.delivery(wake).await.is_quarantined);
     }
+    // A message that failed late says nothing about what the delivery has become: it is held, and stays so.
+    store.quarantine_delivery(wake.delivery, wake.due_at, now).await.expect("the store answers");
+    let delivery = cloud.delivery(wake).await;
+    assert_eq!((quarantined().await, delivery.state(), delivery.is_quarantined), (0, DeliveryState::Held, false));
+    // Nor does the message of an attempt that a replay replaced.
+    let held = store.delivery(wake.delivery).await.expect("the store answers").expect("it is there");
+    let replayed = held.replayed(now.plus_seconds(1));
+    assert!(store.settle_delivery(cloud.org.id, &held, &replayed, None).await.expect("the store answers"));
+    store.quarantine_delivery(wake.delivery, wake.due_at, now).await.expect("the store answers");
+    assert_eq!((quarantined().await, cloud.due(Due::Delivery).await.len()), (0, 1));
 }
 
 /// A function keeps the keys for minutes; what was sealed meanwhile with a newer one does not wait for that.

@@ -257,7 +257,7 @@ impl World {
             Try::Publish => {
                 let draft = agreement.filter(|agreement| agreement.lifecycle() == Lifecycle::Draft)?;
                 let active = published(&draft);
-                let started = before.started(&ByMember::new(active.clone(), &by, moment))?;
+                let started = before.started_with(&active, moment)?;
                 self.agreements.insert(active.id(), active);
                 self.items[n] = FundingItem::clone(&started);
                 return Some(Vec::new());
