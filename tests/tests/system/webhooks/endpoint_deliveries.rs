@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use shared::domain::delivery::{Attempt, Claim, Delivery, FailureClass, Outcome, Progress, Schedule};
+use shared::domain::delivery::{Attempt, Claim, Delivery, DeliveryState, FailureClass, Outcome, Progress, Schedule};
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
+use shared::store::deliveries::DeliveryKey;
 use shared::webhook::signature;
 use tests::app::Page;
 use tests::clockwork::Clockwork;
@@ -418,4 +419,76 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
     let arrived: Vec<EventId> = subscriber.receiver.arrivals().iter().map(Arrival::event_id).collect();
     assert_eq!(arrived.len(), replayed.len());
     assert_eq!(arrived.into_iter().collect::<BTreeSet<_>>(), replayed);
+}
+
+/// From the event on, as long as the relay has yet to make it; afterwards only if it was made.
+#[tokio::test]
+async fn the_page_of_a_delivery_that_is_not_made_is_there_only_while_the_relay_is_due() {
+    let org = Org::with(Needs::OWN.without_background()).await;
+    let subscriber = org.subscriber().await;
+    let event = outbox::event();
+    outbox::emit(&org, std::slice::from_ref(&event)).await;
+    let path = subscriber.delivery_path(event.id);
+    assert_eq!(subscriber.admin.get(&path).await.status, 200, "it is about to be made");
+
+    Clockwork::of(&org).first_tick().await;
+    assert!(subscriber.delivery(&org, event.id).await.is_some());
+    assert_eq!(subscriber.admin.get(&path).await.status, 200);
+
+    let key = DeliveryKey { org: org.id, endpoint: subscriber.id, event: event.id };
+    assert!(org.stack().table().store().delete_delivery(key, None).await.expect("the table answers"));
+    assert_eq!(subscriber.admin.get(&path).await.status, 404, "nobody will make it again");
+}
+
+/// A replay of all that was not delivered includes what was being attempted, once that attempt has failed.
+#[tokio::test]
+async fn a_replay_of_all_waits_for_an_attempt_that_began_before_it() {
+    let org = Org::with(Needs::OWN.without_background()).await;
+    let subscriber = org.subscriber().await;
+    // Long enough ago for the whole schedule.
+    let event = outbox::event_at(Timestamp::now().plus_seconds(-10_000));
+    outbox::insert_relayed(&org, std::slice::from_ref(&event)).await;
+    let clockwork = Clockwork::of(&org);
+    let key = DeliveryKey { org: org.id, endpoint: subscriber.id, event: event.id };
+    let store = org.stack().table().store();
+    let mut due_at = event.created_at;
+    let queued = Delivery::new(subscriber.id, event.id, event.event_type, due_at, due_at);
+    store.create_delivery(key, &queued, due_at).await.expect("the table answers");
+    // Its last attempt fails: no other one would follow by itself.
+    let schedule = Schedule { time_scale: TimeScale::default(), jitter: 0.0 };
+    let failed_at = |at| Attempt {
+        number: 0,
+        replays: 0,
+        at,
+        duration_ms: 1,
+        outcome: Outcome::Failed { class: FailureClass::HttpError, status: Some(503) },
+        dialled: None,
+        excerpt: None,
+    };
+    let fail = async |claim: Claim, begun_at: Timestamp| {
+        let before = store.delivery(key).await.expect("the table answers").expect("a delivery");
+        let after = before.after_attempt(claim, failed_at(begun_at), begun_at, schedule);
+        assert!(store.settle_delivery(org.id, &before, &after, None).await.expect("the table answers"));
+    };
+    for last in [false, false, false, false, true] {
+        let claim = Claim::begin(if last { Timestamp::now() } else { due_at });
+        store.claim_delivery(key, claim, due_at).await.expect("the table answers").expect("it is due");
+        if !last {
+            fail(claim, due_at).await;
+            due_at = subscriber.delivery(&org, event.id).await.and_then(|waits| waits.due_at()).expect("it waits");
+            continue;
+        }
+        let begun_at = Timestamp::now();
+        let since: String = event.created_at.plus_seconds(-60).to_string().chars().take(19).collect();
+        assert_eq!(subscriber.press("replay", &[("since", &since)]).await.status, 303);
+        clockwork.first_tick().await;
+        assert!(subscriber.admin.get(&subscriber.path()).await.says("A replay is under way"));
+        fail(claim, begun_at).await;
+        let state = subscriber.delivery(&org, event.id).await.map(|delivery| delivery.state());
+        assert_eq!(state, Some(DeliveryState::Exhausted));
+    }
+    clockwork.first_tick().await;
+    let replayed = subscriber.delivery(&org, event.id).await.expect("a delivery");
+    assert_eq!((replayed.state(), replayed.replays), (DeliveryState::Queued, 1));
+    assert!(!subscriber.admin.get(&subscriber.path()).await.says("A replay is under way"));
 }
