@@ -18,6 +18,7 @@ use shared::store::{agreements, proposals, workspaces};
 use shared::wire::input::OrDefault;
 
 use crate::org::Org;
+use crate::outbox;
 
 /// An agreement that a test has written.
 #[derive(Debug, Clone)]
@@ -268,6 +269,29 @@ pub async fn put_parts(org: &Org, id: AgreementId, change: impl FnOnce(&mut Agre
     for (name, value) in parts {
         set_at(org, keys::agreement(org.id, id), name, value.expect("an attribute")).await;
     }
+}
+
+/// Adds acts to the history of an agreement, as obligations without end do: copies of its newest one.
+///
+/// # Panics
+/// When the table does not take them.
+pub async fn add_acts(org: &Org, id: AgreementId, count: usize) {
+    let (table, partition) = (org.stack().table(), format!("ORG#{}#AGREEMENT#{id}", org.id));
+    let newest = table.client().query().table_name(&table.name);
+    let newest = newest
+        .key_condition_expression("pk = :pk AND begins_with(sk, :act)")
+        .expression_attribute_values(":pk", AttributeValue::S(partition))
+        .expression_attribute_values(":act", AttributeValue::S("ACT#".to_owned()))
+        .limit(1);
+    let newest = newest.send().await.expect("the table answers").items().first().cloned().expect("an act");
+    // The newest call sorts first.
+    let sort = || format!("ACT#{}", uuid::Uuid::from_u128(!uuid::Uuid::now_v7().as_u128()));
+    let copy = |_| {
+        let mut item = newest.clone();
+        item.insert("sk".to_owned(), AttributeValue::S(sort()));
+        item
+    };
+    outbox::put(org, (0..count).map(copy)).await;
 }
 
 /// Takes an agreement to another state of its life, past the service.

@@ -80,7 +80,7 @@ pub async fn delete_event(org: &Org, event: &StoredEvent) {
 /// How many items `DynamoDB` takes at once.
 const BATCH: usize = 25;
 
-async fn put(org: &Org, items: impl IntoIterator<Item = Item>) {
+pub(crate) async fn put(org: &Org, items: impl IntoIterator<Item = Item>) {
     let (table, client) = (org.stack().table(), org.stack().table().client());
     let put = |item| PutRequest::builder().set_item(Some(item)).build().expect("an item");
     let puts: Vec<WriteRequest> =

@@ -8,10 +8,13 @@
 //! signatures on paper and its payments adds an act in the same transaction, so the history is read first and last: if it is
 //! the same, nothing changed in between. The payments of an agreement that ended early follow it without an act of their own:
 //! they are shown as it says.
+//!
+//! Decision: a certificate reads the acts up to the completion alone. Obligations that are due each month for decades add acts
+//! to a completed agreement without end, and none of them changes its certificate.
 
 use futures_util::future::try_join_all;
 
-use crate::domain::agreement::Agreement;
+use crate::domain::agreement::{Agreement, Life};
 use crate::domain::evidence::{AgreementRecord, CompletedRecord, Evidence, NoEvidence, RecordedPayment};
 use crate::domain::ids::{AgreementId, MovementId};
 use crate::domain::movement::evidence as filed;
@@ -27,7 +30,7 @@ use crate::service::scope::Scope;
 /// # Errors
 /// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
 pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<Evidence, NoEvidence>, Error> {
-    let gathered = gather(scope, id, true).await?;
+    let gathered = gather(scope, id, Extent::Everything).await?;
     Ok(gathered.and_then(|evidence| evidence.record.check_size().map(|()| evidence)))
 }
 
@@ -36,7 +39,7 @@ pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<Evide
 /// # Errors
 /// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
 pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
-    let gathered = gather(scope, id, false).await?;
+    let gathered = gather(scope, id, Extent::UntilCompletion).await?;
     Ok(gathered.and_then(|evidence| evidence.record.until_completion()))
 }
 
@@ -45,7 +48,7 @@ pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<Complete
 /// # Errors
 /// [`Error::NotFound`] when the agreement no longer has the participant, [`Error::Unavailable`] when it keeps changing.
 pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
-    let gathered = gather(scope, by.agreement_id(), false).await?;
+    let gathered = gather(scope, by.agreement_id(), Extent::UntilCompletion).await?;
     let of_participant = |evidence: Evidence| {
         evidence.record.agreement.participant(by.id()).ok_or_else(Error::not_found)?;
         Ok(evidence.record.until_completion())
@@ -53,10 +56,29 @@ pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Resul
     gathered.map_or_else(|none| Ok(Err(none)), of_participant)
 }
 
-/// Reads all of an agreement, until nothing changed meanwhile.
-async fn gather(scope: &Scope, id: AgreementId, with_rows: bool) -> Result<Result<Evidence, NoEvidence>, Error> {
+/// How much of an agreement is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Everything, with payments and audit rows.
+    Everything,
+    /// What a certificate needs.
+    UntilCompletion,
+}
+
+/// Reads an agreement, until nothing changed meanwhile.
+async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result<Evidence, NoEvidence>, Error> {
     let store = scope.store();
-    let mut first = store.timeline(id, limits::EVIDENCE_ACTS_MAX).await?;
+    let with_rows = extent == Extent::Everything;
+    let until = match extent {
+        Extent::Everything => None,
+        // A completion is for good.
+        Extent::UntilCompletion => match found(scope, id).await?.life() {
+            Life::Completed { completed_at, .. } => Some(completed_at),
+            Life::Draft | Life::Cancelled { published_at: None, .. } => return Ok(Err(NoEvidence::NotPublished)),
+            _ => return Ok(Err(NoEvidence::NotCompleted)),
+        },
+    };
+    let mut first = store.timeline(id, until, limits::EVIDENCE_ACTS_MAX).await?;
     for _ in 0..limits::EVIDENCE_ATTEMPTS_MAX {
         let beside = async {
             let papers = store.paper_signatures(id);
@@ -70,7 +92,7 @@ async fn gather(scope: &Scope, id: AgreementId, with_rows: bool) -> Result<Resul
         let payments = if with_rows { payments_of(scope, &agreement).await? } else { Vec::new() };
         let calls = timeline.iter().map(|entry| entry.call).filter(|_| with_rows);
         let rows = async { store.audit_rows_of(calls).await.map_err(Error::from) };
-        let again = async { store.timeline(id, limits::EVIDENCE_ACTS_MAX).await.map_err(Error::from) };
+        let again = async { store.timeline(id, until, limits::EVIDENCE_ACTS_MAX).await.map_err(Error::from) };
         let loaded = AgreementWithContacts::load(scope, agreement);
         let (loaded, audit_rows, again) = tokio::try_join!(loaded, rows, again)?;
         if again.as_ref() != Some(&timeline) {

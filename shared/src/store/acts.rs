@@ -56,17 +56,20 @@ impl OrgStore {
         items.into_iter().map(from_item).collect()
     }
 
-    /// All acts of an agreement with the calls that did them, the oldest first. None if there are more than `most`.
+    /// All acts of an agreement with the calls that did them, the oldest first; with a moment, those of calls that began by
+    /// then. None if there are more than `most`.
     pub(crate) async fn timeline(
         &self,
         agreement: AgreementId,
+        until: Option<Timestamp>,
         most: usize,
     ) -> Result<Option<Vec<TimelineEntry>>, StoreError> {
         let (partition, last) = (keys::acts(self.org, agreement), format!("{ACT}~"));
+        let from = until.map_or_else(|| ACT.to_owned(), keys::acts_until);
         let (mut found, mut start) = (Vec::new(), None);
         loop {
             let query =
-                PartitionQuery { partition: &partition, from: ACT, to: &last, start, ..PartitionQuery::default() };
+                PartitionQuery { partition: &partition, from: &from, to: &last, start, ..PartitionQuery::default() };
             let (items, more) = self.store.items_between(query).await?;
             for item in items {
                 let call = text(&item, SORT).and_then(keys::call_of_act);

@@ -547,6 +547,14 @@ pub(super) fn act(org: OrgId, agreement: AgreementId, call: RequestId) -> Key {
     Key::new(acts(org, agreement), format_args!("{ACT}{newest_first}"))
 }
 
+/// The smallest sort key of the acts of calls that began no later than a moment.
+pub(super) fn acts_until(at: Timestamp) -> String {
+    let ms = u128::try_from(at.unix_ms()).unwrap_or_default();
+    // Ids begin with their time.
+    let last = uuid::Uuid::from_u128(((ms + 1) << 80) - 1);
+    format!("{ACT}{}", uuid::Uuid::from_u128(!last.as_u128()))
+}
+
 /// The call of the act that has a sort key.
 pub(super) fn call_of_act(sort: &str) -> Option<RequestId> {
     let newest_first: uuid::Uuid = sort.strip_prefix(ACT)?.parse().ok()?;

@@ -7,12 +7,13 @@ use bundle::{KeyDocument, Manifest};
 use serde_json::{Value, json};
 use shared::domain::agreement::gate::GateRule;
 use shared::domain::time::Timestamp;
+use shared::limits;
 use tests::app::{Browser, Page};
 use tests::attending::{Attendee, Live};
 use tests::clockwork::Clockwork;
 use tests::mcp::Mcp;
 use tests::pdf::pdf;
-use tests::{Fault, Needs, Org, Rule, Shaky, Stack, eventually, rows};
+use tests::{Fault, Needs, Org, Rule, Shaky, Stack, drafts, eventually, rows};
 
 use crate::unknown_id;
 
@@ -240,6 +241,20 @@ async fn a_certificate_stays_the_same_and_a_bundle_has_every_later_act() {
 }
 
 /// Renames the organization, as its admin.
+/// Obligations that are due for decades go on adding acts to a completed agreement.
+#[tokio::test]
+async fn a_certificate_is_written_however_many_acts_follow_the_completion() {
+    let live = live_on(Org::with(Needs::OWN.without_background()).await).await;
+    complete(&live).await;
+    let before = live.member.get(&certificate_of(&live)).await;
+    assert_eq!(before.status, 200, "{}", before.body);
+    drafts::add_acts(&live.org, live.agreement.id(), limits::EVIDENCE_ACTS_MAX + 1).await;
+    let after = live.member.get(&certificate_of(&live)).await;
+    assert!(after.status == 200 && after.bytes == before.bytes, "{}", after.body);
+    let bundle = live.member.get(&bundle_of(&live)).await;
+    assert!(bundle.status == 409 && bundle.says("too long a history to export"), "{}", bundle.body);
+}
+
 async fn rename(admin: &Browser, name: &str) {
     let token = admin.get("/app").await.hidden("form_token");
     let settings = [("form_token", token.as_str()), ("name", name), ("time_zone", "UTC")];
