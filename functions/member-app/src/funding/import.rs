@@ -40,8 +40,9 @@ use crate::response::PageResponse;
 const PROBLEMS_SHOWN: usize = 50;
 /// The characters of a row's facts that a preview shows.
 const FACTS_SHOWN_CHARS: usize = 160;
-/// How long one press adds items before it answers, with the rest left for the next.
-const ADDING_MAX: Duration = Duration::from_secs(10);
+/// How long one press adds items before it answers, with the rest left for the next: less than half of `CALL_DEADLINE`, since
+/// what is under way then has to end too.
+const ADDING_MAX: Duration = Duration::from_secs(5);
 /// How many transactions run at the same time.
 const AT_ONCE: usize = 4;
 
