@@ -320,15 +320,14 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
     await member.press('button', 'Publish');
   }
   const deal = member.page.url();
-  // Whoever has no script takes the link from the participant's page.
+  // Whoever has no script takes the link from the field that has it.
   const linkOf = async (name) => {
     await member.page.goto(deal);
-    if (!hasScript) {
-      await member.press('link', `Link and record of ${name}`);
-      return member.page.getByLabel('Personal link', { exact: true }).inputValue();
-    }
+    await member.press('button', `Show link of ${name}`);
+    await member.says('Link shown');
+    if (!hasScript) return member.page.getByLabel('Personal link', { exact: true }).inputValue();
     await member.tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    await member.press('button', `Copy link of ${name}`);
+    await member.press('button', 'Copy link');
     return member.page.evaluate(() => navigator.clipboard.readText());
   };
   const attending = async (name) => {
@@ -353,14 +352,17 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
 
   const cobalt = await attending('Cobalt Angels LLC');
   await cobalt.press('link', 'Review and sign: Sign “SAFE”');
+  await cobalt.fill('Your name', 'Iris Cole');
+  await cobalt.fill('Your title', 'Managing Member');
   if (hasScript) {
     const drawing = await drawTwice(cobalt.page);
     await cobalt.press('button', 'Sign');
     await showsDrawing(cobalt.page, drawing);
   } else {
-    await cobalt.fill('Type your name', 'Cobalt Angels');
+    await cobalt.fill('Type your name to sign', 'Iris Cole');
     await cobalt.press('button', 'Sign');
   }
+  await cobalt.says('Cobalt Angels LLC, by Iris Cole, Managing Member');
   await cobalt.press('link', 'Next: Answer questions');
   await cobalt.page.getByLabel('No', { exact: true }).check();
   await cobalt.press('button', 'Save draft');
@@ -484,6 +486,7 @@ export async function walkDrawing(chrome, stack, found) {
     await page.waitForLoadState('load');
     for (const fault of await faults(tab, {})) found(`A signature drawn on a phone, ${new URL(page.url()).pathname}: ${fault}`);
   };
+  await member.page.getByRole('button', { name: 'Show link', exact: true }).click();
   await page.goto(await member.page.getByLabel('Personal link', { exact: true }).inputValue());
   await press('button', 'Continue');
   await press('button', 'I agree');

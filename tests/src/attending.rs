@@ -69,7 +69,7 @@ impl Live {
         self.org.get(format!("/api/v1/agreements/{}", self.agreement.id())).send().await.ok(200)
     }
 
-    /// The path of a participant's link, as their page in the app shows it.
+    /// The path of a participant's link, which their page in the app shows on demand.
     pub async fn link(&self, participant: ParticipantId) -> String {
         link_of(&self.member, self.agreement.id(), participant).await
     }
@@ -103,12 +103,24 @@ impl Live {
     }
 }
 
-/// The path of a participant's link, as a member's page shows it.
+/// Presses `Show link` on the page of a participant, and gives the path of the link that it then shows.
 pub async fn link_of(member: &Browser, agreement: AgreementId, participant: ParticipantId) -> String {
-    let page = member.get(&format!("/app/agreements/{agreement}/participants/{participant}/access")).await;
+    let page = shown_link(member, agreement, participant).await;
     let (_, rest) = page.body.split_once("readonly value=\"").unwrap_or_else(|| panic!("no link in {}", page.body));
     let link = unescaped(rest.split('"').next().unwrap_or_default());
     link.strip_prefix(member.base_url()).expect("a link to this service").to_owned()
+}
+
+/// The page of a participant after `Show link` was pressed there.
+pub async fn shown_link(member: &Browser, agreement: AgreementId, participant: ParticipantId) -> Page {
+    let at = format!("/app/agreements/{agreement}/participants/{participant}/access");
+    let page = member.get(&at).await;
+    let generation = page.hidden("generation");
+    let fields = [("form_token", page.hidden("form_token")), ("generation", generation)];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let done = member.post(&format!("{at}/link"), &fields).await;
+    assert_eq!(done.status, 303, "{}", done.body);
+    member.get(done.location()).await
 }
 
 /// The code that a member's page shows.

@@ -33,29 +33,21 @@ pub(crate) fn access_url(agreement: AgreementId, participant: ParticipantId) -> 
     format!("{}/participants/{participant}/access", agreement_url(agreement))
 }
 
-/// The links of an agreement's participants. None if the keys that make them can't be read now.
-pub(crate) async fn links_of(
+/// The link of a participant. None if the keys that make it can't be read now.
+async fn link_of(
     request: &Request,
-    agreement: &Agreement,
-    generation: impl Fn(ParticipantId) -> u64,
-) -> Option<Vec<(ParticipantId, String)>> {
+    (agreement_id, participant_id): (AgreementId, ParticipantId),
+    generation: u64,
+) -> Option<String> {
     let keys = request.app().webhooks().ok()?.keys.keyring().await.ok()?;
     let organization_id: OrgId = request.signed_in().ok()?.organization().id;
-    let link = |participant_id: ParticipantId| {
-        let part = Part { organization_id, agreement_id: agreement.id(), participant_id };
-        let link = ParticipantLink::new(&keys, part, generation(participant_id)).ok()?;
-        Some((participant_id, format!("{}{PATH}{}", request.app().base_url, link.reveal())))
-    };
-    Some(agreement.participants.iter().filter_map(|participant| link(participant.id)).collect())
+    let part = Part { organization_id, agreement_id, participant_id };
+    let link = ParticipantLink::new(&keys, part, generation).ok()?;
+    Some(format!("{}{PATH}{}", request.app().base_url, link.reveal()))
 }
 
 /// A message with a participant's link, as the `mailto:` that opens it. None without an email address.
-pub(crate) fn mail_to(
-    contact: &Contact,
-    organization: &Organization,
-    agreement: &Agreement,
-    link: &str,
-) -> Option<String> {
+fn mail_to(contact: &Contact, organization: &Organization, agreement: &Agreement, link: &str) -> Option<String> {
     let email = contact.email.as_ref()?;
     let (organization, name) = (organization.name.as_str(), agreement.name.as_str());
     let text = format!(
@@ -79,8 +71,7 @@ struct AccessPage {
     agreement: Link,
     path: String,
     name: String,
-    /// The participant's link, and the message that has it. None if the keys can't be read now.
-    link: Option<(String, Option<String>)>,
+    link: LinkCard,
     generation: u64,
     /// Whether the agreement is active, so that there is something to do.
     is_active: bool,
@@ -98,6 +89,39 @@ struct AccessPage {
     /// The signature on paper whose rejection was refused.
     refused: Option<PaperSignatureId>,
     fields: Fields,
+}
+
+/// What a member sees of a participant's link.
+///
+/// Decision: whoever has the link can act as the participant, so that it is shown is on record. It is shown for as long as
+/// what exists nowhere else, two minutes: nobody has it on the screen by opening a page.
+enum LinkCard {
+    /// That it can be shown.
+    Hidden,
+    /// The link, and the message that has it.
+    Shown { link: String, mail: Option<String> },
+    /// That it can't be shown right now.
+    Unreadable,
+}
+
+impl LinkCard {
+    async fn of(
+        request: &Request,
+        participant: ParticipantId,
+        ParticipantRecord { agreement, contact, access, .. }: &ParticipantRecord,
+    ) -> Result<Self, Error> {
+        match Flash::ParticipantLink(participant).read(request).await {
+            Ok(Some(generation)) if generation == access.generation.to_string() => {}
+            Ok(_) => return Ok(Self::Hidden),
+            Err(_) => return Ok(Self::Unreadable),
+        }
+        let organization = request.signed_in()?.organization();
+        let link = link_of(request, (agreement.id(), participant), access.generation).await;
+        Ok(link.map_or(Self::Unreadable, |link| {
+            let mail = mail_to(contact, organization, agreement, &link);
+            Self::Shown { link, mail }
+        }))
+    }
 }
 
 /// The code that a member reads out.
@@ -170,18 +194,13 @@ pub(crate) async fn page(
     if !agreement.was_published() {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
-    let links = links_of(request, agreement, |_| access.generation).await;
-    let own = links.into_iter().flatten().find(|(of, _)| *of == participant).map(|(_, link)| link);
     let page = AccessPage {
         layout: Layout::new(request),
         notice,
         agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
         path: access_url(id, participant),
         name: contact.display_name.as_str().to_owned(),
-        link: own.map(|link| {
-            let mail = mail_to(contact, signed_in.organization(), agreement, &link);
-            (link, mail)
-        }),
+        link: LinkCard::of(request, participant, &record).await?,
         generation: access.generation,
         is_active: agreement.lifecycle() == Lifecycle::Active,
         seen_at: access.seen_at.map(DisplayTime::from),
@@ -219,6 +238,32 @@ fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
     }
 }
 
+/// Shows the link, which the member can copy and send from then on.
+pub(crate) struct ShowLink;
+
+impl Handler for ShowLink {
+    fn operation(_: &Request) -> &'static str {
+        "show_link"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
+        let location = format!("{}#link-title", access_url(ids.0, ids.1));
+        let cookie = Flash::ParticipantLink(ids.1).set(&submitted, &shown.to_string()).await?;
+        let redirect = Redirect { location: location.clone(), cookie };
+        submitted.redirect_if_committed(&redirect);
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        if !submitted.run(|| participants::show_link(scope, by, ids, shown)).await? {
+            let line = "It was reissued after you opened the page. Show the new one.";
+            return Ok(with_notice(&submitted, location, &Notice::bad("The link wasn’t shown", line)).await.into());
+        }
+        let line = "It stays on this page for two minutes. The agreement’s history says that you have seen it.";
+        Ok(shown_once(&submitted, redirect, "Link shown", line).await)
+    }
+}
+
 /// Reissues the link.
 pub(crate) struct Reissue;
 
@@ -231,7 +276,7 @@ impl Handler for Reissue {
         let submitted = request.submitted_form()?;
         let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
         let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
-        let line = "The previous link no longer works. Next: copy the new one, and send it.";
+        let line = "The previous link no longer works. Next: show the new one, and send it.";
         let redirect = redirect_with_notice(&submitted, access_url(ids.0, ids.1), "Link reissued", line).await;
         let (scope, by) = (submitted.scope(), submitted.submitter());
         submitted.run(|| participants::reissue_link(scope, by, ids, shown)).await?;

@@ -3,7 +3,7 @@
 use askama::Template;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
-use shared::domain::ids::{AgreementId, ParticipantId};
+use shared::domain::ids::AgreementId;
 use shared::domain::proposal::{Proposal, ProposalAction};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -12,7 +12,6 @@ use shared::service::agreements::{self, AgreementReview};
 use shared::web::Request;
 
 use crate::Handler;
-use crate::access::links_of;
 use crate::acts::Acts;
 use crate::agreement_summary::AgreementSummary;
 use crate::deal::Deal;
@@ -105,9 +104,7 @@ pub(crate) async fn page(
     let page = if review.in_full.agreement.lifecycle() == Lifecycle::Draft {
         overview::of_review(request, &review, fields, notice)?
     } else {
-        let generation = |id| review.accesses.get(&id).map_or(0, |access| access.generation);
-        let links = links_of(request, &review.in_full.agreement, generation).await;
-        PageResponse::render(&agreement_page(request, &review, links.as_deref(), (fields, notice))?)?
+        PageResponse::render(&agreement_page(request, &review, (fields, notice))?)?
     };
     Ok(page.showing([id.uuid()]))
 }
@@ -126,7 +123,6 @@ fn funding_link(agreement: &Agreement) -> Option<Link> {
 fn agreement_page(
     request: &Request,
     review: &AgreementReview,
-    links: Option<&[(ParticipantId, String)]>,
     (fields, notice): (Fields, Option<Notice>),
 ) -> Result<AgreementPage, Error> {
     let AgreementReview { in_full, workspace, pending, .. } = review;
@@ -137,7 +133,7 @@ fn agreement_page(
     let summary = summary.with_papers(agreement, &review.papers).with_obligations(review, request.now());
     let today = request.signed_in()?.organization().time_zone.day_of(request.now());
     let summary = summary.with_movements(review, today);
-    let summary = summary.with_accesses(review, request.signed_in()?.organization(), links);
+    let summary = summary.with_accesses(review);
     // The notice of a publication has no line yet.
     let notice = notice.map(|mut notice| {
         if notice.lines.is_empty() {

@@ -9,13 +9,12 @@ use shared::domain::agreement::{
 };
 use shared::domain::contact::Contact;
 use shared::domain::ids::ParticipantId;
-use shared::domain::organization::Organization;
 use shared::domain::paper_signature::PaperSignature;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::service::agreements::AgreementReview;
 
-use crate::access::{access_url, mail_to};
+use crate::access::access_url;
 use crate::agreement::agreement_url;
 use crate::answers::answers_url;
 use crate::draft::documents::document_url;
@@ -66,8 +65,8 @@ pub(crate) struct ParticipantRow {
 pub(crate) struct AccessRow {
     /// The page with all about it.
     pub url: String,
-    /// The link, and the message that has it. None if the keys can't be read now, or the agreement has ended.
-    pub link: Option<(String, Option<String>)>,
+    /// The generation of the link that can be shown. None once the agreement has ended.
+    pub link: Option<u64>,
     pub seen_at: Option<DisplayTime>,
 }
 
@@ -226,27 +225,17 @@ impl AgreementSummary {
 }
 
 impl AgreementSummary {
-    /// The summary with how the participants get to their pages, and with what they declined. `links` are none if the keys
-    /// can't be read now.
-    pub fn with_accesses(
-        mut self,
-        review: &AgreementReview,
-        organization: &Organization,
-        links: Option<&[(ParticipantId, String)]>,
-    ) -> Self {
+    /// The summary with how the participants get to their pages, and with what they declined.
+    pub fn with_accesses(mut self, review: &AgreementReview) -> Self {
         let agreement = &review.in_full.agreement;
         let is_active = agreement.lifecycle() == Lifecycle::Active;
         for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
             let id = participant.id;
-            let link = links.filter(|_| is_active).into_iter().flatten().find(|(of, _)| *of == id);
-            let contact = review.in_full.contacts.iter().find(|contact| contact.id == participant.contact_id);
+            let access = review.accesses.get(&id);
             row.access = Some(AccessRow {
                 url: access_url(agreement.id(), id),
-                link: link.map(|(_, link)| {
-                    let mail = contact.and_then(|contact| mail_to(contact, organization, agreement, link));
-                    (link.clone(), mail)
-                }),
-                seen_at: review.accesses.get(&id).and_then(|access| access.seen_at).map(DisplayTime::from),
+                link: is_active.then(|| access.map_or(0, |access| access.generation)),
+                seen_at: access.and_then(|access| access.seen_at).map(DisplayTime::from),
             });
         }
         for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {

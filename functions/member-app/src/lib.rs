@@ -269,6 +269,7 @@ fn agreement_routes() -> Pages {
             page_with_action::<verification::Show, verification::Record>(),
         )
         .route(&at("/participants/{participant}/access"), page::<access::Show>())
+        .route(&at("/participants/{participant}/access/link"), action::<access::ShowLink>())
         .route(&at("/participants/{participant}/access/reissue"), action::<access::Reissue>())
         .route(&at("/participants/{participant}/access/code"), action::<access::CreateCode>())
         .route(&at("/participants/{participant}/access/files/{receipt}"), page::<access::Download>())
@@ -373,7 +374,8 @@ fn funding_routes() -> Pages {
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.
 fn participant_routes() -> Pages {
-    use part::{answers, condition, consent, document, link, obligations, overview, payment, payment_acts, receipt};
+    use part::receipt;
+    use part::{answers, condition, consent, document, in_person, link, obligations, overview, payment, payment_acts};
     let at = |path: &str| format!("/app/parts/{{participant}}{path}");
     Pages::default()
         .route("/app/links/{secret}", page_with_action::<link::Show, link::Open>())
@@ -381,6 +383,7 @@ fn participant_routes() -> Pages {
         .route(&at("/consent"), part_action::<consent::Give>())
         .route(&at("/consent/withdraw"), part_action::<consent::Withdraw>())
         .route(&at("/leave"), part_action::<consent::Leave>())
+        .route(&at("/in-person"), part_action::<in_person::Confirm>())
         .route(&at("/documents/{document}"), part_page::<document::Show>())
         .route(&at("/documents/{document}/download"), part_page::<document::Download>())
         .route(&at("/documents/{document}/sign"), part_action::<document::Sign>())
@@ -464,7 +467,12 @@ impl Served {
         let operation = (self.operation)(&request);
         let result = catch_panic_and_overrun(async {
             match self.route {
-                RouteKind::Part => request.authenticate_participant(operation).await?,
+                RouteKind::Part => {
+                    request.authenticate_participant(operation).await?;
+                    if part::in_person::is_asked(&request, operation) {
+                        return part::in_person::question(&mut request);
+                    }
+                }
                 RouteKind::Page | RouteKind::Action => request.authenticate(operation).await?,
             }
             (self.handle)(&mut request).await

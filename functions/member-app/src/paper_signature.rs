@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use shared::domain::agreement::{Agreement, Document, Label};
-use shared::domain::contact::Contact;
+use shared::domain::contact::{Contact, ContactKind};
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, DocumentId, PaperSignatureId, ParticipantId, SignatureBlockId};
 use shared::domain::member::{Counting, Member, NotDecided, NotRecorded, PaperDecision, obstacle};
 use shared::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState, Scan};
+use shared::domain::participant::receipt::Signatory;
 use shared::domain::proposal::Note;
 use shared::error::Error;
 use shared::limits;
@@ -30,6 +31,7 @@ use crate::fields::Fields;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::{Layout, Link, Notice};
 use crate::part::condition::keep_file;
+use crate::part::document::read_signatory;
 use crate::response::PageResponse;
 
 #[derive(Template)]
@@ -50,6 +52,8 @@ struct FormPage {
     sha256: String,
     /// The ids of the places, as the form says them.
     blocks: String,
+    /// Whether the participant signed themselves. For anything but a person one did, with their own name and title.
+    is_person: bool,
     /// Whether it counts at once, because there is no second member.
     counts_at_once: bool,
     fields: Fields,
@@ -118,6 +122,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         id: PaperSignatureId::new(),
         sha256: document.content.as_ref().map(|content| content.sha256.clone()).unwrap_or_default(),
         blocks: blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        is_person: contact.kind == ContactKind::Person,
         counts_at_once: *has_one_member,
         fields,
     };
@@ -146,11 +151,12 @@ impl Handler for Record {
             page(request, Fields::submitted(form, errors), notice).await
         };
         let zone = &request.signed_in()?.organization().time_zone;
-        let typed = match read(form, zone.day_of(request.now())) {
+        let (record, participant, document) = find(request).await?;
+        let is_person = record.contact.kind == ContactKind::Person;
+        let typed = match read(form, zone.day_of(request.now()), is_person) {
             Ok(typed) => typed,
             Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
         };
-        let (record, participant, document) = find(request).await?;
         let id = form.get("id").parse().unwrap_or_else(|_| PaperSignatureId::new());
         // No file is stored for a form that records nothing.
         if record.agreement.blocks_to_sign(&wanted(&record.agreement, document)?, participant).is_empty()
@@ -211,6 +217,7 @@ fn recorded(counting: Counting, name: &str) -> Notice {
 
 /// What a member types.
 struct Typed {
+    signatory: Option<Signatory>,
     signed_on: Day,
     how_it_came: Label,
     note: Option<Note>,
@@ -224,11 +231,12 @@ impl Typed {
         form: &Form,
         scan: Scan,
     ) -> NewPaperSignature {
-        let Self { signed_on, how_it_came, note } = self;
+        let Self { signatory, signed_on, how_it_came, note } = self;
         NewPaperSignature {
             id,
             participant_id,
             name: contact.display_name.clone(),
+            signatory,
             document_id,
             shown_sha256: form.get("sha256").to_owned(),
             shown_blocks: form.get("blocks").split(' ').filter_map(|block| block.parse().ok()).collect(),
@@ -241,7 +249,8 @@ impl Typed {
 }
 
 /// Reads the form, but for the file. The day is read as people type it; `today` is that of the organization's time zone.
-fn read(form: &Form, today: Day) -> Result<Typed, FieldErrors> {
+fn read(form: &Form, today: Day, is_person: bool) -> Result<Typed, FieldErrors> {
+    let signatory = read_signatory(form, is_person);
     let wrong = |field: &str, (code, message): (FieldCode, String)| FieldErrors::one(field, code, message);
     let how_it_came = Label::parse(form.get("how")).map_err(|reason| wrong("how", reason));
     let note = match form.get("note") {
@@ -260,10 +269,13 @@ fn read(form: &Form, today: Day) -> Result<Typed, FieldErrors> {
                 day => Ok(day),
             }
         });
-    match (signed_on, how_it_came, note) {
-        (Ok(signed_on), Ok(how_it_came), Ok(note)) => Ok(Typed { signed_on, how_it_came, note }),
-        (signed_on, how_it_came, note) => {
-            let mut errors = signed_on.err().unwrap_or_default();
+    match (signatory, signed_on, how_it_came, note) {
+        (Ok(signatory), Ok(signed_on), Ok(how_it_came), Ok(note)) => {
+            Ok(Typed { signatory, signed_on, how_it_came, note })
+        }
+        (signatory, signed_on, how_it_came, note) => {
+            let mut errors = signatory.err().unwrap_or_default();
+            errors.extend(signed_on.err().unwrap_or_default());
             errors.extend(how_it_came.err().unwrap_or_default());
             errors.extend(note.err().unwrap_or_default());
             Err(errors)
@@ -406,7 +418,7 @@ fn facts(agreement: &Agreement, paper: &PaperSignature) -> Vec<(&'static str, St
     let places = agreement.document(paper.document_id).map(|document| labels(document, &paper.block_ids));
     let Scan { file_name, content, .. } = &paper.scan;
     let mut facts = vec![
-        ("Signed by", paper.name.as_str().to_owned()),
+        ("Signed by", paper.signed_by()),
         ("Document", paper.document.as_str().to_owned()),
         ("SHA-256 of the document", paper.sha256.clone()),
         ("Signed places", places.unwrap_or_default().join(", ")),
@@ -421,7 +433,7 @@ fn facts(agreement: &Agreement, paper: &PaperSignature) -> Vec<(&'static str, St
 /// A signature on paper, as the agreement's page shows it below its document: in words, with the page where it is confirmed
 /// if it waits. None if it doesn't count and can't.
 pub(crate) fn paper_line(agreement: &Agreement, paper: &PaperSignature) -> Option<(String, Option<String>)> {
-    let (name, day, recorder) = (paper.name.as_str(), paper.signed_on.for_people(), actor_label(&paper.recorded_by));
+    let (name, day, recorder) = (paper.signed_by(), paper.signed_on.for_people(), actor_label(&paper.recorded_by));
     match &paper.state {
         PaperState::Pending => {
             let url = format!("{}#papers", access_url(agreement.id(), paper.participant_id));

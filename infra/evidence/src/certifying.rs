@@ -80,10 +80,10 @@ fn of_document(record: &AgreementRecord, document: &Document) -> certificate::Do
 fn signer(record: &AgreementRecord, receipt: &Receipt) -> Option<Signer> {
     let ReceiptAct::Signed { sha256, signature, statement, consent, .. } = &receipt.act else { return None };
     Some(Signer {
-        name: receipt.name.as_str().to_owned(),
+        name: receipt.signed_by(),
         email: String::new(),
         signed_at: receipt.at.for_people_to_the_second(),
-        method: signature.to_string(),
+        method: marked(signature.to_string(), receipt),
         intent: statement.clone(),
         consent: consent_of(record, *consent),
         shown_sha256: sha256.clone(),
@@ -94,6 +94,14 @@ fn signer(record: &AgreementRecord, receipt: &Receipt) -> Option<Signer> {
             Signature::Drawn { drawing } => certificate::Signature::Drawn(strokes(drawing)),
         }),
     })
+}
+
+/// What was done, with a mark where it was done in a member's browser.
+fn marked(what: String, receipt: &Receipt) -> String {
+    match &receipt.origin.in_person {
+        Some(host) => format!("{what}, {host}"),
+        None => what,
+    }
 }
 
 /// Whoever signed on paper did nothing electronically: there is no consent, no statement, no address and no browser, and
@@ -115,7 +123,7 @@ fn signer_on_paper(paper: &PaperSignature) -> Signer {
         PaperState::Pending | PaperState::Rejected { .. } => String::new(),
     };
     Signer {
-        name: paper.name.as_str().to_owned(),
+        name: paper.signed_by(),
         email: String::new(),
         signed_at: paper.signed_on.for_people(),
         method: recorded + &decided,
@@ -150,7 +158,7 @@ pub(crate) fn strokes(drawing: &Drawing) -> Vec<Vec<(f32, f32)>> {
 fn acts(record: &AgreementRecord) -> Vec<Act> {
     let of_receipts = record.receipts.iter().filter_map(|receipt| {
         let what = what(receipt)?;
-        Some((receipt.at, receipt.name.as_str().to_owned(), what))
+        Some((receipt.at, receipt.name.as_str().to_owned(), marked(what, receipt)))
     });
     let of_verifications = record.verifications.iter().map(|verification| {
         let what = format!(
@@ -162,7 +170,7 @@ fn acts(record: &AgreementRecord) -> Vec<Act> {
         (verification.recorded_at, verification.recorded_by.display_name.clone(), what)
     });
     let of_papers = record.papers.iter().flat_map(|paper| {
-        let (name, document) = (paper.name.as_str(), paper.document.as_str());
+        let (name, document) = (paper.signed_by(), paper.document.as_str());
         let what = format!("Recorded that {name} signed “{document}” on paper on {}", paper.signed_on.for_people());
         let recorded = (paper.recorded_at, paper.recorded_by.display_name.clone(), what);
         let confirmed = match &paper.state {

@@ -23,7 +23,8 @@ use shared::domain::money::Money;
 use shared::domain::movement::claim::ClaimedTransfer;
 use shared::domain::movement::source::EvidenceSource;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
-use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signature};
+use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signatory, Signature};
+use shared::domain::participant::session::InPerson;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -95,6 +96,9 @@ pub(crate) struct ReceiptLine<'a> {
     name: &'a str,
     address: Option<&'a str>,
     browser: Option<&'a str>,
+    /// Absent where the browser had no member's session, so that bundles from before it was asked for keep their bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_person: Option<&'a InPerson>,
     #[serde(flatten)]
     act: ActFields<'a>,
 }
@@ -118,6 +122,9 @@ enum ActFields<'a> {
         method: &'static str,
         typed: Option<&'a str>,
         drawn: Option<&'a str>,
+        /// Absent where the participant is a person, so that bundles from before it was asked for keep their bytes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signatory: Option<&'a Signatory>,
         consent: ReceiptId,
     },
     Approved {
@@ -186,6 +193,7 @@ impl<'a> ReceiptLine<'a> {
             name: receipt.name.as_str(),
             address: receipt.origin.address.as_deref(),
             browser: receipt.origin.browser.as_deref(),
+            in_person: receipt.origin.in_person.as_ref(),
             act: ActFields::new(&receipt.act, path),
         }
     }
@@ -197,7 +205,16 @@ impl<'a> ActFields<'a> {
         match act {
             ReceiptAct::Consented { version, sha256 } => Self::Consented { text_version: version, text_sha256: sha256 },
             ReceiptAct::Withdrew { consent } => Self::Withdrew { consent: *consent },
-            ReceiptAct::Signed { document_id, document, sha256, block_ids, signature, statement, consent } => {
+            ReceiptAct::Signed {
+                document_id,
+                document,
+                sha256,
+                block_ids,
+                signature,
+                signatory,
+                statement,
+                consent,
+            } => {
                 let (method, typed, drawn) = match signature {
                     Signature::Typed { name } => ("typed", Some(name.as_str()), None),
                     Signature::Drawn { drawing } => ("drawn", None, Some(drawing.path())),
@@ -211,6 +228,7 @@ impl<'a> ActFields<'a> {
                     method,
                     typed,
                     drawn,
+                    signatory: signatory.as_ref(),
                     consent: *consent,
                 }
             }
@@ -304,6 +322,8 @@ pub(crate) struct PaperLine<'a> {
     id: PaperSignatureId,
     participant_id: ParticipantId,
     name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signatory: Option<&'a Signatory>,
     document_id: DocumentId,
     document: &'a str,
     document_sha256: &'a str,
@@ -333,6 +353,7 @@ impl<'a> PaperLine<'a> {
             id: paper.id,
             participant_id: paper.participant_id,
             name: paper.name.as_str(),
+            signatory: paper.signatory.as_ref(),
             document_id: paper.document_id,
             document: paper.document.as_str(),
             document_sha256: &paper.sha256,

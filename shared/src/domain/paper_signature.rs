@@ -21,7 +21,7 @@ use super::agreement::{DocumentContent, Label};
 use super::contact::DisplayName;
 use super::day::Day;
 use super::ids::{DocumentId, PaperSignatureId, ParticipantId, SignatureBlockId};
-use super::participant::receipt::FileType;
+use super::participant::receipt::{FileType, Signatory};
 use super::proposal::Note;
 use super::time::Timestamp;
 
@@ -45,6 +45,8 @@ pub struct NewPaperSignature {
     pub participant_id: ParticipantId,
     /// What they are called.
     pub name: DisplayName,
+    /// Whose hand signed, for a participant that is no person.
+    pub signatory: Option<Signatory>,
     /// The document.
     pub document_id: DocumentId,
     /// The SHA-256 of the document that was shown to the member.
@@ -70,6 +72,9 @@ pub struct PaperSignature {
     pub participant_id: ParticipantId,
     /// What they were called when it was recorded.
     pub name: DisplayName,
+    /// Whose hand signed, for a participant that is no person. Records from before it was asked for have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signatory: Option<Signatory>,
     /// The document.
     pub document_id: DocumentId,
     /// Its name.
@@ -125,6 +130,13 @@ pub enum PaperState {
 }
 
 impl PaperSignature {
+    /// Who signed: what the participant was called, and by whom they signed if they are no person.
+    #[must_use]
+    pub fn signed_by(&self) -> String {
+        let alone = || self.name.as_str().to_owned();
+        self.signatory.as_ref().map_or_else(alone, |signatory| signatory.signing_for(&self.name))
+    }
+
     /// Since when it counts. None if it doesn't.
     #[must_use]
     pub fn counts_since(&self) -> Option<Timestamp> {

@@ -276,6 +276,27 @@ pub async fn reissue_link(
     Ok(plan.change([stored::reissue(scope.call(), by, (&agreement, participant), access)]))
 }
 
+/// Puts on record that a member has the link of a participant shown, which they can copy and send from then on. A form names
+/// the generation that it was shown. False, if the link was reissued since.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
+pub async fn show_link(
+    scope: &Scope,
+    by: &Member,
+    (agreement, participant): (AgreementId, ParticipantId),
+    shown: u64,
+) -> Result<Plan<bool>, Error> {
+    let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
+    let (agreement, access) = tokio::try_join!(found(scope, agreement), access)?;
+    agreement.participant(participant).filter(|_| agreement.was_published()).ok_or_else(Error::not_found)?;
+    let plan = Plan::new(scope, access.generation == shown).showing([agreement.id().uuid(), participant.uuid()]);
+    if access.generation != shown {
+        return Ok(plan);
+    }
+    Ok(plan.change([stored::show_link(scope.call(), by, (&agreement, participant), shown)]))
+}
+
 /// Opens a declined condition again.
 ///
 /// # Errors

@@ -93,6 +93,12 @@ pub(super) fn to_item<T: Serialize>(key: Key, record: &T) -> Result<Item, StoreE
     Ok(item)
 }
 
+/// A value as an attribute.
+pub(super) fn to_attribute<T: Serialize>(value: &T) -> Result<AttributeValue, StoreError> {
+    serde_dynamo::to_attribute_value(value)
+        .map_err(|error| StoreError::Failed(format!("encoding an attribute: {error}")))
+}
+
 /// A record at a version as an item.
 pub(super) fn to_versioned_item<T: Serialize>(key: Key, record: &T, version: u64) -> Result<Item, StoreError> {
     let mut item = to_item(key, record)?;

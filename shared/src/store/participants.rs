@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::agreements;
 use super::change::{Change, Changes, Condition, Update};
-use super::item::{Item, from_item, number, text, to_item};
+use super::item::{Item, from_item, number, text, to_attribute, to_item};
 use super::keys::{self, ACCESS, DROP_AT, RECEIPT, SORT};
 use super::table::{PartitionQuery, PutIf};
 use super::{OrgStore, Store, StoreError, Versioned};
@@ -24,7 +24,7 @@ use crate::domain::member::{Member, Reopened};
 use crate::domain::organization::Organization;
 use crate::domain::participant::consent::ConsentChange;
 use crate::domain::participant::receipt::Receipt;
-use crate::domain::participant::session::{Part, ParticipantSession};
+use crate::domain::participant::session::{InPerson, Part, ParticipantSession};
 use crate::domain::participant::{Access, Acted, ActingParticipant, ByParticipant};
 use crate::domain::time::Timestamp;
 
@@ -161,6 +161,18 @@ pub(crate) fn begin_session(
     Ok(Changes::of(call, [begun, Change::Update(seen(session.part, session.generation, session.seen_at))]))
 }
 
+/// The change that marks a session as going on in a member's browser.
+pub(crate) fn act_in_person(call: &CallContext, hash: SecretHash, member: &InPerson) -> Result<Changes, StoreError> {
+    let mark = Update {
+        key: keys::participant_session(hash),
+        expression: "SET #in_person = :in_person",
+        condition: "attribute_exists(#part)",
+        names: vec![("#in_person", "in_person"), ("#part", "part")],
+        values: vec![(":in_person", to_attribute(member)?)],
+    };
+    Ok(Changes::of(call, [Change::Update(mark)]))
+}
+
 /// The change that ends a session.
 pub(crate) fn end_session(call: &CallContext, hash: SecretHash) -> Changes {
     Changes::of(call, [Change::Delete(keys::participant_session(hash))])
@@ -214,6 +226,25 @@ pub(crate) fn reissue(
         ],
     };
     let changes = Changes::by_member(call, by, [Change::Update(reissued)]);
+    changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
+}
+
+/// The changes with which a member has the link of a participant shown: none but its place in the agreement's history. The
+/// link must still be that of its generation.
+pub(crate) fn show_link(
+    call: &CallContext,
+    by: &Member,
+    (agreement, participant): (&Agreement, ParticipantId),
+    generation: u64,
+) -> Changes {
+    let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: participant };
+    let is_current = Condition {
+        key: keys::access(part),
+        expression: is_of_generation(generation),
+        names: vec![("#generation", GENERATION)],
+        values: vec![(":generation", AttributeValue::N(generation.to_string()))],
+    };
+    let changes = Changes::by_member(call, by, [Change::Check(is_current)]);
     changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
 }
 

@@ -38,6 +38,8 @@ pub enum Flash {
     PasswordLink(MemberId),
     /// A new code for the link of a participant.
     LinkCode(ParticipantId),
+    /// That the link of a participant is shown: its generation.
+    ParticipantLink(ParticipantId),
     /// The note of a decision that a member sent when their session had ended.
     DecisionNote(ProposalId, MemberId),
     /// The fields of a form that a member sent when their session had ended.
@@ -161,6 +163,7 @@ impl Flash {
             Self::InvitationLink(invitation) => format!("{prefix}once-invitation-{invitation}"),
             Self::PasswordLink(member) => format!("{prefix}once-password-{member}"),
             Self::LinkCode(participant) => format!("{prefix}once-code-{participant}"),
+            Self::ParticipantLink(participant) => format!("{prefix}once-link-{participant}"),
             Self::DecisionNote(..) => format!("{prefix}once-note"),
             Self::UnsentForm(_) => format!("{prefix}once-form"),
             Self::SecondFactorSecret => format!("{prefix}once-second-factor"),
@@ -196,6 +199,7 @@ impl Flash {
             Self::InvitationLink(invitation) => format!("shown once, link of {invitation}, to {form_token}"),
             Self::PasswordLink(member) => format!("shown once, password link of {member}, to {form_token}"),
             Self::LinkCode(participant) => format!("shown once, code of {participant}, to {form_token}"),
+            Self::ParticipantLink(participant) => format!("shown once, link of {participant}, to {form_token}"),
             // The session has ended: the note is for the member in their next one.
             Self::DecisionNote(proposal, member) => format!("shown once, note for {proposal}, to {member}"),
             Self::UnsentForm(member) => format!("shown once, form not sent, to {member}"),

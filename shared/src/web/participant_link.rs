@@ -268,7 +268,7 @@ async fn still_works(request: &Request, open: &OpenLink, id: Uuid) -> Result<boo
 
 /// The scope in which the audit log has what the holder of a link did without a session.
 fn holder(request: &Request, open: &OpenLink) -> Scope {
-    let named = (open.participant, open.contact.display_name.clone());
+    let named = (open.participant, &open.contact);
     let by = ActingParticipant::of_session(open.organization.id, open.agreement.id(), named, open.access);
     let ids = [open.agreement.id().uuid(), open.participant.uuid()].into_iter().flat_map(Uuid::into_bytes).collect();
     request.record().scope(request.app(), open.organization.id, by.actor(), ids)
@@ -298,6 +298,7 @@ async fn begin(
         generation: opened.access.generation,
         created_at: request.now(),
         seen_at: request.now(),
+        in_person: None,
     };
     let attending = attending_of(request, secret, opened, session);
     let (store, call) = (attending.scope().store(), attending.scope().call());
@@ -326,7 +327,22 @@ pub fn origin(request: &Request) -> Origin {
     Origin {
         address: request.client_address().map(|ClientAddress(address)| address.to_canonical().to_string()),
         browser: browser.map(|text| text.chars().take(limits::BROWSER_CHARS_MAX).collect()),
+        in_person: request.attending().ok().and_then(Attending::in_person).cloned(),
     }
+}
+
+/// Says that the participant is there in person, in the browser of the member whose session it has. All that the session does
+/// from then on is marked so.
+///
+/// # Errors
+/// When the store can't be written, or the session has ended.
+pub async fn act_in_person(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<(), Error> {
+    let (scope, attending) = (submitted.scope(), submitted.attending()?);
+    // Pressed twice, or the member has signed out meanwhile.
+    let Some(member) = attending.to_ask_about() else { return Ok(()) };
+    let marked = participants::act_in_person(scope.call(), attending.secret().hash(), member)?;
+    let shown = [attending.participant().agreement_id().uuid(), attending.participant().id().uuid()];
+    submitted.run(|| std::future::ready(Ok(Plan::new(scope, ()).change([marked.clone()]).showing(shown)))).await
 }
 
 /// Ends the session of the form, in this browser alone.
@@ -351,7 +367,7 @@ impl ParticipantCall {
         let record = CallRecord::begin(app, operation);
         let Some(open) = find((app, record.store()), link).await? else { return Ok(None) };
         record.store().note_visit(link.part(), open.access.generation, record.now()).await?;
-        let named = (open.participant, open.contact.display_name.clone());
+        let named = (open.participant, &open.contact);
         let part = link.part();
         let participant = ActingParticipant::of_session(part.organization_id, part.agreement_id, named, open.access);
         let scope = record.scope(app, part.organization_id, participant.actor(), Vec::new());

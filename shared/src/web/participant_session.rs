@@ -3,6 +3,10 @@
 //!
 //! Decision: the session's cookie is named after the participant, whose id the addresses of their pages begin with. One
 //! browser can take part in several agreements, and for two people, without one session ending another.
+//!
+//! Decision: members can show every link, so whoever acts by one in a browser with a member's session of the organization may
+//! be that member. The pages ask once, before they show or do anything, whether the participant is there, and mark what
+//! follows as done in person.
 
 use http::HeaderMap;
 
@@ -10,13 +14,14 @@ use crate::crypto::CookieSecret;
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
 use crate::domain::organization::Organization;
-use crate::domain::participant::session::{Part, ParticipantSession};
+use crate::domain::participant::session::{InPerson, Part, ParticipantSession};
 use crate::domain::participant::{Access, ActingParticipant};
 use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
 use crate::service::scope::Scope;
 use crate::web::cookies;
+use crate::web::session::SignedIn;
 
 /// The participant of a request, with their session.
 #[derive(Debug, Clone)]
@@ -26,6 +31,8 @@ pub struct Attending {
     secret: CookieSecret,
     session: ParticipantSession,
     scope: Scope,
+    /// The member whose session the browser has, if the participant's pages have not asked about it yet.
+    to_ask_about: Option<InPerson>,
 }
 
 impl Attending {
@@ -45,6 +52,26 @@ impl Attending {
     #[must_use]
     pub fn scope(&self) -> &Scope {
         &self.scope
+    }
+
+    /// The member in whose browser the participant acts, once the pages have asked about it.
+    #[must_use]
+    pub fn in_person(&self) -> Option<&InPerson> {
+        self.session.in_person.as_ref()
+    }
+
+    /// The member whose session the browser has, if the pages have to ask about it before they show or do anything else.
+    #[must_use]
+    pub fn to_ask_about(&self) -> Option<&InPerson> {
+        self.to_ask_about.as_ref()
+    }
+
+    /// The same in a browser that has a member's session.
+    pub(super) fn in_browser_of(self, signed_in: &SignedIn) -> Self {
+        let (member, is_own) = (signed_in.member(), signed_in.organization().id == self.organization.id);
+        let was_asked = self.in_person().is_some_and(|known| known.member_id == member.id());
+        let found = InPerson { member_id: member.id(), member: member.name().clone() };
+        Self { to_ask_about: (is_own && !was_asked).then_some(found), ..self }
     }
 
     /// The CSRF token of the session's forms.
@@ -128,8 +155,7 @@ pub(super) fn attending(
     path_record_ids: Vec<u8>,
 ) -> Attending {
     let Part { organization_id, agreement_id, participant_id } = session.part;
-    let named = (participant_id, contact.display_name.clone());
-    let participant = ActingParticipant::of_session(organization_id, agreement_id, named, access);
+    let participant = ActingParticipant::of_session(organization_id, agreement_id, (participant_id, contact), access);
     let scope = record.scope(app, organization_id, participant.actor(), path_record_ids);
-    Attending { participant, organization, secret, session, scope }
+    Attending { participant, organization, secret, session, scope, to_ask_about: None }
 }

@@ -92,9 +92,14 @@ impl Request {
     pub async fn authenticate_participant(&mut self, operation: &'static str) -> Result<(), Error> {
         self.record.rename(operation);
         let Ok(participant) = self.path_id("participant") else { return Ok(()) };
-        let from = (&self.parts.headers, participant);
-        self.attending =
-            participant_session::authenticate(&self.app, &self.record, from, self.path_record_ids()).await?;
+        let (headers, ids) = (&self.parts.headers, self.path_record_ids());
+        let member = session::authenticate(&self.app, &self.record, headers, Vec::new());
+        let attending = participant_session::authenticate(&self.app, &self.record, (headers, participant), ids);
+        let (attending, member) = tokio::try_join!(attending, member)?;
+        self.attending = match member {
+            Some(member) => attending.map(|attending| attending.in_browser_of(&member)),
+            None => attending,
+        };
         if let Some(attending) = self.attending.as_ref().filter(|_| !self.method().is_safe()) {
             attending.refresh_session().await;
         }

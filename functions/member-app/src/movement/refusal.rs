@@ -68,6 +68,9 @@ pub(crate) fn line(refused: NotMoved) -> String {
                 size(limits::EVIDENCE_FILE_BYTES_MAX)
             );
         }
+        NotMoved::InPerson => {
+            "The recipient confirms an arrival in their own browser only. File what the receiving bank shows instead."
+        }
         NotMoved::PartyFull => {
             "This participant has filed the most evidence that one party may. A member can still file it."
         }

@@ -10,11 +10,11 @@ use askama::Template;
 use axum::body::Bytes;
 use http::StatusCode;
 use shared::domain::agreement::tasks::Task;
-use shared::domain::agreement::{Document, Lifecycle, SignatureBlock};
+use shared::domain::agreement::{Document, Label, Lifecycle, SignatureBlock};
 use shared::domain::contact::DisplayName;
 use shared::domain::ids::{DocumentId, PaperSignatureId, ParticipantId, ReceiptId, SignatureBlockId};
-use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signature};
-use shared::domain::participant::{Declining, Signing};
+use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signatory, Signature};
+use shared::domain::participant::{ActingParticipant, Declining, Signing};
 use shared::domain::proposal::Note;
 use shared::domain::sentences::statements;
 use shared::error::Error;
@@ -57,6 +57,8 @@ struct DocumentPage {
     can_sign: bool,
     can_decline: bool,
     signer: String,
+    /// Whether the participant signs themselves. For anything but a person one signs, with their own name and title.
+    is_person: bool,
     statement: String,
     /// The ids of the receipts that the two forms leave.
     id: ReceiptId,
@@ -127,7 +129,8 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         can_sign,
         can_decline: agreement.can_decline(document, by.id()),
         signer: by.name().as_str().to_owned(),
-        statement: statements::signing(by.name().as_str(), document.name.as_str()),
+        is_person: by.is_person(),
+        statement: statement(by, document.name.as_str()),
         id: ReceiptId::new(),
         decline_id: ReceiptId::new(),
         to_sign: joined(&agreement.blocks_to_sign(document, by.id())),
@@ -237,8 +240,8 @@ impl Handler for Sign {
             (submitted, _) => submitted?,
         };
         let (id, form) = (request.path_id("document")?, submitted.form());
-        let signature = match read_signature(form) {
-            Ok(signature) => signature,
+        let (signature, signatory) = match read_signing(form, submitted.submitter().is_person()) {
+            Ok(signed) => signed,
             Err(errors) => {
                 return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
             }
@@ -249,7 +252,7 @@ impl Handler for Sign {
         }
         let document = participants::document(submitted.scope(), submitted.submitter(), id).await?;
         let name = document.name.as_str();
-        let statement = statements::signing(submitted.submitter().name().as_str(), name);
+        let statement = statement(submitted.submitter(), name);
         if form.get("statement") != statement {
             let fields = Fields::submitted(form, FieldErrors::default());
             return Ok(page(request, fields, Some(reworded())).await?.conflicting());
@@ -259,6 +262,7 @@ impl Handler for Sign {
             shown_sha256: form.get("sha256").to_owned(),
             shown_blocks: form.get("blocks").split(' ').filter_map(|block| block.parse().ok()).collect(),
             signature,
+            signatory,
             statement,
         };
         let doing = (Doing::Sign(signing), format!("You signed “{name}”"));
@@ -276,6 +280,42 @@ async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error
     let notice = Notice::warn("Your signature is kept, and nothing is signed yet", line);
     let page = page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?;
     Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))
+}
+
+/// The sentence above the button of a participant.
+fn statement(by: &ActingParticipant, document: &str) -> String {
+    let name = by.name().as_str();
+    if by.is_person() { statements::signing(name, document) } else { statements::signing_for(name, document) }
+}
+
+/// Reads a signature, and who signs for a participant that is no person.
+fn read_signing(form: &Form, is_person: bool) -> Result<(Signature, Option<Signatory>), FieldErrors> {
+    match (read_signatory(form, is_person), read_signature(form)) {
+        (Ok(signatory), Ok(signature)) => Ok((signature, signatory)),
+        (signatory, signature) => {
+            let mut errors = signatory.err().unwrap_or_default();
+            errors.extend(signature.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+/// Reads who signs for a participant that is no person.
+pub(crate) fn read_signatory(form: &Form, is_person: bool) -> Result<Option<Signatory>, FieldErrors> {
+    if is_person {
+        return Ok(None);
+    }
+    let wrong = |field: &str, (code, message)| FieldErrors::one(field, code, message);
+    let name = DisplayName::parse(form.get("signer_name")).map_err(|reason| wrong("signer_name", reason));
+    let title = Label::parse(form.get("signer_title")).map_err(|reason| wrong("signer_title", reason));
+    match (name, title) {
+        (Ok(name), Ok(title)) => Ok(Some(Signatory { name, title })),
+        (name, title) => {
+            let mut errors = name.err().unwrap_or_default();
+            errors.extend(title.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
 }
 
 /// Reads a typed name, or a drawing where there is one.

@@ -5,6 +5,7 @@ pub(crate) mod answers;
 pub(crate) mod condition;
 pub(crate) mod consent;
 pub(crate) mod document;
+pub(crate) mod in_person;
 pub(crate) mod link;
 pub(crate) mod obligations;
 pub(crate) mod overview;
@@ -197,6 +198,10 @@ fn refusal(refused: NotActed) -> (&'static str, &'static str) {
         NotActed::OtherBlocks => (
             "What you sign has changed",
             "Places to sign were opened or closed after this page was shown. Nothing was signed. Look again.",
+        ),
+        NotActed::OtherSigner => (
+            "Who signs has changed",
+            "The organization changed what you are: a person, or an entity for which a person signs. Nothing was signed. Look again.",
         ),
         NotActed::OtherDraft => (
             "Your draft was saved in another window",

@@ -65,6 +65,8 @@ struct PaymentPage {
     proof: Proof,
     evidence: Vec<EvidenceRow>,
     form: Option<PaymentForm>,
+    /// The member in whose browser the participant acts, where they can't confirm an arrival.
+    host: Option<String>,
     /// The ids of the receipt and of the evidence that a form leaves.
     id: ReceiptId,
     evidence_id: EvidenceId,
@@ -272,6 +274,7 @@ fn page(
         proof: proof(movement, organization),
         evidence: evidence.iter().rev().map(|found| evidence_row(found, &url, organization)).collect(),
         form,
+        host: attending.in_person().map(|host| host.member.as_str().to_owned()),
         id: ReceiptId::new(),
         evidence_id: EvidenceId::new(),
         withdrawal: ReceiptId::new(),

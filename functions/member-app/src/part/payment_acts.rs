@@ -9,7 +9,7 @@ use shared::domain::movement::NotMoved;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
 use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence, typed_value_day};
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
-use shared::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource, SenderSource};
+use shared::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource, SenderSource, Side};
 use shared::domain::movement::state::MovementState;
 use shared::domain::participant::movements::own_sources;
 use shared::domain::participant::receipt::ReceiptAct;
@@ -164,6 +164,8 @@ async fn not_asked(request: &Request, source: EvidenceSource) -> Result<Option<N
         Some(NotMoved::WrongSource)
     } else if !state.takes_evidence_of(source.side()) {
         Some(NotMoved::NotNow(state))
+    } else if source.side() == Side::Receiver && request.attending()?.in_person().is_some() {
+        Some(NotMoved::InPerson)
     } else if !own.movement.has_room_for(by.id()) {
         Some(NotMoved::PartyFull)
     } else {
@@ -221,6 +223,12 @@ async fn conflict(request: &Request, form: &Form, refused: NotFiled) -> Result<P
 fn refused_notice(refused: NotFiled, organization: &str) -> Notice {
     let nothing = "Nothing was recorded.";
     let refused = match refused {
+        NotFiled::Refused(NotMoved::InPerson) => {
+            let line = format!(
+                "It has a session of a member of {organization}, so what you report here can’t count as your own word. {nothing} Open your link in your own browser."
+            );
+            return Notice::bad("This isn’t your own browser", line);
+        }
         NotFiled::Refused(refused) => refused,
         // Which one is not theirs to know.
         NotFiled::Elsewhere(_) => {
@@ -301,7 +309,8 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
         | NotMoved::SameInstructions
         | NotMoved::NoSurplus
         | NotMoved::PerhapsSame
-        | NotMoved::WrongReason => {
+        | NotMoved::WrongReason
+        | NotMoved::InPerson => {
             Notice::bad("This is not asked of you now", format!("The payment has moved on. {nothing}"))
         }
     }

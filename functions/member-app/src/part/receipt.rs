@@ -116,16 +116,22 @@ pub(crate) fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Op
             format!("declined “{}”", gate_ids.first().map_or("", |gate| step(*gate)))
         }
     };
-    match (who, did.split_at_checked(1)) {
-        (Some(who), _) => format!("{who} {did}"),
-        (None, Some((first, rest))) => format!("{}{rest}", first.to_uppercase()),
-        (None, None) => did,
-    }
+    let did = match &receipt.origin.in_person {
+        Some(host) => format!("{did}, {host}"),
+        None => did,
+    };
+    who.map_or_else(|| sentence(&did), |who| format!("{who} {did}"))
+}
+
+/// A text with a capital at its beginning.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What a receipt says, a line each.
 pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
-    let mut facts = vec![("Name", receipt.name.as_str().to_owned())];
+    let mut facts = vec![("Name", receipt.signed_by())];
     match &receipt.act {
         ReceiptAct::Consented { version, sha256 } => {
             facts.push(("Text", format!("Version {version}")));
@@ -167,6 +173,7 @@ pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
         ReceiptAct::WithdrewEvidence { reason, .. } => facts.push(("Reason", reason.as_str().to_owned())),
         ReceiptAct::Declined { reason, .. } => facts.push(("Reason", reason.as_str().to_owned())),
     }
+    facts.extend(receipt.origin.in_person.iter().map(|host| ("Where", sentence(&host.to_string()))));
     facts.extend(receipt.origin.address.clone().map(|address| ("Network address", address)));
     facts.extend(receipt.origin.browser.clone().map(|browser| ("Browser", browser)));
     facts

@@ -55,10 +55,14 @@ pub(crate) fn label(text: &str) -> Label {
 }
 
 pub(crate) fn contact(name: &str) -> Contact {
+    contact_of_kind(name, ContactKind::Person)
+}
+
+pub(crate) fn contact_of_kind(name: &str, kind: ContactKind) -> Contact {
     Contact {
         id: ContactId::new(),
         display_name: DisplayName::parse(name).unwrap(),
-        kind: ContactKind::Person,
+        kind,
         email: Some(Email::parse(&format!("{}@example.org", name.to_lowercase())).unwrap()),
         external_reference: None,
         created_at: noon(),

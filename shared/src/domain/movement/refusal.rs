@@ -62,4 +62,6 @@ pub enum NotMoved {
     NoRoom,
     /// The participant has filed as much evidence for this movement as one party may. Members still can.
     PartyFull,
+    /// The recipient's confirmation came from a browser with a member's session of the organization.
+    InPerson,
 }

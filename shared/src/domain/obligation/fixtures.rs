@@ -2,7 +2,7 @@
 
 use super::{Ground, Obligation, project};
 use crate::domain::agreement::facts::Facts;
-use crate::domain::agreement::fixtures::{Deal, label, noon, promise, published, time_scale, until};
+use crate::domain::agreement::fixtures::{Deal, contact, label, noon, promise, published, time_scale, until};
 use crate::domain::agreement::gate::GateRule;
 use crate::domain::agreement::promise::{Promise, PromiseTerms, Trigger, Triggers};
 use crate::domain::agreement::{Agreement, StageAction};
@@ -94,9 +94,9 @@ impl World {
 
     pub(in crate::domain) fn participant_with(&self, n: usize, consent: Option<ReceiptId>) -> ActingParticipant {
         let id: ParticipantId = self.agreement.participants[n].id;
-        let named = (id, DisplayName::parse(["Ada", "Ben", "Eve"][n]).unwrap());
+        let contact = contact(["Ada", "Ben", "Eve"][n]);
         let access = Access { consent, ..Access::default() };
-        ActingParticipant::of_session(OrgId::new(), self.agreement.id(), named, access)
+        ActingParticipant::of_session(OrgId::new(), self.agreement.id(), (id, &contact), access)
     }
 
     /// The same world after an act.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::receipt::{FileType, Origin, Receipt, ReceiptAct, Signature};
+use super::receipt::{FileType, Origin, Receipt, ReceiptAct, Signatory, Signature};
 use super::{ActingParticipant, ByParticipant};
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::files::Filer;
@@ -44,6 +44,8 @@ pub enum NotActed {
     Replaced,
     /// The places to sign are not those that were shown.
     OtherBlocks,
+    /// The participant is no person and nobody is named who signs for them, or the other way around.
+    OtherSigner,
     /// The draft of the answers was saved in another window after this page was shown.
     OtherDraft,
     /// The answers have more than [`limits::ANSWERS_BYTES_MAX`](crate::limits::ANSWERS_BYTES_MAX) bytes.
@@ -80,6 +82,8 @@ pub struct Signing {
     pub shown_blocks: BTreeSet<SignatureBlockId>,
     /// The signature.
     pub signature: Signature,
+    /// Who signs, for a participant that is no person.
+    pub signatory: Option<Signatory>,
     /// The sentence above the button.
     pub statement: String,
 }
@@ -111,12 +115,16 @@ pub fn sign(
     if signing.shown_blocks != block_ids {
         return Err(NotActed::OtherBlocks);
     }
+    if by.is_person() == signing.signatory.is_some() {
+        return Err(NotActed::OtherSigner);
+    }
     let act = ReceiptAct::Signed {
         document_id: document.id,
         document: document.name.clone(),
         sha256: signing.shown_sha256,
         block_ids: block_ids.clone(),
         signature: signing.signature,
+        signatory: signing.signatory,
         statement: signing.statement,
         consent: consent_of(by)?,
     };
@@ -292,10 +300,10 @@ pub(super) fn acted(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::agreement::fixtures::{Deal, after, label, noon, published, time_scale};
+    use crate::domain::agreement::fixtures::{Deal, after, contact_of_kind, label, noon, published, time_scale};
     use crate::domain::agreement::gate::GateState;
     use crate::domain::agreement::{DocumentState, StageState};
-    use crate::domain::contact::{DisplayName, Email};
+    use crate::domain::contact::{ContactKind, DisplayName, Email};
     use crate::domain::ids::{MemberId, OrgId, ParticipantId};
     use crate::domain::member::{Member, NotReopened, reopen_gate};
     use crate::domain::organization::{MemberRecord, Role};
@@ -303,8 +311,16 @@ mod tests {
     use crate::limits;
 
     fn participant(agreement: &Agreement, id: ParticipantId, consent: Option<ReceiptId>) -> ActingParticipant {
+        of_kind(agreement, id, (ContactKind::Person, consent))
+    }
+
+    fn of_kind(
+        agreement: &Agreement,
+        id: ParticipantId,
+        (kind, consent): (ContactKind, Option<ReceiptId>),
+    ) -> ActingParticipant {
         let access = Access { consent, ..Access::default() };
-        ActingParticipant::of_session(OrgId::new(), agreement.id(), (id, DisplayName::parse("Ada").unwrap()), access)
+        ActingParticipant::of_session(OrgId::new(), agreement.id(), (id, &contact_of_kind("Ada", kind)), access)
     }
 
     fn member() -> Member {
@@ -326,6 +342,7 @@ mod tests {
             document_id: agreement.documents[0].id,
             shown_sha256: "0".repeat(64),
             signature: Signature::Typed { name: DisplayName::parse("Ada").unwrap() },
+            signatory: None,
             shown_blocks: agreement.documents[0].blocks.iter().map(|block| block.id).collect(),
             statement: "I sign.".to_owned(),
         }
@@ -407,6 +424,27 @@ mod tests {
         let as_approval =
             approve(&participant(&agreement, ada, consent), ground(&agreement, 1), occasion(), (gate, String::new()));
         assert_eq!(as_approval, Err(NotActed::NotAsked), "a gate is met by what it asks for");
+    }
+
+    #[test]
+    fn whatever_is_no_person_signs_by_one_with_name_and_title() {
+        let (agreement, [ada, ..]) =
+            live(|draft| vec![GateRule::DocumentSigned { document_id: Some(draft.documents[0].id) }]);
+        let nora = Signatory { name: DisplayName::parse("Nora Wind").unwrap(), title: label("Managing Member") };
+        for kind in ContactKind::ALL {
+            let by = of_kind(&agreement, ada, (kind, Some(ReceiptId::new())));
+            let sign = |signatory| {
+                let signing = Signing { signatory, ..signing(&agreement) };
+                sign(&by, ground(&agreement, 1), occasion(), signing).map(|acted| acted.receipt.signed_by())
+            };
+            let (alone, named) = (sign(None), sign(Some(nora.clone())));
+            let refused = Err(NotActed::OtherSigner);
+            if kind == ContactKind::Person {
+                assert_eq!((alone.as_deref(), named), (Ok("Ada"), refused));
+            } else {
+                assert_eq!((alone, named.as_deref()), (refused, Ok("Ada, by Nora Wind, Managing Member")), "{kind:?}");
+            }
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use link::ParticipantLink;
 pub use link_code::LinkCode;
 
 use super::actor::{Actor, ActorType};
-use super::contact::DisplayName;
+use super::contact::{Contact, ContactKind, DisplayName};
 use super::ids::{AgreementId, OrgId, ParticipantId, ReceiptId};
 use super::moment::Moment;
 use super::time::Timestamp;
@@ -43,13 +43,13 @@ pub struct Access {
 /// No other caller can be turned into one:
 ///
 /// ```compile_fail
+/// use shared::domain::contact::Contact;
 /// use shared::domain::member::Member;
 /// use shared::domain::participant::{Access, ActingParticipant};
 /// use shared::domain::ids::{AgreementId, ParticipantId};
 ///
-/// fn act_for(member: &Member, agreement: AgreementId, participant: ParticipantId) -> ActingParticipant {
-///     let named = (participant, member.name().clone());
-///     ActingParticipant::of_session(member.org(), agreement, named, Access::default())
+/// fn act_for(member: &Member, of: &Contact, agreement: AgreementId, participant: ParticipantId) -> ActingParticipant {
+///     ActingParticipant::of_session(member.org(), agreement, (participant, of), Access::default())
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +58,7 @@ pub struct ActingParticipant {
     org: OrgId,
     agreement_id: AgreementId,
     name: DisplayName,
+    kind: ContactKind,
     access: Access,
 }
 
@@ -66,10 +67,10 @@ impl ActingParticipant {
     pub(crate) fn of_session(
         org: OrgId,
         agreement_id: AgreementId,
-        (id, name): (ParticipantId, DisplayName),
+        (id, contact): (ParticipantId, &Contact),
         access: Access,
     ) -> Self {
-        Self { id, org, agreement_id, name, access }
+        Self { id, org, agreement_id, name: contact.display_name.clone(), kind: contact.kind, access }
     }
 
     /// The same participant with another access, read in the same session.
@@ -99,6 +100,12 @@ impl ActingParticipant {
     #[must_use]
     pub fn name(&self) -> &DisplayName {
         &self.name
+    }
+
+    /// Whether they are a person. For anything else a person signs, who gives their own name and title.
+    #[must_use]
+    pub fn is_person(&self) -> bool {
+        self.kind == ContactKind::Person
     }
 
     /// How they got here.

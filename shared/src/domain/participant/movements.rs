@@ -16,7 +16,7 @@ use crate::domain::member::movements::{Ground, check_room, follow, of_published}
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceFacts, KeyChange, NewEvidence};
 use crate::domain::movement::safe_text::SafeNote;
-use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource};
+use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource, Side};
 use crate::domain::movement::{Movement, NotMoved, Stamp};
 
 /// What a participant did about a movement.
@@ -80,6 +80,10 @@ pub fn file_own_evidence(
     }
     if !is_own_source(new.source()) {
         return Err(NotMoved::WrongSource);
+    }
+    // Whoever can accept it had the link and the browser: that is no word of the recipient's.
+    if new.source().side() == Side::Receiver && occasion.origin.in_person.is_some() {
+        return Err(NotMoved::InPerson);
     }
     let consent = consent_of(by)?;
     let bytes = check_room(ground, &new, filer(earlier))?;

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::session::InPerson;
 use crate::domain::agreement::{DocumentContent, Label};
 use crate::domain::contact::DisplayName;
 use crate::domain::day::Day;
@@ -20,6 +21,26 @@ use crate::domain::movement::source::EvidenceSource;
 use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
 use crate::limits;
+
+/// The person who signs for a participant that is no person.
+///
+/// Decision: whatever is no person needs one, households included: a household signs nothing, one of its people does, and
+/// whoever reads the signature later must know which.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signatory {
+    /// Their own name.
+    pub name: DisplayName,
+    /// What they are to the participant: `Managing Member`, `Trustee`.
+    pub title: Label,
+}
+
+impl Signatory {
+    /// Who signed: the participant, by this person.
+    #[must_use]
+    pub fn signing_for(&self, participant: &DisplayName) -> String {
+        format!("{}, by {}, {}", participant.as_str(), self.name.as_str(), self.title.as_str())
+    }
+}
 
 /// The receipt of an act.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +60,15 @@ pub struct Receipt {
 }
 
 impl Receipt {
+    /// Who acted, as a signature names them: what the participant was called, and by whom they signed if they are no person.
+    #[must_use]
+    pub fn signed_by(&self) -> String {
+        match &self.act {
+            ReceiptAct::Signed { signatory: Some(signatory), .. } => signatory.signing_for(&self.name),
+            _ => self.name.as_str().to_owned(),
+        }
+    }
+
     /// The bytes of the file that it left in the agreement's evidence. Files in answers are not in it.
     pub(in crate::domain) fn file_bytes(&self) -> u64 {
         match &self.act {
@@ -105,6 +135,9 @@ pub struct Origin {
     /// What the browser says about itself (`User-Agent`), cut to [`limits::BROWSER_CHARS_MAX`] characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<String>,
+    /// The member in whose browser they acted, if it was a member's of the organization.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_person: Option<InPerson>,
 }
 
 /// What a participant did.
@@ -135,6 +168,9 @@ pub enum ReceiptAct {
         block_ids: BTreeSet<SignatureBlockId>,
         /// The signature.
         signature: Signature,
+        /// Who signed for a participant that is no person. Signatures from before they were asked for have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signatory: Option<Signatory>,
         /// The sentence above the button, which says what signing means.
         statement: String,
         /// The receipt of the consent in force.

@@ -1,8 +1,11 @@
 //! Sessions of participants. Each belongs to one participant of one agreement.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use crate::domain::ids::{AgreementId, ContactId, OrgId, ParticipantId};
+use crate::domain::contact::DisplayName;
+use crate::domain::ids::{AgreementId, ContactId, MemberId, OrgId, ParticipantId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
@@ -15,6 +18,24 @@ pub struct Part {
     pub agreement_id: AgreementId,
     /// The participant.
     pub participant_id: ParticipantId,
+}
+
+/// The member in whose browser a participant acts.
+///
+/// Decision: a session that was begun or continued in a member's browser stays so for good. Signing the member out does not
+/// turn the browser into the participant's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InPerson {
+    /// The member.
+    pub member_id: MemberId,
+    /// What they were called then.
+    pub member: DisplayName,
+}
+
+impl fmt::Display for InPerson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in person, in {}’s browser", self.member.as_str())
+    }
 }
 
 /// A session as it is stored, under the hash of its secret.
@@ -30,6 +51,9 @@ pub struct ParticipantSession {
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
     pub seen_at: Timestamp,
+    /// The member in whose browser it goes on, once the participant's pages have asked about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_person: Option<InPerson>,
 }
 
 impl ParticipantSession {

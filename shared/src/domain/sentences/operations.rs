@@ -72,6 +72,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("download_paper_signature", "Downloaded the scan of a signature on paper", &[Agreement, Part, Part]),
     ("view_participant", "Viewed a participant’s page", &[Agreement, Part]),
     ("download_uploaded_file", "Downloaded an uploaded file", &[Agreement, Part]),
+    ("show_link", "Had a participant’s link shown", &[Agreement, Part]),
     ("reissue_link", "Reissued a participant’s link", &[Agreement, Part]),
     ("list_information", "Read the answers of participants", &[Agreement]),
     ("read_answers", "Read a participant’s answers", &[Agreement, Part, Part]),
@@ -85,6 +86,8 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("view_participant_link", "Opened a participant’s link", &[]),
     ("open_participant_link", "Opened the agreement’s pages", &[Agreement, Part]),
     ("leave_agreement_pages", "Left the agreement’s pages", &[Part]),
+    ("view_in_person_question", "Was asked whether they act in person", &[Part, Agreement]),
+    ("act_in_person", "Began to act in person, in a member’s browser", &[Part, Agreement]),
     ("view_part", "Looked at what waits for them", &[Part, Agreement]),
     ("view_receipt", "Viewed a receipt", &[Part, Part, Agreement]),
     ("give_consent", "Agreed to electronic records", &[Part, Agreement]),
@@ -285,6 +288,11 @@ fn id_as_words(id: &str) -> String {
 /// An act of an agreement's history in words, with the names of contacts where they are known.
 #[must_use]
 pub fn act<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Cow<'static, str> {
+    if act.operation == "show_link" {
+        let contact = act.part.as_ref().and_then(EditedPart::contact_id).and_then(name_of);
+        let whose = contact.map_or_else(|| "Link".to_owned(), |name| format!("Link of {name}"));
+        return Cow::Owned(format!("{whose} shown to {}", act.actor.display_name));
+    }
     if let Some(edited) = act.part.as_ref().and_then(|part| edited(&act.operation, part, name_of)) {
         return Cow::Owned(edited);
     }

@@ -8,6 +8,14 @@ pub fn signing(name: &str, document: &str) -> String {
     )
 }
 
+/// That a person signs a document for a participant that is no person.
+#[must_use]
+pub fn signing_for(name: &str, document: &str) -> String {
+    format!(
+        "I have read “{document}”, and I sign it for {name}, which I am authorized to bind. My electronic signature binds {name} as a signature on paper would."
+    )
+}
+
 /// That a participant approves a step.
 #[must_use]
 pub fn approval(name: &str, step: &str, agreement: &str) -> String {

@@ -10,7 +10,7 @@ use shared::domain::ids::{FieldId, ParticipantId};
 use shared::domain::time::Timestamp;
 use tests::Org;
 use tests::app::{Browser, Page, unescaped};
-use tests::attending::{Attendee, Live};
+use tests::attending::{Attendee, Live, shown_link};
 use tests::pages::{Form, Furnished, crawl, crawl_from, furnish, visit};
 use tests::pdf::pdf;
 
@@ -155,10 +155,11 @@ async fn participants_are_shown_names_and_what_they_type_as_text() {
         let [ada, _] = live.ids();
         let access = format!("{}/participants/{ada}/access", live.path());
         for path in [live.path(), access] {
-            let page = live.member.get(&path).await;
-            assert_only_text(&page, &path);
-            check_mail(&page, name);
+            assert_only_text(&live.member.get(&path).await, &path);
         }
+        let shown = shown_link(&live.member, live.agreement.id(), ada).await;
+        assert_only_text(&shown, "the link that is shown");
+        check_mail(&shown, name);
 
         // The link, before anyone has a session, and what it leads to, before and after the consent.
         let link = live.link(ada).await;

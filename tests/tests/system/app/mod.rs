@@ -44,4 +44,5 @@ mod strangers;
 mod tokens;
 mod unsent;
 mod verification;
+mod who_acts;
 mod whole_deal;

@@ -75,6 +75,35 @@ async fn report_arrival(paying: &Paying, receiver: &Attendee, amount: &str) -> E
     evidence.parse().expect("an id")
 }
 
+#[tokio::test]
+async fn an_arrival_that_is_reported_in_a_members_browser_is_no_word_of_the_recipients() {
+    let paying = Paying::new().await;
+    let [ada, northwind] = parties(&paying).await;
+    paying.open().await;
+    let (path, action) = (paying.path(), format!("{}/arrived", paying.path()));
+    let own = northwind.get(&path).await;
+    // Whoever accepts the evidence signs in beside the pages that the receiver's link opened.
+    let member = &paying.people[0];
+    assert_eq!(northwind.browser.sign_in(&member.email, &member.password, "/app").await.status, 303);
+    let question = northwind.get(&path).await;
+    assert_eq!(northwind.send(&question, "/in-person", &[]).await.status, 303);
+    let page = northwind.get(&path).await;
+    lacks(&page, &[">It has arrived</button>"]);
+    says(&page, &["so it has to come from your own"]);
+    let file = ("Notice.pdf", &*pdf("A notice", ""));
+    for sent in [None, Some(file)] {
+        let refused = send(&northwind, &own, &action, &arrived("250,000"), sent).await;
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        says(&refused, &["This isn’t your own browser", "Nothing was recorded"]);
+    }
+    assert_eq!(paying.read().await["receipt"], json!(null));
+    // A claim proves nothing, so it is only marked.
+    assert_eq!(ada.browser.sign_in(&member.email, &member.password, "/app").await.status, 303);
+    assert_eq!(ada.send(&ada.get(&path).await, "/in-person", &[]).await.status, 303);
+    let claimed = ada.submit(&path, &format!("{path}/sent"), &REPORT).await;
+    says(&receipt(&ada, &claimed).await, &["In person, in ", "’s browser"]);
+}
+
 /// The operations of the calls of a participant, as the audit log has them.
 async fn operations(paying: &Paying, who: &Attendee) -> Vec<String> {
     let id = who.participant.to_string();

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use shared::domain::agreement::gate::{FieldType, Gate, GateRule, InformationField};
-use shared::domain::agreement::{Agreement, Document};
+use shared::domain::agreement::{Agreement, Document, Label};
 use shared::domain::contact::DisplayName;
 use shared::domain::ids::{AgreementId, OrgId, ParticipantId, ReceiptId};
 use shared::domain::information::typed::{TypedAnswers, input_name, part_name};
 use shared::domain::participant::ParticipantLink;
-use shared::domain::participant::receipt::{Origin, Signature};
+use shared::domain::participant::receipt::{Origin, Signatory, Signature};
 use shared::domain::participant::session::Part;
-use shared::domain::participant::{Occasion, Signing};
+use shared::domain::participant::{ActingParticipant, Occasion, Signing};
 use shared::domain::sentences::statements;
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
@@ -75,13 +75,13 @@ pub(crate) async fn act(
         PartAct::Answer => "send_answers",
     };
     let call = attending.call(operation).await?;
-    let (by, name) = (call.participant(), call.participant().name().clone());
+    let by = call.participant();
     if what == PartAct::Answer {
-        let form = answers(&attending.agreement, by.id(), &name).ok_or_else(Error::not_found)?;
+        let form = answers(&attending.agreement, by.id(), by.name()).ok_or_else(Error::not_found)?;
         let keys = functions.app.webhooks()?.keys.keyring().await?;
         return done(call.commit(information::send(call.scope(), by, &keys, (occasion(), &form)).await?).await?);
     }
-    let doing = doing(&attending.agreement, by.id(), what, name).ok_or_else(Error::not_found)?;
+    let doing = doing(&attending.agreement, by, what).ok_or_else(Error::not_found)?;
     done(call.commit(participants::act(call.scope(), by, occasion(), doing).await?).await?)
 }
 
@@ -92,7 +92,8 @@ pub(crate) fn done<T, R: Debug>(outcome: Result<T, R>) -> Result<T, Error> {
 
 /// An act with a receipt of its own, which says from where it comes: this program, and nobody's browser.
 pub(crate) fn occasion() -> Occasion {
-    let origin = Origin { address: Some("127.0.0.1".to_owned()), browser: Some("Countersign demo".to_owned()) };
+    let (address, browser) = (Some("127.0.0.1".to_owned()), Some("Countersign demo".to_owned()));
+    let origin = Origin { address, browser, in_person: None };
     Occasion { id: ReceiptId::new(), origin }
 }
 
@@ -140,23 +141,39 @@ fn answers(agreement: &Agreement, by: ParticipantId, name: &DisplayName) -> Opti
     Some(AnswerForm { gate, version: 0, typed })
 }
 
-fn doing(agreement: &Agreement, by: ParticipantId, what: PartAct, name: DisplayName) -> Option<Doing> {
+/// Who signs for a participant of the demo that is no person.
+fn signatory(by: &ActingParticipant) -> Option<Signatory> {
+    let (name, title) = (DisplayName::parse("Alex Morgan").ok()?, Label::parse("Managing Member").ok()?);
+    (!by.is_person()).then_some(Signatory { name, title })
+}
+
+fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option<Doing> {
+    let name = by.name().clone();
     match what {
         PartAct::Sign => {
             let Document { id, name: document, content, blocks, .. } = agreement.documents.first()?;
-            let statement = statements::signing(name.as_str(), document.as_str());
+            let signatory = signatory(by);
+            let statement = match &signatory {
+                Some(_) => statements::signing_for(name.as_str(), document.as_str()),
+                None => statements::signing(name.as_str(), document.as_str()),
+            };
             let shown_sha256 = content.as_ref()?.sha256.clone();
             Some(Doing::Sign(Signing {
                 document_id: *id,
                 shown_sha256,
-                shown_blocks: blocks.iter().filter(|block| block.participant_id == by).map(|block| block.id).collect(),
-                signature: Signature::Typed { name },
+                shown_blocks: blocks
+                    .iter()
+                    .filter(|block| block.participant_id == by.id())
+                    .map(|block| block.id)
+                    .collect(),
+                signature: Signature::Typed { name: signatory.as_ref().map_or(name, |by| by.name.clone()) },
+                signatory,
                 statement,
             }))
         }
         PartAct::Approve => {
             let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
-            let is_own = |gate: &Gate| matches!(&gate.rule, GateRule::ParticipantApproval { participant_ids } if participant_ids.contains(&by));
+            let is_own = |gate: &Gate| matches!(&gate.rule, GateRule::ParticipantApproval { participant_ids } if participant_ids.contains(&by.id()));
             let (stage, gate) = gates.into_iter().find(|(_, gate)| is_own(gate))?;
             let statement = statements::approval(name.as_str(), stage.name.as_str(), agreement.name.as_str());
             Some(Doing::Approve(gate.id, statement))

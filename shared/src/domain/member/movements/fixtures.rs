@@ -4,7 +4,7 @@ use super::*;
 use crate::crypto::keyring::Keyring;
 use crate::domain::actor::Actor;
 use crate::domain::agreement::DocumentContent;
-use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale, waiting};
+use crate::domain::agreement::fixtures::{Deal, after, contact, label, noon, time_scale, waiting};
 use crate::domain::agreement::gate::{GateRule, GateStatus};
 use crate::domain::contact::{DisplayName, Email};
 use crate::domain::day::Day;
@@ -139,8 +139,7 @@ impl World {
         let maren = member("Maren Holt");
         let access = Access { consent: Some(ReceiptId::new()), ..Access::default() };
         let acting = |id: ParticipantId, name: &str| {
-            let name = DisplayName::parse(name).unwrap();
-            ActingParticipant::of_session(maren.org(), agreement.id(), (id, name), access)
+            ActingParticipant::of_session(maren.org(), agreement.id(), (id, &contact(name)), access)
         };
         Self {
             sender: acting(ada, "Ada"),

@@ -1,0 +1,228 @@
+//! Who acts is who was invited: links are shown on record, what is done in a member's browser is marked, and whatever is no
+//! person signs by one.
+
+use serde_json::json;
+use tests::Org;
+use tests::app::{Browser, Page, Person, unescaped};
+use tests::attending::{Attendee, Live, hidden, shown_link};
+use tests::pdf::pdf;
+
+use super::evidence::{lines, unzipped};
+
+/// An agreement that both have to sign, and a member's sign-in.
+async fn to_sign() -> (Live, Person) {
+    let org = Org::new().await;
+    let person = org.member("Maren Holt").await;
+    let member = Browser::of(&org, &person).await;
+    let draft = org
+        .ready_draft("Lease", |draft| {
+            draft.stages.drain(..1);
+            draft.stages.truncate(1);
+            draft.stages[0].gates.truncate(1);
+        })
+        .await;
+    (Live::publish(org, member, draft).await, person)
+}
+
+fn says(page: &Page, texts: &[&str]) {
+    let body = unescaped(&page.body);
+    for text in texts {
+        assert!(body.contains(text), "{text}: {body}");
+    }
+}
+
+fn lacks(page: &Page, texts: &[&str]) {
+    let body = unescaped(&page.body);
+    for text in texts {
+        assert!(!body.contains(text), "{text}: {body}");
+    }
+}
+
+fn access_of(live: &Live) -> String {
+    format!("{}/participants/{}/access", live.path(), live.ids()[0])
+}
+
+/// The texts of a bundle's file with an object in each line.
+async fn exported(live: &Live, file: &str) -> Vec<serde_json::Value> {
+    let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;
+    assert_eq!(bundle.status, 200, "{}", bundle.body);
+    lines(&unzipped(&bundle.bytes), file)
+}
+
+#[tokio::test]
+async fn a_link_is_shown_on_demand_and_on_record() {
+    let (live, _) = to_sign().await;
+    let ada = live.ids()[0];
+    for path in [live.path(), access_of(&live)] {
+        let page = live.member.get(&path).await;
+        says(&page, &["Show link"]);
+        lacks(&page, &["/app/links/", "mailto:"]);
+    }
+    lacks(&live.member.get(&live.path()).await, &["Link of Ada Okafor shown to"]);
+
+    let shown = shown_link(&live.member, live.agreement.id(), ada).await;
+    says(&shown, &["/app/links/", "mailto:ada%40okafor.example?", "Link shown"]);
+    says(&live.member.get(&live.path()).await, &["Link of Ada Okafor shown to Maren Holt"]);
+    let timeline = exported(&live, "timeline.jsonl").await;
+    assert!(timeline.iter().any(|act| act["what"] == "Link shown to Maren Holt"), "{timeline:?}");
+    let rows = live.org.audit().await;
+    assert_eq!(rows.iter().filter(|row| row["operation"] == "show_link").count(), 1);
+
+    // Nobody else sees it, and neither does the same member once the two minutes are over.
+    let kim = Browser::of(&live.org, &live.org.member("Kim Sato").await).await;
+    lacks(&kim.get(&access_of(&live)).await, &["/app/links/", "mailto:"]);
+    live.member.expire_flashes();
+    lacks(&live.member.get(&access_of(&live)).await, &["/app/links/", "mailto:"]);
+
+    // A link that was reissued since the page was opened is not the one that was asked for.
+    let page = live.member.get(&access_of(&live)).await;
+    let fields = [("form_token", page.hidden("form_token")), ("generation", "1".to_owned())];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let refused = live.member.post(&format!("{}/link", access_of(&live)), &fields).await;
+    let page = live.member.get(refused.location()).await;
+    says(&page, &["The link wasn’t shown"]);
+    lacks(&page, &["/app/links/"]);
+}
+
+#[tokio::test]
+async fn what_is_done_in_a_members_browser_asks_first_and_is_marked() {
+    let (live, person) = to_sign().await;
+    let [ada, northwind] = live.ids();
+    // A member follows the link that was shown to them.
+    let host = Attendee { browser: Browser::of(&live.org, &person).await, participant: ada };
+    let opened = host.follow(&live.link(ada).await).await;
+    assert_eq!(opened.status, 303, "{}", opened.body);
+    let question = host.get("").await;
+    says(&question, &["Is Ada Okafor here with you?", "Maren Holt", "continue in person"]);
+    lacks(&question, &["I agree", "What waits for you"]);
+    for (path, fields) in [("/consent", vec![]), (&*document(&live, "/sign"), vec![("signature", "Ada Okafor")])] {
+        let token = question.hidden("form_token");
+        let fields: Vec<_> = std::iter::once(("form_token", token.as_str())).chain(fields).collect();
+        let refused = host.browser.post(&host.at(path), &fields).await;
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        says(&refused, &["Nothing was recorded", "Is Ada Okafor here with you?"]);
+    }
+    let picture = host.browser.get(&format!("/app/evidence/parts/{ada}/certificate")).await;
+    says(&picture, &["Is Ada Okafor here with you?"]);
+
+    let confirmed = host.send(&question, "/in-person", &[]).await;
+    assert_eq!((confirmed.status, confirmed.location()), (303, host.at("").as_str()), "{}", confirmed.body);
+    says(&host.get("").await, &["I agree", "in person, in Maren Holt’s browser"]);
+    assert_eq!(host.submit("", "/consent", &[]).await.status, 303);
+    let signed = host.sign(&live.agreement, "Ada Okafor").await;
+    assert_eq!(signed.status, 303, "{}", signed.body);
+    let mark = "n person, in Maren Holt’s browser";
+    says(&host.browser.get(signed.location()).await, &[&format!("I{mark}")]);
+    says(&live.member.get(&access_of(&live)).await, &[&format!("Signed “Purchase agreement”, i{mark}")]);
+
+    // Signing the member out does not turn the browser into hers.
+    let home = host.browser.get("/app").await;
+    let out = host.browser.post("/app/sign-out", &[("form_token", &home.hidden("form_token"))]).await;
+    assert_eq!(out.status, 303, "{}", out.body);
+    assert_eq!(host.submit("", "/consent/withdraw", &[]).await.status, 303);
+
+    // In a browser of their own, nobody is asked, and nothing is marked; nor with a session of another organization.
+    let other = Org::new().await;
+    let stranger = other.member("Ida Berg").await;
+    let theirs = Attendee { browser: Browser::of(&other, &stranger).await, participant: northwind };
+    assert_eq!(theirs.follow(&live.link(northwind).await).await.status, 303);
+    assert_eq!(theirs.submit("", "/consent", &[]).await.status, 303);
+    assert_eq!(theirs.sign(&live.agreement, "Nora Wind").await.status, 303);
+
+    let receipts = exported(&live, "receipts.jsonl").await;
+    let marks: Vec<_> = receipts.iter().map(|line| (&line["act"], line["in_person"]["member"].clone())).collect();
+    let maren = json!("Maren Holt");
+    let by = |act: &str| marks.iter().filter(|(done, _)| *done == act).map(|(_, mark)| mark).collect::<Vec<_>>();
+    assert_eq!(by("consented"), [&maren, &json!(null)]);
+    assert_eq!(by("signed"), [&maren, &json!(null)]);
+    assert_eq!(by("withdrew"), [&maren]);
+}
+
+/// The path of a page about the agreement's document.
+fn document(live: &Live, path: &str) -> String {
+    format!("/documents/{}{path}", live.agreement.documents[0].id)
+}
+
+#[tokio::test]
+async fn a_member_who_signs_in_beside_open_pages_is_asked_about_too() {
+    let (live, person) = to_sign().await;
+    let ada = live.attend(live.ids()[0]).await;
+    let page = ada.get(&document(&live, "")).await;
+    assert_eq!(ada.browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
+    let refused = ada.send(&page, &document(&live, "/sign"), &[("signature", "Ada Okafor")]).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    let question = ada.get(&document(&live, "")).await;
+    says(&question, &["Is Ada Okafor here with you?"]);
+    let confirmed = ada.send(&question, "/in-person", &[]).await;
+    assert_eq!(confirmed.location(), ada.at(&document(&live, "")), "the page that was asked for");
+    assert_eq!(ada.sign(&live.agreement, "Ada Okafor").await.status, 303);
+    // Leaving needs no answer.
+    let left = ada.send(&question, "/leave", &[]).await;
+    assert_eq!(left.status, 200, "{}", left.body);
+}
+
+#[tokio::test]
+async fn an_entity_signs_by_a_person_with_name_and_title() {
+    let (live, _) = to_sign().await;
+    let [ada, northwind] = live.ids();
+    let contact = live.agreement.participants[1].contact_id;
+    live.org.patch(format!("/api/v1/contacts/{contact}"), &json!({"kind": "corporation"})).send().await.ok(200);
+    assert_eq!(live.attend(ada).await.sign(&live.agreement, "Ada Okafor").await.status, 303);
+    let nora = live.attend(northwind).await;
+    let (path, action) = (document(&live, ""), document(&live, "/sign"));
+    let page = nora.get(&path).await;
+    says(&page, &["You sign for Northwind Robotics, Inc.", "Your name", "Your title", "which I am authorized to bind"]);
+    lacks(&nora_receipts(&live).await, &["Signed “Purchase agreement”"]);
+    for (typed, errors) in [
+        (vec![("signature", "Nora Wind")], &["signer_name-error", "signer_title-error"][..]),
+        (vec![("signature", "Nora Wind"), ("signer_name", "Nora Wind")], &["signer_title-error"]),
+        (vec![("signer_name", " "), ("signer_title", "President")], &["signer_name-error", "signature-error"]),
+    ] {
+        let refused = nora.send(&page, &action, &typed).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        says(&refused, errors);
+    }
+    let own = [("signature", "Nora Wind"), ("signer_name", "Nora Wind"), ("signer_title", "President")];
+    let signed = nora.send(&page, &action, &own).await;
+    assert_eq!(signed.status, 303, "{}", signed.body);
+    let name = "Northwind Robotics, Inc., by Nora Wind, President";
+    says(&nora.browser.get(signed.location()).await, &[name]);
+    says(&nora_receipts(&live).await, &[name]);
+    let receipts = exported(&live, "receipts.jsonl").await;
+    let signatories: Vec<_> =
+        receipts.iter().filter(|line| line["act"] == "signed").map(|line| &line["signatory"]).collect();
+    assert_eq!(signatories, [&json!(null), &json!({"name": "Nora Wind", "title": "President"})]);
+}
+
+/// The page with what Northwind did, for members.
+async fn nora_receipts(live: &Live) -> Page {
+    live.member.get(&format!("{}/participants/{}/access", live.path(), live.ids()[1])).await
+}
+
+#[tokio::test]
+async fn a_paper_signature_of_an_entity_names_whose_hand_it_is() {
+    let (live, _) = to_sign().await;
+    let northwind = live.ids()[1];
+    let contact = live.agreement.participants[1].contact_id;
+    live.org.patch(format!("/api/v1/contacts/{contact}"), &json!({"kind": "llc"})).send().await.ok(200);
+    let path = format!("{}/participants/{northwind}/paper/{}", live.path(), live.agreement.documents[0].id);
+    let page = live.member.get(&path).await;
+    says(&page, &["Signer’s name", "Signer’s title"]);
+    let fields = hidden(&page, &path);
+    let own: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let record = async |more: &[(&str, &str)]| {
+        let typed = [("day", "3/14/2024"), ("how", "By mail")];
+        let all: Vec<_> = own.iter().copied().chain(typed).chain(more.iter().copied()).collect();
+        live.member.upload(&path, &all, ("file", "Scan.pdf", &pdf("A scan", ""))).await
+    };
+    let refused = record(&[]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    says(&refused, &["signer_name-error", "signer_title-error"]);
+    let recorded = record(&[("signer_name", "Nora Wind"), ("signer_title", "Managing Member")]).await;
+    assert_eq!(recorded.status, 303, "{}", recorded.body);
+    let name = "Northwind Robotics, Inc., by Nora Wind, Managing Member";
+    says(&nora_receipts(&live).await, &[name]);
+    says(&live.member.get(&live.path()).await, &[name]);
+    let papers = exported(&live, "paper_signatures.jsonl").await;
+    assert_eq!(papers[0]["signatory"], json!({"name": "Nora Wind", "title": "Managing Member"}));
+}
