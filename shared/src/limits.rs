@@ -385,6 +385,8 @@ pub const LINK_CODE_LIFETIME_S: i64 = 15 * 60;
 pub const LINK_CODE_TRIES_MAX: u32 = 5;
 /// Names that an organization had before its current one. Certificates of completed agreements need them.
 pub const EARLIER_NAMES_MAX: usize = 50;
+/// Names and addresses that a contact had before its current ones, the newest: its record keeps them, at most 3 KB each.
+pub const FORMER_IDENTITIES_MAX: usize = 50;
 /// Own contacts of one organization: the entities that it acts as.
 pub const OWN_CONTACTS_MAX: usize = 50;
 /// The path to return to after signing in, in characters: a search of 200 characters has up to 2,400 in an address.

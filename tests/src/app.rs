@@ -73,6 +73,7 @@ impl Org {
                 id: ParticipantId::new(),
                 contact_id: id(person).into(),
                 roles: roles.into(),
+                contact_version: None,
             })
             .collect();
         let blocks: Vec<SignatureBlock> = draft

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use shared::domain::agreement::{Agreement, Lifecycle};
-use shared::domain::contact::Contact;
+use shared::domain::contact::{ChangedIdentity, Contact, Email, FormerIdentity};
 use shared::domain::ids::{AgreementId, GateId, OrgId, PaperSignatureId, ParticipantId, ReceiptId};
 use shared::domain::member::NotReopened;
 use shared::domain::organization::Organization;
@@ -10,17 +10,18 @@ use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
 use shared::domain::participant::session::Part;
 use shared::domain::participant::{LinkCode, ParticipantLink};
 use shared::error::Error;
-use shared::service::link_codes;
-use shared::service::participants::{self, ParticipantRecord};
+use shared::service::link_codes::{self, CodeMade};
+use shared::service::participants::{self, LinkShown, ParticipantRecord};
 use shared::web::{Flash, Redirect, Request};
 use uuid::Uuid;
 
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::answers::answers_url;
+use crate::contacts::contact_url;
 use crate::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
 use crate::fields::Fields;
-use crate::labels::DisplayTime;
+use crate::labels::{DisplayTime, actor_label};
 use crate::layout::{Layout, Link, Notice, encode_query_value};
 use crate::paper_signature::{PaperRow, links_to_record};
 use crate::part::link::PATH;
@@ -71,7 +72,11 @@ struct AccessPage {
     agreement: Link,
     path: String,
     name: String,
+    /// The page of the contact.
+    contact: String,
     link: LinkCard,
+    /// What has changed of the contact since the publication, or since a member confirmed it.
+    changed: Option<ChangedContact>,
     generation: u64,
     /// Whether the agreement is active, so that there is something to do.
     is_active: bool,
@@ -91,6 +96,40 @@ struct AccessPage {
     fields: Fields,
 }
 
+/// What has changed of a participant's contact since the publication, or since a member confirmed it.
+pub(crate) struct ChangedContact {
+    /// The name and address before. None if they are too long ago to be kept.
+    before: Option<(String, String)>,
+    /// The name and address now.
+    now: (String, String),
+    /// What changed, by whom, and when, the oldest first.
+    changes: Vec<(String, DisplayTime)>,
+    /// The version that the form confirms.
+    version: u64,
+    /// Whether the address is another one: nothing is sent to it before a member confirms it.
+    pub is_readdressed: bool,
+}
+
+impl ChangedContact {
+    pub fn new(changed: &ChangedIdentity<'_>) -> Self {
+        let address = |email: Option<&Email>| email.map_or("No email address", Email::as_str).to_owned();
+        let before = |was: &FormerIdentity| (was.display_name.as_str().to_owned(), address(was.email.as_ref()));
+        let contact = changed.contact;
+        let now = (contact.display_name.as_str().to_owned(), address(contact.email.as_ref()));
+        let after = changed.changes.iter().skip(1).map(before).chain([now.clone()]);
+        let change = |(was, (name, email)): (&FormerIdentity, (String, String))| {
+            (format!("{} changed it to {name}, {email}", actor_label(&was.changed_by)), was.until.into())
+        };
+        Self {
+            before: changed.before.map(before),
+            changes: changed.changes.iter().zip(after).map(change).collect(),
+            version: contact.identity_version,
+            is_readdressed: changed.is_readdressed(),
+            now,
+        }
+    }
+}
+
 /// What a member sees of a participant's link.
 ///
 /// Decision: whoever has the link can act as the participant, so that it is shown is on record. It is shown for as long as
@@ -98,6 +137,8 @@ struct AccessPage {
 enum LinkCard {
     /// That it can be shown.
     Hidden,
+    /// That the new address is confirmed first.
+    Readdressed,
     /// The link, and the message that has it.
     Shown { link: String, mail: Option<String> },
     /// That it can't be shown right now.
@@ -105,11 +146,11 @@ enum LinkCard {
 }
 
 impl LinkCard {
-    async fn of(
-        request: &Request,
-        participant: ParticipantId,
-        ParticipantRecord { agreement, contact, access, .. }: &ParticipantRecord,
-    ) -> Result<Self, Error> {
+    async fn of(request: &Request, participant: ParticipantId, record: &ParticipantRecord) -> Result<Self, Error> {
+        let ParticipantRecord { agreement, contact, access, .. } = record;
+        if record.changed().is_some_and(|changed| changed.is_readdressed()) {
+            return Ok(Self::Readdressed);
+        }
         match Flash::ParticipantLink(participant).read(request).await {
             Ok(Some(generation)) if generation == access.generation.to_string() => {}
             Ok(_) => return Ok(Self::Hidden),
@@ -200,7 +241,9 @@ pub(crate) async fn page(
         agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
         path: access_url(id, participant),
         name: contact.display_name.as_str().to_owned(),
+        contact: contact_url(contact.id),
         link: LinkCard::of(request, participant, &record).await?,
+        changed: record.changed().as_ref().map(ChangedContact::new),
         generation: access.generation,
         is_active: agreement.lifecycle() == Lifecycle::Active,
         seen_at: access.seen_at.map(DisplayTime::from),
@@ -255,12 +298,43 @@ impl Handler for ShowLink {
         let redirect = Redirect { location: location.clone(), cookie };
         submitted.redirect_if_committed(&redirect);
         let (scope, by) = (submitted.scope(), submitted.submitter());
-        if !submitted.run(|| participants::show_link(scope, by, ids, shown)).await? {
-            let line = "It was reissued after you opened the page. Show the new one.";
+        let refused = match submitted.run(|| participants::show_link(scope, by, ids, shown)).await? {
+            LinkShown::Shown => None,
+            LinkShown::Reissued => Some("It was reissued after you opened the page. Show the new one."),
+            LinkShown::Readdressed => Some(READDRESSED),
+        };
+        if let Some(line) = refused {
             return Ok(with_notice(&submitted, location, &Notice::bad("The link wasn’t shown", line)).await.into());
         }
         let line = "It stays on this page for two minutes. The agreement’s history says that you have seen it.";
         Ok(shown_once(&submitted, redirect, "Link shown", line).await)
+    }
+}
+
+/// Why nothing is given out for a participant whose address has changed.
+const READDRESSED: &str = "The participant’s address has changed since the publication. Confirm the new one first.";
+
+/// Confirms the name and the address that the participant's contact has now.
+pub(crate) struct ConfirmContact;
+
+impl Handler for ConfirmContact {
+    fn operation(_: &Request) -> &'static str {
+        "confirm_contact"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let shown: u64 = submitted.form().get("version").parse().unwrap_or(u64::MAX);
+        let location = access_url(ids.0, ids.1);
+        let line = "It is used for this agreement from now on.";
+        let redirect = redirect_with_notice(&submitted, location.clone(), "New details confirmed", line).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        if submitted.run(|| participants::confirm_contact(scope, by, ids, shown)).await? {
+            return Ok(redirect.into());
+        }
+        let line = "They have changed again since you opened the page. Compare them once more.";
+        Ok(with_notice(&submitted, location, &Notice::bad("Nothing was confirmed", line)).await.into())
     }
 }
 
@@ -303,10 +377,13 @@ impl Handler for CreateCode {
         submitted.redirect_if_committed(&redirect);
         let keys = request.app().webhooks()?.keys.keyring().await?;
         let (scope, by) = (submitted.scope(), submitted.submitter());
-        let is_asked_for = submitted.run(|| link_codes::create(scope, by, ids, (id, &code, &keys))).await?;
-        if !is_asked_for {
-            let notice = Notice::bad("No code was made", "Your organization doesn’t ask participants for codes.");
-            return Ok(with_notice(&submitted, url, &notice).await.into());
+        let refused = match submitted.run(|| link_codes::create(scope, by, ids, (id, &code, &keys))).await? {
+            CodeMade::Made => None,
+            CodeMade::NotAskedFor => Some("Your organization doesn’t ask participants for codes."),
+            CodeMade::Readdressed => Some(READDRESSED),
+        };
+        if let Some(line) = refused {
+            return Ok(with_notice(&submitted, url, &Notice::bad("No code was made", line)).await.into());
         }
         let line = "It is valid for 15 minutes and works once.";
         Ok(shown_once(&submitted, redirect, "Code created", line).await)

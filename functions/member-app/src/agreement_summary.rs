@@ -7,7 +7,7 @@ use shared::domain::agreement::verification::Verification;
 use shared::domain::agreement::{
     Agreement, AgreementKind, Document, DocumentState, Lifecycle, SignatureBlock, Stage, StageState,
 };
-use shared::domain::contact::Contact;
+use shared::domain::contact::{ChangedIdentity, Contact, Email};
 use shared::domain::ids::ParticipantId;
 use shared::domain::paper_signature::PaperSignature;
 use shared::domain::sentences;
@@ -67,6 +67,8 @@ pub(crate) struct AccessRow {
     pub url: String,
     /// The generation of the link that can be shown. None once the agreement has ended.
     pub link: Option<u64>,
+    /// The address at the publication, who changed it last, and when, where it is another one that no member has confirmed.
+    pub readdressed: Option<(String, String, DisplayTime)>,
     pub seen_at: Option<DisplayTime>,
 }
 
@@ -231,11 +233,16 @@ impl AgreementSummary {
         let is_active = agreement.lifecycle() == Lifecycle::Active;
         for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
             let id = participant.id;
-            let access = review.accesses.get(&id);
+            let access = review.accesses.get(&id).copied().unwrap_or_default();
+            let contact = review.in_full.contacts.iter().find(|contact| contact.id == participant.contact_id);
+            let changed = contact.and_then(|contact| access.changed(participant, contact));
+            let readdressed =
+                changed.filter(|changed| is_active && changed.is_readdressed()).as_ref().and_then(readdressed);
             row.access = Some(AccessRow {
                 url: access_url(agreement.id(), id),
-                link: is_active.then(|| access.map_or(0, |access| access.generation)),
-                seen_at: access.and_then(|access| access.seen_at).map(DisplayTime::from),
+                link: (is_active && readdressed.is_none()).then_some(access.generation),
+                readdressed,
+                seen_at: access.seen_at.map(DisplayTime::from),
             });
         }
         for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
@@ -252,6 +259,13 @@ impl AgreementSummary {
         }
         self
     }
+}
+
+/// Where a participant was reached when the agreement was published, who changed that last, and when.
+fn readdressed(changed: &ChangedIdentity<'_>) -> Option<(String, String, DisplayTime)> {
+    let before = changed.before.and_then(|before| before.email.as_ref()).map_or("another address", Email::as_str);
+    let last = changed.changes.last()?;
+    Some((before.to_owned(), actor_label(&last.changed_by), last.until.into()))
 }
 
 /// A verification in words.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use http::StatusCode;
 use shared::domain::agreement::{Agreement, ParticipantRole};
-use shared::domain::contact::{Contact, ContactChanges, ContactKind, NewContact};
+use shared::domain::contact::{Contact, ContactChanges, ContactKind, Email, FormerIdentity, NewContact};
 use shared::domain::ids::ContactId;
 use shared::domain::sentences;
 use shared::error::Error;
@@ -19,7 +19,7 @@ use shared::wire::input;
 
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with_notice};
-use crate::labels::{DisplayTime, contact_kind_label};
+use crate::labels::{DisplayTime, actor_label, contact_kind_label};
 use crate::layout::{Layout, Notice, encode_query_value};
 use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
@@ -228,6 +228,8 @@ struct ContactPage {
     reference: Option<String>,
     created_at: DisplayTime,
     updated_at: DisplayTime,
+    /// The names and addresses that it had before, who changed them, and when, the newest first.
+    former: Vec<(String, String, DisplayTime)>,
     /// Whether the organization acts as this contact.
     is_own: bool,
     agreements: Vec<ParticipationRow>,
@@ -313,12 +315,19 @@ async fn contact_page(
         reference: contact.external_reference.as_ref().map(|reference| reference.as_str().to_owned()),
         created_at: contact.created_at.into(),
         updated_at: contact.updated_at.into(),
+        former: contact.former.iter().rev().map(former).collect(),
         version,
         form,
     };
     let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
     let workspace_ids = workspaces.data.iter().map(|workspace| workspace.id().uuid());
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids).chain(workspace_ids)))
+}
+
+/// A name and an address that a contact had, who changed them, and when.
+fn former(was: &FormerIdentity) -> (String, String, DisplayTime) {
+    let email = was.email.as_ref().map_or("no email address", Email::as_str);
+    (format!("{}, {email}", was.display_name.as_str()), actor_label(&was.changed_by), was.until.into())
 }
 
 /// Saves the changes of a contact.

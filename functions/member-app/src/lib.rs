@@ -270,6 +270,7 @@ fn agreement_routes() -> Pages {
         )
         .route(&at("/participants/{participant}/access"), page::<access::Show>())
         .route(&at("/participants/{participant}/access/link"), action::<access::ShowLink>())
+        .route(&at("/participants/{participant}/access/contact"), action::<access::ConfirmContact>())
         .route(&at("/participants/{participant}/access/reissue"), action::<access::Reissue>())
         .route(&at("/participants/{participant}/access/code"), action::<access::CreateCode>())
         .route(&at("/participants/{participant}/access/files/{receipt}"), page::<access::Download>())

@@ -17,8 +17,8 @@ use shared::service::agreements::AgreementInFull;
 
 use crate::files::{Files, file};
 use crate::lines::{
-    ActLine, AgreementFile, AuditLine, DocumentPath, Email, Named, PaperLine, ReceiptLine, VerificationLine, lines,
-    object,
+    ActLine, AgreementFile, AuditLine, DocumentPath, Email, Former, Named, PaperLine, ReceiptLine, VerificationLine,
+    lines, object,
 };
 use crate::{EvidenceError, certifying, guide, paths, payments};
 
@@ -120,7 +120,10 @@ fn agreement_file<'a>(
     let emails = record.agreement.participants.iter().map(|participant| {
         let contact = record.contacts.iter().find(|contact| contact.id == participant.contact_id);
         let email = contact.and_then(|contact| contact.email.as_ref()).map(ContactEmail::as_str);
-        Email { participant_id: participant.id, email }
+        let since = participant.contact_version.unwrap_or_default();
+        let changed = contact.and_then(|contact| contact.changed_since(since));
+        let former = changed.map(|changed| changed.changes.iter().map(Former::from).collect()).unwrap_or_default();
+        Email { participant_id: participant.id, email, former }
     });
     AgreementFile {
         organization: Named { id: organization.id.to_string(), name: organization.name.as_str() },

@@ -12,6 +12,7 @@ use shared::domain::agreement::Label;
 use shared::domain::agreement::acts::EditedPart;
 use shared::domain::agreement::verification::Verification;
 use shared::domain::audit::{AuditRow, Via};
+use shared::domain::contact::{Email as ContactEmail, FormerIdentity};
 use shared::domain::day::Day;
 use shared::domain::event::EventType;
 use shared::domain::evidence::TimelineEntry;
@@ -50,6 +51,29 @@ pub(crate) struct Named<'a> {
 pub(crate) struct Email<'a> {
     pub participant_id: ParticipantId,
     pub email: Option<&'a str>,
+    /// Absent where neither name nor address has changed since the publication.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<Former<'a>>,
+}
+
+/// A name and an address that a participant's contact has had since the publication.
+#[derive(Serialize)]
+pub(crate) struct Former<'a> {
+    name: &'a str,
+    email: Option<&'a str>,
+    until: Timestamp,
+    changed_by: &'a Actor,
+}
+
+impl<'a> From<&'a FormerIdentity> for Former<'a> {
+    fn from(was: &'a FormerIdentity) -> Self {
+        Self {
+            name: was.display_name.as_str(),
+            email: was.email.as_ref().map(ContactEmail::as_str),
+            until: was.until,
+            changed_by: &was.changed_by,
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -1,10 +1,16 @@
 //! Contacts: the people and entities of an organization. Participants reference contacts and never copy them.
+//!
+//! Decision: whoever changes the name or the address of a contact redirects all that is sent to it. So a contact keeps the
+//! names and addresses that it had, with who changed them and when, and counts them; an agreement knows by that count what
+//! its participants were called, and where they were reached, when it was published. Of the oldest, which a contact no longer
+//! keeps, nothing is known but that they were others: whoever relied on one of them has to look again.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::char::is_combining_mark;
 use utoipa::ToSchema;
 
+use super::actor::Actor;
 use super::ids::ContactId;
 use super::time::Timestamp;
 use crate::limits;
@@ -121,6 +127,47 @@ pub struct Contact {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// How often its name or address has changed.
+    #[serde(default)]
+    pub identity_version: u64,
+    /// The names and addresses that it had before, the newest last, at most [`limits::FORMER_IDENTITIES_MAX`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<FormerIdentity>,
+}
+
+/// A name and an address that a contact had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormerIdentity {
+    /// The contact's `identity_version` while it had them.
+    pub version: u64,
+    /// Its name.
+    pub display_name: DisplayName,
+    /// Its email address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<Email>,
+    /// Until when.
+    pub until: Timestamp,
+    /// Who changed them then.
+    pub changed_by: Actor,
+}
+
+/// What has changed of a contact since somebody last relied on its name and address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedIdentity<'a> {
+    /// The contact, as it is now.
+    pub contact: &'a Contact,
+    /// What it was called, and where it was reached. None if that is too long ago to be kept.
+    pub before: Option<&'a FormerIdentity>,
+    /// The names and addresses that it had since, that one included, each with who changed it, the oldest first.
+    pub changes: &'a [FormerIdentity],
+}
+
+impl ChangedIdentity<'_> {
+    /// Whether it is reached elsewhere now.
+    #[must_use]
+    pub fn is_readdressed(&self) -> bool {
+        self.before.is_none_or(|before| before.email != self.contact.email)
+    }
 }
 
 /// A contact to be created.
@@ -196,12 +243,25 @@ impl Contact {
             external_reference: new.external_reference,
             created_at: now,
             updated_at: now,
+            identity_version: 0,
+            former: Vec::new(),
         }
+    }
+
+    /// What has changed of its name and address since it had this `identity_version`. None if nothing has.
+    #[must_use]
+    pub fn changed_since(&self, version: u64) -> Option<ChangedIdentity<'_>> {
+        let from = self.former.iter().position(|former| former.version >= version)?;
+        let changes = &self.former[from..];
+        let before = changes.first().filter(|former| former.version == version);
+        let is_same = |was: &FormerIdentity| was.display_name == self.display_name && was.email == self.email;
+        // Changed back: whoever relied on it reaches who they meant.
+        (!before.is_some_and(is_same)).then_some(ChangedIdentity { contact: self, before, changes })
     }
 
     /// The contact with the changes; equal to this one, time included, if they change nothing.
     #[must_use]
-    pub fn change(&self, changes: ContactChanges, now: Timestamp) -> Self {
+    pub fn change(&self, changes: ContactChanges, by: &Actor, now: Timestamp) -> Self {
         let mut next = Self {
             display_name: changes.display_name.apply(self.display_name.clone()),
             kind: changes.kind.apply(self.kind),
@@ -212,6 +272,18 @@ impl Contact {
         if next != *self {
             // Concurrent calls may be decided in another order than they began.
             next.updated_at = now.max(self.updated_at);
+        }
+        if (&next.display_name, &next.email) != (&self.display_name, &self.email) {
+            next.former.push(FormerIdentity {
+                version: self.identity_version,
+                display_name: self.display_name.clone(),
+                email: self.email.clone(),
+                until: next.updated_at,
+                changed_by: by.clone(),
+            });
+            let surplus = next.former.len().saturating_sub(limits::FORMER_IDENTITIES_MAX);
+            next.former.drain(..surplus);
+            next.identity_version += 1;
         }
         next
     }
@@ -283,11 +355,45 @@ mod tests {
         let new = read_body(br#"{"display_name": "Ada", "kind": "person", "email": "a@b.example"}"#).unwrap();
         let before = Contact::create(new, Timestamp::from_unix_ms(1).unwrap());
         let later = Timestamp::from_unix_ms(2).unwrap();
-        assert_eq!(before.change(ContactChanges::default(), later), before);
+        let token = Actor::system();
+        assert_eq!(before.change(ContactChanges::default(), &token, later), before);
         let changes = read_body(br#"{"email": null, "kind": "llc"}"#).unwrap();
-        let after = before.change(changes, later);
+        let after = before.change(changes, &token, later);
         assert_eq!((after.email.is_none(), after.kind, after.updated_at), (true, ContactKind::Llc, later));
         assert_eq!(after.display_name, before.display_name);
+    }
+
+    #[test]
+    fn a_contact_keeps_the_names_and_addresses_that_it_had() {
+        let new = read_body(br#"{"display_name": "Ada", "kind": "person", "email": "a@b.example"}"#).unwrap();
+        let at = |ms| Timestamp::from_unix_ms(ms).unwrap();
+        let by = |name: &str| Actor { display_name: name.to_owned(), ..Actor::system() };
+        let change = |before: &Contact, text: &str, ms| {
+            before.change(read_body(text.as_bytes()).unwrap(), &by("CRM sync"), at(ms))
+        };
+        let ada = Contact::create(new, at(1));
+        let other_kind = change(&ada, r#"{"kind": "llc"}"#, 2);
+        assert_eq!((other_kind.identity_version, other_kind.changed_since(0)), (0, None));
+        let moved = change(&other_kind, r#"{"email": "a@evil.example"}"#, 3);
+        let renamed = change(&moved, r#"{"display_name": "Eve"}"#, 4);
+        let changed = renamed.changed_since(0).unwrap();
+        let was = changed.before.unwrap();
+        assert_eq!((was.display_name.as_str(), was.email.as_ref().unwrap().as_str()), ("Ada", "a@b.example"));
+        let told: Vec<_> =
+            changed.changes.iter().map(|was| (was.until, was.changed_by.display_name.as_str())).collect();
+        assert_eq!(told, [(at(3), "CRM sync"), (at(4), "CRM sync")]);
+        assert!(changed.is_readdressed());
+        assert!(!renamed.changed_since(1).unwrap().is_readdressed(), "renamed only");
+        assert_eq!(renamed.changed_since(2), None);
+        let back = change(&renamed, r#"{"display_name": "Ada", "email": "a@b.example"}"#, 5);
+        assert_eq!((back.identity_version, back.changed_since(0)), (3, None));
+
+        // However often it changes, nobody gets rid of what was relied on.
+        let flip = |contact: Contact, n: usize| change(&contact, &format!(r#"{{"display_name": "E{n}"}}"#), 6);
+        let worn = (0..limits::FORMER_IDENTITIES_MAX + 5).fold(back, flip);
+        assert_eq!(worn.former.len(), limits::FORMER_IDENTITIES_MAX);
+        let changed = worn.changed_since(0).unwrap();
+        assert!(changed.before.is_none() && changed.is_readdressed());
     }
 
     #[test]

@@ -314,6 +314,7 @@ impl World {
             proposal: &proposal,
             agreement: &before,
             changed: (age > 0).then_some(Changed::Agreement),
+            contacts: &[],
             workspace: &self.workspace,
             blockers: &blockers,
             facts: &Facts::none(),

@@ -157,6 +157,8 @@ impl Trust {
             external_reference: None,
             created_at: now,
             updated_at: now,
+            identity_version: 0,
+            former: Vec::new(),
         };
         let trust = Self {
             id,

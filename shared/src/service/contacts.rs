@@ -78,7 +78,7 @@ pub async fn update(
     let scope = by.scope();
     let before = get(scope, id).await?;
     expected.check(before.version())?;
-    let after = before.change(changes, scope.now());
+    let after = before.change(changes, scope.actor(), scope.now());
     if after == *before {
         let version = before.version();
         return Ok(Plan::new(scope, (after, version)).showing([id.uuid()]));

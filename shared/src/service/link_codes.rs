@@ -9,11 +9,22 @@ use crate::domain::participant::link_code::{LinkCode, StoredLinkCode};
 use crate::domain::participant::session::Part;
 use crate::error::Error;
 use crate::service::agreements::found;
+use crate::service::participants::addressee;
 use crate::service::scope::{Plan, Scope};
-use crate::store::link_codes as stored;
+use crate::store::{contacts, link_codes as stored};
 
-/// Makes a code for the link of a participant, with the id of the form. The one before ends. False, if the organization
-/// does not ask for codes (anymore).
+/// What became of a member's wish to make a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeMade {
+    /// It works.
+    Made,
+    /// The organization does not ask for codes (anymore).
+    NotAskedFor,
+    /// The participant's address has changed since the publication, and no member has confirmed the new one.
+    Readdressed,
+}
+
+/// Makes a code for the link of a participant, with the id of the form. The one before ends.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
@@ -22,19 +33,29 @@ pub async fn create(
     by: &Member,
     (agreement, participant): (AgreementId, ParticipantId),
     (id, code, keys): (Uuid, &LinkCode, &Keyring),
-) -> Result<Plan<bool>, Error> {
+) -> Result<Plan<CodeMade>, Error> {
     let store = scope.store();
     let own = async {
         let (access, earlier) = (store.access(agreement, participant), store.link_code(agreement, participant));
         tokio::try_join!(access, earlier, store.organization()).map_err(Error::from)
     };
     let (agreement, (access, earlier, organization)) = tokio::try_join!(found(scope, agreement), own)?;
-    agreement.participant(participant).filter(|_| agreement.was_published()).ok_or_else(Error::not_found)?;
-    let plan = Plan::new(scope, organization.asks_for_codes).showing([agreement.id().uuid(), participant.uuid()]);
-    if !organization.asks_for_codes || earlier.is_some_and(|earlier| earlier.id == id) {
-        return Ok(plan);
+    let (contact, is_readdressed) = addressee(scope, (&agreement, participant), &access).await?;
+    if !agreement.was_published() {
+        return Err(Error::not_found());
+    }
+    let plan = |output| Plan::new(scope, output).showing([agreement.id().uuid(), participant.uuid()]);
+    if !organization.asks_for_codes {
+        return Ok(plan(CodeMade::NotAskedFor));
+    }
+    if earlier.is_some_and(|earlier| earlier.id == id) {
+        return Ok(plan(CodeMade::Made));
+    }
+    if is_readdressed {
+        return Ok(plan(CodeMade::Readdressed));
     }
     let part = Part { organization_id: scope.org(), agreement_id: agreement.id(), participant_id: participant };
     let code = StoredLinkCode::new(keys, (part, access.generation), (id, code), scope.now())?;
-    Ok(plan.change([stored::create(scope.call(), by, (&agreement, participant), &code)?]))
+    let created = stored::create(scope.call(), by, (&agreement, participant), &code)?;
+    Ok(plan(CodeMade::Made).change([created, contacts::check(scope.call(), &contact)]))
 }

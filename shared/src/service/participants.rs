@@ -1,8 +1,8 @@
 //! What participants see and do on their own pages, and what members do for them: hand over and reissue links, and open
 //! declined conditions again.
 
-use crate::domain::agreement::{Agreement, Document, DocumentContent, Label};
-use crate::domain::contact::Contact;
+use crate::domain::agreement::{Agreement, Document, DocumentContent, Label, Participant};
+use crate::domain::contact::{ChangedIdentity, Contact};
 use crate::domain::ids::{AgreementId, DocumentId, GateId, MovementId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, reopen_gate};
 use crate::domain::moment::Moment;
@@ -20,8 +20,8 @@ use crate::error::Error;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, obligations_of};
 use crate::service::scope::{Plan, Scope};
-use crate::store::Versioned;
 use crate::store::participants as stored;
+use crate::store::{Versioned, contacts};
 
 /// What a participant's pages show.
 #[derive(Debug)]
@@ -232,6 +232,16 @@ pub struct ParticipantRecord {
     pub code: Option<StoredLinkCode>,
 }
 
+impl ParticipantRecord {
+    /// What has changed of the contact since the agreement was published, or a member last confirmed it. None if nothing has.
+    #[must_use]
+    pub fn changed(&self) -> Option<ChangedIdentity<'_>> {
+        let is_own = |participant: &&Participant| participant.contact_id == self.contact.id;
+        let participant = self.agreement.participants.iter().find(is_own)?;
+        self.access.changed(participant, &self.contact)
+    }
+}
+
 /// What members see of a participant.
 ///
 /// # Errors
@@ -276,8 +286,60 @@ pub async fn reissue_link(
     Ok(plan.change([stored::reissue(scope.call(), by, (&agreement, participant), access)]))
 }
 
+/// What became of a member's wish to see a participant's link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkShown {
+    /// It is on record that they have seen it.
+    Shown,
+    /// The link was reissued after the form was shown.
+    Reissued,
+    /// The participant's address has changed since the publication, and no member has confirmed the new one.
+    Readdressed,
+}
+
+/// The contact of a participant, and whether a member has to confirm its address before anything is sent to it.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such participant.
+pub(super) async fn addressee(
+    scope: &Scope,
+    (agreement, participant): (&Agreement, ParticipantId),
+    access: &Access,
+) -> Result<(Versioned<Contact>, bool), Error> {
+    let participant = agreement.participant(participant).ok_or_else(Error::not_found)?;
+    let contact = scope.store().contact(participant.contact_id).await?.ok_or_else(Error::not_found)?;
+    let is_readdressed = access.changed(participant, &contact).is_some_and(|changed| changed.is_readdressed());
+    Ok((contact, is_readdressed))
+}
+
+/// Confirms the name and the address that a participant's contact has now. A form names the version that it showed. False, if
+/// the contact has changed again.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
+pub async fn confirm_contact(
+    scope: &Scope,
+    by: &Member,
+    (agreement, participant): (AgreementId, ParticipantId),
+    shown: u64,
+) -> Result<Plan<bool>, Error> {
+    let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
+    let (agreement, access) = tokio::try_join!(found(scope, agreement), access)?;
+    let (contact, _) = addressee(scope, (&agreement, participant), &access).await?;
+    if !agreement.was_published() {
+        return Err(Error::not_found());
+    }
+    let plan = Plan::new(scope, contact.identity_version == shown);
+    let plan = plan.showing([agreement.id().uuid(), participant.uuid(), contact.id.uuid()]);
+    if contact.identity_version != shown || access.contact_version == Some(shown) {
+        return Ok(plan);
+    }
+    let confirmed = stored::confirm_contact(scope.call(), by, (&agreement, participant), shown);
+    Ok(plan.change([confirmed, contacts::check(scope.call(), &contact)]))
+}
+
 /// Puts on record that a member has the link of a participant shown, which they can copy and send from then on. A form names
-/// the generation that it was shown. False, if the link was reissued since.
+/// the generation that it was shown.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
@@ -286,15 +348,22 @@ pub async fn show_link(
     by: &Member,
     (agreement, participant): (AgreementId, ParticipantId),
     shown: u64,
-) -> Result<Plan<bool>, Error> {
+) -> Result<Plan<LinkShown>, Error> {
     let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
     let (agreement, access) = tokio::try_join!(found(scope, agreement), access)?;
-    agreement.participant(participant).filter(|_| agreement.was_published()).ok_or_else(Error::not_found)?;
-    let plan = Plan::new(scope, access.generation == shown).showing([agreement.id().uuid(), participant.uuid()]);
-    if access.generation != shown {
-        return Ok(plan);
+    let (contact, is_readdressed) = addressee(scope, (&agreement, participant), &access).await?;
+    if !agreement.was_published() {
+        return Err(Error::not_found());
     }
-    Ok(plan.change([stored::show_link(scope.call(), by, (&agreement, participant), shown)]))
+    let plan = |output| Plan::new(scope, output).showing([agreement.id().uuid(), participant.uuid()]);
+    if is_readdressed {
+        return Ok(plan(LinkShown::Readdressed));
+    }
+    if access.generation != shown {
+        return Ok(plan(LinkShown::Reissued));
+    }
+    let on_record = stored::show_link(scope.call(), by, (&agreement, participant), shown);
+    Ok(plan(LinkShown::Shown).change([on_record, contacts::check(scope.call(), &contact)]))
 }
 
 /// Opens a declined condition again.

@@ -176,7 +176,8 @@ async fn change(
         && let Some(contact) = scope.store().contact(after.contact_id).await?
     {
         let name = Patch::Set(after.formal_name.clone());
-        let renamed = contact.change(ContactChanges { display_name: name, ..ContactChanges::default() }, scope.now());
+        let renamed = ContactChanges { display_name: name, ..ContactChanges::default() };
+        let renamed = contact.change(renamed, scope.actor(), scope.now());
         if renamed != *contact {
             written.push(stored_contacts::replace(scope.call(), &contact, &renamed)?);
         }

@@ -35,12 +35,16 @@ const CONSENT: &str = "consent";
 /// The attribute with when the participant last looked, in milliseconds since 1970.
 const SEEN_AT: &str = "seen_at";
 
+/// The attribute with the version of the contact's name and address that a member confirmed.
+const CONTACT_VERSION: &str = "contact_version";
+
 /// The access that an item has.
 fn access_of(item: &Item) -> Access {
     Access {
         generation: number(item, GENERATION).unwrap_or_default(),
         consent: text(item, CONSENT).and_then(|id| id.parse().ok()),
         seen_at: number(item, SEEN_AT).and_then(|ms| Timestamp::from_unix_ms(ms).ok()),
+        contact_version: number(item, CONTACT_VERSION),
     }
 }
 
@@ -245,6 +249,25 @@ pub(crate) fn show_link(
         values: vec![(":generation", AttributeValue::N(generation.to_string()))],
     };
     let changes = Changes::by_member(call, by, [Change::Check(is_current)]);
+    changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
+}
+
+/// The changes with which a member confirms the name and the address that a participant's contact has now.
+pub(crate) fn confirm_contact(
+    call: &CallContext,
+    by: &Member,
+    (agreement, participant): (&Agreement, ParticipantId),
+    version: u64,
+) -> Changes {
+    let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: participant };
+    let confirmed = Update {
+        key: keys::access(part),
+        expression: "SET #version = :version",
+        condition: "",
+        names: vec![("#version", CONTACT_VERSION)],
+        values: vec![(":version", AttributeValue::N(version.to_string()))],
+    };
+    let changes = Changes::by_member(call, by, [Change::Update(confirmed)]);
     changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
 }
 

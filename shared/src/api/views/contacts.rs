@@ -50,7 +50,7 @@ pub struct ContactView {
 
 impl From<Contact> for ContactView {
     fn from(contact: Contact) -> Self {
-        let Contact { id, display_name, kind, email, external_reference, created_at, updated_at } = contact;
+        let Contact { id, display_name, kind, email, external_reference, created_at, updated_at, .. } = contact;
         Self { id, display_name, kind, email, external_reference, created_at, updated_at }
     }
 }

@@ -44,6 +44,7 @@ impl Agreement {
         };
         let participant = |participant: &Participant| Participant {
             id: ids.participants.get(&participant.id).copied().unwrap_or_else(ParticipantId::new),
+            contact_version: None,
             ..participant.clone()
         };
         let promise = |promise: &Promise| {

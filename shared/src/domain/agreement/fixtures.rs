@@ -67,6 +67,8 @@ pub(crate) fn contact_of_kind(name: &str, kind: ContactKind) -> Contact {
         external_reference: None,
         created_at: noon(),
         updated_at: noon(),
+        identity_version: 0,
+        former: Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Participants: contacts join an agreement while it is a draft, and adding one again merges its roles.
 
 use super::{Agreement, Life, NewParticipant, Participant};
+use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, ParticipantId};
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -61,7 +62,8 @@ impl Agreement {
             if agreement.participants.len() >= limits::AGREEMENT_PARTICIPANTS_MAX {
                 return Err(NotAdded::Full);
             }
-            let participant = Participant { id: ParticipantId::new(), contact_id: new.contact_id, roles: new.roles.0 };
+            let (id, contact_id) = (ParticipantId::new(), new.contact_id);
+            let participant = Participant { id, contact_id, roles: new.roles.0, contact_version: None };
             agreement.participants.push(participant.clone());
             (participant, true)
         };
@@ -69,6 +71,16 @@ impl Agreement {
             agreement.updated_at = now.max(self.updated_at);
         }
         Ok(Added { agreement, participant, is_new })
+    }
+
+    /// The agreement with the versions of its participants' contacts, as they are when it is published.
+    #[must_use]
+    pub(in crate::domain) fn with_contact_versions(mut self, contacts: &[Contact]) -> Self {
+        for participant in &mut self.participants {
+            let contact = contacts.iter().find(|contact| contact.id == participant.contact_id);
+            participant.contact_version = contact.map(|contact| contact.identity_version);
+        }
+        self
     }
 
     /// Whether a contact has to stay among the people of the workspace, because they are a participant. A draft that was

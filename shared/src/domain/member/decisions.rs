@@ -4,6 +4,7 @@ use super::{ByMember, Member};
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::contact::Contact;
 use crate::domain::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use crate::domain::moment::Moment;
 use crate::domain::proposal::{self, Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
@@ -66,6 +67,8 @@ pub struct DecisionContext<'a> {
     pub agreement: &'a Agreement,
     /// The part that has changed since the page was shown, if any has.
     pub changed: Option<Changed>,
+    /// The contacts of its participants.
+    pub contacts: &'a [Contact],
     /// Its workspace.
     pub workspace: &'a Workspace,
     /// The current blockers of publication.
@@ -111,7 +114,8 @@ pub fn confirm(
                 authorization: Authorization::Proposal,
             }));
             let data = AgreementData { agreement_id: agreement.id(), name: agreement.name.clone() };
-            let published = agreement.in_zone(context.zone).published(context.facts, context.time_scale, now);
+            let draft = agreement.in_zone(context.zone).with_contact_versions(context.contacts);
+            let published = draft.published(context.facts, context.time_scale, now);
             let events = [event, EventKind::AgreementPublished(data)].into_iter().chain(published.completion());
             Ok(Outcome {
                 proposal: confirmed,

@@ -22,7 +22,8 @@ pub use link::ParticipantLink;
 pub use link_code::LinkCode;
 
 use super::actor::{Actor, ActorType};
-use super::contact::{Contact, ContactKind, DisplayName};
+use super::agreement::Participant;
+use super::contact::{ChangedIdentity, Contact, ContactKind, DisplayName};
 use super::ids::{AgreementId, OrgId, ParticipantId, ReceiptId};
 use super::moment::Moment;
 use super::time::Timestamp;
@@ -36,6 +37,17 @@ pub struct Access {
     pub consent: Option<ReceiptId>,
     /// When they last looked at their pages, to the minute.
     pub seen_at: Option<Timestamp>,
+    /// The `identity_version` of the contact that a member confirmed after the publication.
+    pub contact_version: Option<u64>,
+}
+
+impl Access {
+    /// What has changed of the participant's contact since the agreement was published, or a member last confirmed it. None
+    /// if nothing has.
+    #[must_use]
+    pub fn changed<'a>(&self, participant: &Participant, contact: &'a Contact) -> Option<ChangedIdentity<'a>> {
+        contact.changed_since(self.contact_version.or(participant.contact_version).unwrap_or_default())
+    }
 }
 
 /// A participant of an agreement, with an open session.

@@ -73,6 +73,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("view_participant", "Viewed a participant’s page", &[Agreement, Part]),
     ("download_uploaded_file", "Downloaded an uploaded file", &[Agreement, Part]),
     ("show_link", "Had a participant’s link shown", &[Agreement, Part]),
+    ("confirm_contact", "Confirmed a participant’s new address", &[Agreement, Part, Contact]),
     ("reissue_link", "Reissued a participant’s link", &[Agreement, Part]),
     ("list_information", "Read the answers of participants", &[Agreement]),
     ("read_answers", "Read a participant’s answers", &[Agreement, Part, Part]),
@@ -324,6 +325,7 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
             "confirm_paper_signature" => {
                 return Some(format!("Confirmed the paper signature of {}", name_of(*contact_id)?));
             }
+            "confirm_contact" => return Some(format!("Confirmed the new address of {}", name_of(*contact_id)?)),
             "reject_paper_signature" => {
                 return Some(format!("Rejected the paper signature of {}", name_of(*contact_id)?));
             }

@@ -44,6 +44,8 @@ fn contact(place: usize) -> Contact {
         external_reference: None,
         created_at: now,
         updated_at: now,
+        identity_version: 0,
+        former: Vec::new(),
     }
 }
 

@@ -398,6 +398,7 @@ async fn an_agreement_has_at_most_a_hundred_participants() {
         id: ParticipantId::new(),
         contact_id,
         roles: BTreeSet::from([ParticipantRole::Observer]),
+        contact_version: None,
     };
     agreement.participants.extend((0..99).map(|_| somebody(ContactId::new())));
     let full = drafts::write(&org, agreement).await;

@@ -352,6 +352,7 @@ async fn a_hundred_people_can_be_confirmed() {
         id: ParticipantId::new(),
         contact_id: contact["id"].as_str().expect("an id").parse().expect("an id"),
         roles: [ParticipantRole::Observer].into(),
+        contact_version: None,
     };
     let crowd: Vec<Participant> = crowd.iter().map(somebody).collect();
     let last = crowd[97].contact_id;
@@ -375,6 +376,7 @@ async fn the_largest_agreement_can_be_proposed_and_confirmed() {
         id: ParticipantId::new(),
         contact_id: contact["id"].as_str().expect("an id").parse().expect("an id"),
         roles: [ParticipantRole::Observer].into(),
+        contact_version: None,
     };
     let review = Review::on(
         org,

@@ -481,8 +481,12 @@ async fn who_was_removed_since_the_proposal_is_named() {
     let (org, _, browser) = signed_in().await;
     let otto = org.contact("Otto Gone").await;
     let otto: ContactId = otto["id"].as_str().expect("an id").parse().expect("an id");
-    let observer =
-        || Participant { id: ParticipantId::new(), contact_id: otto, roles: [ParticipantRole::Observer].into() };
+    let observer = || Participant {
+        id: ParticipantId::new(),
+        contact_id: otto,
+        roles: [ParticipantRole::Observer].into(),
+        contact_version: None,
+    };
     let mut proposals = Vec::new();
     for name in ["Lease", "Option"] {
         let draft = org.ready_draft(name, |draft| draft.participants.push(observer())).await;

@@ -225,7 +225,12 @@ async fn a_review_names_everybody_and_every_question_and_until_when() {
                 let contact_id = person["id"].as_str().unwrap().parse().unwrap();
                 let roles = draft.participants[0].roles.clone();
                 let id = shared::domain::ids::ParticipantId::new();
-                draft.participants.push(shared::domain::agreement::Participant { id, contact_id, roles });
+                draft.participants.push(shared::domain::agreement::Participant {
+                    id,
+                    contact_id,
+                    roles,
+                    contact_version: None,
+                });
             }
             let stage = questions(draft);
             draft.stages.insert(0, stage);

@@ -194,6 +194,86 @@ async fn an_entity_signs_by_a_person_with_name_and_title() {
     assert_eq!(signatories, [&json!(null), &json!({"name": "Nora Wind", "title": "President"})]);
 }
 
+#[tokio::test]
+async fn nothing_goes_to_an_address_that_was_changed_after_the_publication_before_a_member_confirms_it() {
+    let (live, _) = to_sign().await;
+    let [ada, northwind] = live.ids();
+    let access = access_of(&live);
+    let admin = Browser::of(&live.org, &live.org.admin("Kim Sato").await).await;
+    let token = admin.get("/app").await.hidden("form_token");
+    let settings = [("form_token", &*token), ("name", "Harbor"), ("time_zone", "UTC"), ("asks_for_codes", "on")];
+    assert_eq!(admin.post("/app/organization", &settings).await.status, 303);
+    let shown = shown_link(&live.member, live.agreement.id(), ada).await;
+    says(&shown, &["mailto:ada%40okafor.example?"]);
+
+    // A token redirects the contact while the link is on the screen.
+    let contact = format!("/api/v1/contacts/{}", live.agreement.participants[0].contact_id);
+    let there = json!({"email": "ada@elsewhere.example"});
+    live.org.patch(&contact, &there).send().await.ok(200);
+    let page = live.member.get(&access).await;
+    says(
+        &page,
+        &[
+            "Address changed since publication",
+            "Ada Okafor, ada@okafor.example",
+            "Ada Okafor, ada@elsewhere.example",
+            "(over the API) changed it to Ada Okafor, ada@elsewhere.example",
+            "Confirm ada@elsewhere.example",
+        ],
+    );
+    lacks(&page, &["/app/links/", "mailto:", ">Show link</button>"]);
+    says(&live.member.get(&live.path()).await, &["Was ada@okafor.example at publication, changed by"]);
+    let form_token = page.hidden("form_token");
+    for (path, said) in [("/link", "The link wasn’t shown"), ("/code", "No code was made")] {
+        let fields = [("form_token", &*form_token), ("generation", "0")];
+        let refused = live.member.post(&format!("{access}{path}"), &fields).await;
+        let page = live.member.get(refused.location()).await;
+        says(&page, &[said, "Confirm the new one first"]);
+        lacks(&page, &["/app/links/", "mailto:", "id=\"code\""]);
+    }
+    // Another participant is not concerned.
+    says(&shown_link(&live.member, live.agreement.id(), northwind).await, &["mailto:"]);
+
+    // What is confirmed is what the page showed.
+    let confirm = hidden(&page, &format!("{access}/contact"));
+    let fields: Vec<_> = confirm.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    live.org.patch(&contact, &json!({"email": "ada@third.example"})).send().await.ok(200);
+    let stale = live.member.post(&format!("{access}/contact"), &fields).await;
+    says(&live.member.get(stale.location()).await, &["Nothing was confirmed", "ada@third.example"]);
+    live.org.patch(&contact, &there).send().await.ok(200);
+    let page = live.member.get(&access).await;
+    let confirm = hidden(&page, &format!("{access}/contact"));
+    let fields: Vec<_> = confirm.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let confirmed = live.member.post(&format!("{access}/contact"), &fields).await;
+    let page = live.member.get(confirmed.location()).await;
+    says(&page, &["New details confirmed"]);
+    lacks(&page, &["Address changed since publication"]);
+    says(&live.member.get(&live.path()).await, &["Confirmed the new address of Ada Okafor"]);
+    says(&shown_link(&live.member, live.agreement.id(), ada).await, &["mailto:ada%40elsewhere.example?"]);
+
+    // Each change is on record, at the contact and in the evidence.
+    let own = live.member.get(&format!("/app/contacts/{}", live.agreement.participants[0].contact_id)).await;
+    says(&own, &["Earlier names and addresses", "Ada Okafor, ada@okafor.example", "Ada Okafor, ada@third.example"]);
+    let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;
+    let agreement: serde_json::Value =
+        serde_json::from_slice(&unzipped(&bundle.bytes)["agreement.json"]).expect("JSON");
+    let former = agreement["emails"][0]["former"].as_array().expect("former addresses");
+    let emails: Vec<_> = former.iter().map(|was| was["email"].as_str().unwrap_or_default()).collect();
+    assert_eq!(emails, ["ada@okafor.example", "ada@elsewhere.example", "ada@third.example"]);
+    assert!(agreement["emails"][1].get("former").is_none());
+}
+
+#[tokio::test]
+async fn a_changed_name_is_told_and_a_change_that_was_taken_back_is_none() {
+    let (live, _) = to_sign().await;
+    let contact = format!("/api/v1/contacts/{}", live.agreement.participants[0].contact_id);
+    live.org.patch(&contact, &json!({"display_name": "Eve Moss"})).send().await.ok(200);
+    let page = live.member.get(&access_of(&live)).await;
+    says(&page, &["Name changed since publication", "Ada Okafor, ada@okafor.example", "Eve Moss", "Show link"]);
+    live.org.patch(&contact, &json!({"display_name": "Ada Okafor"})).send().await.ok(200);
+    lacks(&live.member.get(&access_of(&live)).await, &["changed since publication"]);
+}
+
 /// The page with what Northwind did, for members.
 async fn nora_receipts(live: &Live) -> Page {
     live.member.get(&format!("{}/participants/{}/access", live.path(), live.ids()[1])).await

@@ -27,6 +27,7 @@ fn an_agreement_is_cancelled_in_every_state_of_its_payment_but_while_money_is_in
             proposal: &proposal,
             agreement: &world.agreement,
             changed: None,
+            contacts: &[],
             workspace: &workspace,
             blockers: &[],
             facts: world.agreement.facts(),
