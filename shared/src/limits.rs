@@ -54,6 +54,9 @@ pub const NAMED_PARTICIPANTS_MAX: usize = 500;
 pub const WITHDRAWALS_PER_PARTICIPANT_MAX: usize = 50;
 /// Files that one participant uploads for one condition.
 pub const UPLOADS_PER_CONDITION_MAX: usize = 10;
+/// Bytes of the files that one participant's link stores, whatever became of them: 32 of the largest, three times what a
+/// condition takes. Reissuing the link begins anew.
+pub const PARTICIPANT_FILE_BYTES_MAX: u64 = 128 * 1024 * 1024;
 /// What one participant does about the payments of an agreement.
 pub const PAYMENT_ACTS_PER_PARTICIPANT_MAX: usize = 200;
 /// What one participant does about the obligations of an agreement: 25 that are due monthly, for three years.

@@ -130,6 +130,31 @@ pub async fn seen_at(table: &Table, participant: ParticipantId) -> Value {
     row.expect("the participant has followed a link")["seen_at"].clone()
 }
 
+/// The bytes of all files that a participant's link has stored.
+///
+/// # Panics
+/// When the participant has never followed it.
+pub async fn file_bytes(table: &Table, participant: ParticipantId) -> u64 {
+    let access = format!("ACCESS#{participant}");
+    let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
+    row.expect("the participant has followed a link")["file_bytes"].as_u64().unwrap_or_default()
+}
+
+/// Lets a participant's link have stored so many bytes.
+///
+/// # Panics
+/// When the participant has never followed it.
+pub async fn store_file_bytes(table: &Table, participant: ParticipantId, bytes: u64) {
+    let access = format!("ACCESS#{participant}");
+    let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
+    let (partition, sort) = key(&row.expect("the participant has followed a link"));
+    let update = table.client().update_item().table_name(&table.name);
+    let update = update.key("pk", AttributeValue::S(partition)).key("sk", AttributeValue::S(sort));
+    let update = update.update_expression("SET file_bytes = :bytes");
+    let update = update.expression_attribute_values(":bytes", AttributeValue::N(bytes.to_string()));
+    update.send().await.expect("the table takes an update");
+}
+
 /// Makes a member's session look as if it had begun and last been used at other times.
 ///
 /// # Panics

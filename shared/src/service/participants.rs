@@ -141,6 +141,16 @@ fn done(receipts: &[Receipt], id: ReceiptId, doing: &Doing) -> Option<Result<(),
     Some(if is_same { Ok(()) } else { Err(NotActed::Done) })
 }
 
+/// Counts a file before it is stored for a participant. False, if they have stored as much as they may: drafts, and what was
+/// refused afterwards, included.
+///
+/// # Errors
+/// When the store can't be written.
+pub async fn count_file(scope: &Scope, by: &ActingParticipant, bytes: usize) -> Result<bool, Error> {
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    Ok(scope.store().count_file_bytes(by, bytes).await?)
+}
+
 /// What a participant did, the oldest first.
 ///
 /// # Errors

@@ -27,6 +27,7 @@ use crate::domain::participant::receipt::Receipt;
 use crate::domain::participant::session::{InPerson, Part, ParticipantSession};
 use crate::domain::participant::{Access, Acted, ActingParticipant, ByParticipant};
 use crate::domain::time::Timestamp;
+use crate::limits;
 
 /// The attribute with the number of times that a link was reissued.
 pub(super) const GENERATION: &str = "generation";
@@ -37,6 +38,9 @@ const SEEN_AT: &str = "seen_at";
 
 /// The attribute with the version of the contact's name and address that a member confirmed.
 const CONTACT_VERSION: &str = "contact_version";
+
+/// The attribute with the bytes of all files that were stored by the link of this generation.
+const FILE_BYTES: &str = "file_bytes";
 
 /// The access that an item has.
 fn access_of(item: &Item) -> Access {
@@ -125,6 +129,23 @@ impl OrgStore {
         // Their ids come from forms, which may have been open for a while.
         receipts.sort_by_key(|receipt| (receipt.at, receipt.id));
         Ok(receipts)
+    }
+
+    /// Counts the bytes of a file before it is stored for a participant. False, and nothing is counted, if they would be more
+    /// than [`limits::PARTICIPANT_FILE_BYTES_MAX`] with all that was stored before.
+    pub(crate) async fn count_file_bytes(&self, by: &ActingParticipant, bytes: u64) -> Result<bool, StoreError> {
+        let Some(most) = limits::PARTICIPANT_FILE_BYTES_MAX.checked_sub(bytes) else { return Ok(false) };
+        let counted = Update {
+            key: keys::access(part_of(by)),
+            expression: "ADD #file_bytes :bytes",
+            condition: "attribute_not_exists(#file_bytes) OR #file_bytes <= :most",
+            names: vec![("#file_bytes", FILE_BYTES)],
+            values: vec![
+                (":bytes", AttributeValue::N(bytes.to_string())),
+                (":most", AttributeValue::N(most.to_string())),
+            ],
+        };
+        Ok(self.store.update(counted).await?.is_some())
     }
 
     pub(super) fn part(&self, agreement_id: AgreementId, participant_id: ParticipantId) -> Part {
@@ -221,9 +242,9 @@ pub(crate) fn reissue(
     let reissued = Update {
         key: keys::access(part),
         // The link may have reached someone else: whoever has the new one is asked for their own consent.
-        expression: "SET #generation = :next REMOVE #consent",
+        expression: "SET #generation = :next REMOVE #consent, #file_bytes",
         condition: is_of_generation(before.generation),
-        names: vec![("#generation", GENERATION), ("#consent", CONSENT)],
+        names: vec![("#generation", GENERATION), ("#consent", CONSENT), ("#file_bytes", FILE_BYTES)],
         values: vec![
             (":generation", AttributeValue::N(before.generation.to_string())),
             (":next", AttributeValue::N(before.generation.saturating_add(1).to_string())),

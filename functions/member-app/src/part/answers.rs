@@ -22,7 +22,7 @@ use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
 use shared::wire::fields::FieldErrors;
 
-use super::condition::{keep_file, not_asked};
+use super::condition::{keep_own_file, not_asked};
 use super::receipt::receipt_url;
 use super::{PartForm, find_gate, load, part_url, refusal, waits_for};
 use crate::Handler;
@@ -295,8 +295,8 @@ impl Submitted {
     }
 }
 
-/// Reads a form of answers, and stores its files. Files are stored before a draft names them: an act that is refused then
-/// leaves files that nothing names.
+/// Reads a form of answers, and stores its files. Files are stored before a draft names them, and count as the participant's
+/// whatever becomes of the form.
 async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Result<Submitted, Error> {
     let (_, view) = load(request).await?;
     let own = own_answers(request, gate).await?;
@@ -307,7 +307,7 @@ async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Resu
     for field in questions.iter().filter(|field| field.field_type == FieldType::File) {
         let name = input_name(field.id);
         let Some(file) = submitted.form().file(&name) else { continue };
-        match keep_file(submitted, Some(file), &name).await? {
+        match keep_own_file(submitted, Some(file), &name).await? {
             Ok((name, content, file_type)) => {
                 files.insert(field.id, AnswerFile { name, content, file_type });
             }

@@ -5,12 +5,12 @@ use shared::crypto::sha256_hex;
 use shared::domain::agreement::gate::GateStatus;
 use shared::domain::agreement::{DocumentContent, Label, Lifecycle};
 use shared::domain::ids::{GateId, ReceiptId};
-use shared::domain::participant::receipt::{FileType, ReceiptAct};
+use shared::domain::participant::receipt::{FileType, ReceiptAct, Repeatable};
 use shared::domain::participant::{Declining, NotActed};
 use shared::domain::sentences::{self, statements};
 use shared::error::Error;
 use shared::limits;
-use shared::service::participants::Doing;
+use shared::service::participants::{self, Doing};
 use shared::web::form::UploadedFile;
 use shared::web::{Request, SubmittedForm, Submitter};
 use shared::wire::fields::{FieldCode, FieldErrors};
@@ -20,7 +20,8 @@ use super::document::read_reason;
 use super::overview::DocumentRow;
 use super::receipt::receipt_url;
 use super::{
-    GateTask, act, consent, done_before, find_gate, load, needs_consent, part_url, refusal, reworded, waits_for,
+    GateTask, PartForm, act, consent, done_before, find_gate, load, needs_consent, part_url, refusal, reworded,
+    waits_for,
 };
 use crate::Handler;
 use crate::agreement_summary::size;
@@ -168,11 +169,17 @@ impl Handler for Upload {
         if let Some(receipt) = done_before(&submitted, is_own).await? {
             return Ok(receipt);
         }
-        if let Some(refused) = not_asked(request, id).await? {
+        // Before a file is stored: whether it is asked for, and finds room.
+        let bytes = form.file("file").map_or(0, |file| file.content.len());
+        let refused = match not_asked(request, id).await? {
+            None => no_room(request, id, bytes).await?,
+            refused => refused,
+        };
+        if let Some(refused) = refused {
             let (title, line) = refusal(refused);
             return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
         }
-        let (name, content, file_type) = match keep_file(&submitted, form.file("file"), "file").await? {
+        let (name, content, file_type) = match keep_own_file(&submitted, form.file("file"), "file").await? {
             Ok(stored) => stored,
             Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
         };
@@ -202,15 +209,71 @@ pub(super) async fn not_asked(request: &Request, id: GateId) -> Result<Option<No
     })
 }
 
-/// Checks an uploaded file, and stores it. Its content is not read: nothing here opens it, and a PDF can be made so that
-/// opening it takes all memory. It is stored before the agreement names it: an upload that is refused then leaves
-/// a file that nothing names.
-pub(crate) async fn keep_file<S: Submitter>(
-    submitted: &SubmittedForm<'_, S>,
+/// Why a file is not taken for a condition that asks for one, if so.
+async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<NotActed>, Error> {
+    let (_, view) = load(request).await?;
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    Ok(if !Repeatable::Upload(id).has_room(&view.receipts) {
+        Some(NotActed::TooOften)
+    } else if !view.agreement.has_room_for_participant(bytes, &view.receipts) {
+        Some(NotActed::NoRoom)
+    } else {
+        None
+    })
+}
+
+/// What is kept of a file: its name, its content and its type.
+type Kept = Result<(Label, DocumentContent, FileType), FieldErrors>;
+
+/// Checks a file that a participant uploaded, counts it, and stores it. It counts whatever becomes of it: drafts, and what is
+/// refused when it is recorded, take room too.
+pub(super) async fn keep_own_file(
+    submitted: &PartForm<'_>,
     file: Option<&UploadedFile>,
     field: &str,
-) -> Result<Result<(Label, DocumentContent, FileType), FieldErrors>, Error> {
-    let refused = |code, message: &str| Ok(Err(FieldErrors::one(field, code, message)));
+) -> Result<Kept, Error> {
+    let (checked, bytes) = (check_file(file, field), file.map_or(0, |file| file.content.len()));
+    if checked.is_ok() && !participants::count_file(submitted.scope(), submitted.submitter(), bytes).await? {
+        let message = "finds no room: your link has stored as many files as one may, drafts included. Ask the organization that sent you the link for a new one";
+        return Ok(Err(FieldErrors::one(field, FieldCode::LimitReached, message)));
+    }
+    store_file(submitted, checked).await
+}
+
+/// Checks a file that a member uploaded, and stores it.
+pub(crate) async fn keep_file(
+    submitted: &SubmittedForm<'_>,
+    file: Option<&UploadedFile>,
+    field: &str,
+) -> Result<Kept, Error> {
+    store_file(submitted, check_file(file, field)).await
+}
+
+/// A file that may be stored.
+struct Checked<'a> {
+    name: Label,
+    file_type: FileType,
+    file: &'a UploadedFile,
+}
+
+/// Stores a file before the agreement names it: an act that is refused then leaves a file that nothing names.
+async fn store_file<S: Submitter>(
+    submitted: &SubmittedForm<'_, S>,
+    checked: Result<Checked<'_>, FieldErrors>,
+) -> Result<Kept, Error> {
+    Ok(match checked {
+        Ok(Checked { name, file_type, file }) => {
+            let content = submitted.app().files()?.put(submitted.scope().org(), file.content.clone()).await?;
+            Ok((name, content, file_type))
+        }
+        Err(errors) => Err(errors),
+    })
+}
+
+/// Checks an uploaded file. Its content is not read: nothing here opens it, and a PDF can be made so that opening it takes all
+/// memory.
+fn check_file<'a>(file: Option<&'a UploadedFile>, field: &str) -> Result<Checked<'a>, FieldErrors> {
+    let refused = |code, message: &str| Err(FieldErrors::one(field, code, message));
     let Some(file) = file else { return refused(FieldCode::Required, "must be chosen") };
     if file.content.is_empty() {
         return refused(FieldCode::InvalidValue, "is empty. Choose another file");
@@ -221,12 +284,7 @@ pub(crate) async fn keep_file<S: Submitter>(
     let Some(file_type) = FileType::of(&file.content) else {
         return refused(FieldCode::InvalidValue, "must be a PDF, JPEG or PNG file");
     };
-    let name = match file_name(&file.name, file_type, field) {
-        Ok(name) => name,
-        Err(errors) => return Ok(Err(errors)),
-    };
-    let content = submitted.app().files()?.put(submitted.scope().org(), file.content.clone()).await?;
-    Ok(Ok((name, content, file_type)))
+    Ok(Checked { name: file_name(&file.name, file_type, field)?, file_type, file })
 }
 
 /// The name of a file as it is kept: what can't be a name is left out, and the ending is that of its type.

@@ -12,7 +12,7 @@ use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource, SenderSource, Side};
 use shared::domain::movement::state::MovementState;
 use shared::domain::participant::movements::own_sources;
-use shared::domain::participant::receipt::ReceiptAct;
+use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
 use shared::domain::participant::{NotActed, Occasion};
 use shared::domain::sensitive::{has_account_number, has_iban};
 use shared::domain::sentences::movements as words;
@@ -24,7 +24,7 @@ use shared::web::participant_link::origin;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use super::condition::keep_file;
+use super::condition::keep_own_file;
 use super::payment::{Refused, again, load};
 use super::receipt::receipt_url;
 use super::{PartForm, done_before, refusal};
@@ -139,7 +139,8 @@ async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Resu
         return Ok(receipt);
     }
     // No file is stored for a form that records nothing.
-    if let Some(refused) = not_asked(request, source.source()).await? {
+    let bytes = form.file("file").map_or(0, |file| file.content.len());
+    if let Some(refused) = not_asked(request, source.source(), bytes).await? {
         return conflict(request, form, refused).await;
     }
     let file = match keep(&submitted).await? {
@@ -154,8 +155,9 @@ async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Resu
 }
 
 /// Why no evidence of a source is taken now, if so. It is asked before a file is stored, and decided when it is recorded.
-async fn not_asked(request: &Request, source: EvidenceSource) -> Result<Option<NotFiled>, Error> {
+async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> Result<Option<NotFiled>, Error> {
     let own = load(request).await?;
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     let by = request.attending()?.participant();
     let state = own.movement.state();
     let refused = if by.access().consent.is_none() {
@@ -168,6 +170,10 @@ async fn not_asked(request: &Request, source: EvidenceSource) -> Result<Option<N
         Some(NotMoved::InPerson)
     } else if !own.movement.has_room_for(by.id()) {
         Some(NotMoved::PartyFull)
+    } else if !Repeatable::Payment.has_room(&own.view.receipts) {
+        Some(NotMoved::Full)
+    } else if bytes > 0 && !own.view.agreement.has_room_for_participant(bytes, &own.view.receipts) {
+        Some(NotMoved::NoRoom)
     } else {
         None
     };
@@ -400,7 +406,7 @@ async fn keep(submitted: &PartForm<'_>) -> Result<Result<Option<EvidenceFile>, F
         let message = "has an account or card number in its name. Rename it, and choose it again";
         return Ok(Err(FieldErrors::one("file", FieldCode::SensitiveValue, message)));
     }
-    Ok(match keep_file(submitted, Some(file), "file").await? {
+    Ok(match keep_own_file(submitted, Some(file), "file").await? {
         Ok((name, content, file_type)) => match SafeLine::parse(name.as_str()) {
             Ok(name) => Ok(Some(EvidenceFile { name, content, file_type: Some(file_type) })),
             Err((code, message)) => Err(FieldErrors::one("file", code, message)),

@@ -9,6 +9,7 @@
 
 use super::Agreement;
 use super::facts::Facts;
+use crate::domain::participant::receipt::Receipt;
 use crate::limits;
 
 /// Who files a file.
@@ -20,7 +21,20 @@ pub(in crate::domain) enum Filer {
     Participant(u64),
 }
 
+impl Filer {
+    /// A participant with these receipts.
+    pub(in crate::domain) fn of_participant(receipts: &[Receipt]) -> Self {
+        Self::Participant(receipts.iter().map(Receipt::file_bytes).fold(0, u64::saturating_add))
+    }
+}
+
 impl Agreement {
+    /// Whether a file of so many bytes finds room in the evidence, filed by a participant with these receipts.
+    #[must_use]
+    pub fn has_room_for_participant(&self, bytes: u64, receipts: &[Receipt]) -> bool {
+        self.has_room_for(self.facts(), bytes, Filer::of_participant(receipts))
+    }
+
     /// The bytes of the files that its evidence has.
     pub(in crate::domain) fn file_bytes(&self, facts: &Facts) -> u64 {
         let documents = self.documents.iter().filter_map(|document| document.content.as_ref());

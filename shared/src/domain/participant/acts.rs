@@ -178,7 +178,7 @@ pub fn upload(
     open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::FileUpload { .. }))?;
     let consented = consent_of(by)?;
     let bytes = content.size_bytes;
-    if !current.has_room_for(facts, bytes, filer(earlier)) {
+    if !current.has_room_for(facts, bytes, Filer::of_participant(earlier)) {
         return Err(NotActed::NoRoom);
     }
     let act = ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent: consented };
@@ -187,11 +187,6 @@ pub fn upload(
         facts.file_bytes += bytes;
     });
     Ok(acted(by, after, moment, (occasion, act), None))
-}
-
-/// A participant with these receipts, who files a file.
-pub(super) fn filer(receipts: &[Receipt]) -> Filer {
-    Filer::Participant(receipts.iter().map(Receipt::file_bytes).fold(0, u64::saturating_add))
 }
 
 /// What a participant declines.

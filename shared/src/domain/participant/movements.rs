@@ -5,11 +5,12 @@
 //! Decision: a report names the revision of the instructions that its page showed. Instructions may change, and be released
 //! again, while the page is open: whoever paid by the earlier ones has to hear of that before anything is recorded.
 
-use super::acts::{Occasion, filer};
+use super::acts::Occasion;
 use super::receipt::{Receipt, ReceiptAct};
 use super::{ActingParticipant, ByParticipant};
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
+use crate::domain::agreement::files::Filer;
 use crate::domain::event::EventKind;
 use crate::domain::ids::ReceiptId;
 use crate::domain::member::movements::{Ground, check_room, follow, of_published};
@@ -86,7 +87,7 @@ pub fn file_own_evidence(
         return Err(NotMoved::InPerson);
     }
     let consent = consent_of(by)?;
-    let bytes = check_room(ground, &new, filer(earlier))?;
+    let bytes = check_room(ground, &new, Filer::of_participant(earlier))?;
     let (after, evidence, keys) = movement.file(new, stamp(by, ground))?;
     let EvidenceFacts { money, value_day, file, .. } = evidence.facts().clone();
     let act = ReceiptAct::FiledEvidence {

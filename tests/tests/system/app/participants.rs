@@ -245,9 +245,41 @@ async fn a_condition_takes_so_many_files_of_a_participant() {
         let expected = if n < limits::UPLOADS_PER_CONDITION_MAX { 303 } else { 409 };
         assert_eq!(done.status, expected, "{n}: {}", done.body);
     }
+    // Count and room are decided before a file is stored.
+    let table = live.org.stack().table();
+    let stored = rows::file_bytes(table, ada.participant).await;
+    let expected: usize = (0..limits::UPLOADS_PER_CONDITION_MAX).map(|n| pdf(&format!("File {n}"), "").len()).sum();
+    assert_eq!(stored, u64::try_from(expected).expect("a size"), "nothing was stored of what was refused");
     // Nothing is read of a form that is far too large.
     let huge = ada.upload(&at, &format!("{at}/upload"), ("file.pdf", &vec![0; 5 * 1024 * 1024])).await;
     assert!(huge.status == 422 && huge.says("That is more than 4 MB"), "{}", huge.body);
+}
+
+#[tokio::test]
+async fn a_link_stores_so_many_bytes_whatever_becomes_of_them() {
+    let live = approval_and_uploads().await;
+    let ada = live.attend(live.ids()[0]).await;
+    let gate = live.agreement.stages.iter().flat_map(|stage| &stage.gates);
+    let gate = gate.clone().find(|gate| matches!(gate.rule, GateRule::FileUpload { .. })).expect("an upload").id;
+    let at = format!("/conditions/{gate}");
+    let (file, table) = (pdf("A file", ""), live.org.stack().table());
+    let bytes = u64::try_from(file.len()).expect("a size");
+    rows::store_file_bytes(table, ada.participant, limits::PARTICIPANT_FILE_BYTES_MAX - 2 * bytes + 1).await;
+    for expected in [303, 422, 422] {
+        let done = ada.upload(&at, &format!("{at}/upload"), ("file.pdf", &file)).await;
+        assert_eq!(done.status, expected, "{}", done.body);
+        assert!(expected == 303 || done.says("finds no room"), "{}", done.body);
+    }
+    let stored = rows::file_bytes(table, ada.participant).await;
+    assert_eq!(stored, limits::PARTICIPANT_FILE_BYTES_MAX - bytes + 1, "what finds no room is not counted");
+    // A new link begins anew.
+    let access = format!("{}/participants/{}/access", live.path(), ada.participant);
+    let page = live.member.get(&access).await;
+    let fields = [("form_token", page.hidden("form_token")), ("generation", page.hidden("generation"))];
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(live.member.post(&format!("{access}/reissue"), &fields).await.status, 303);
+    let ada = live.attend(ada.participant).await;
+    assert_eq!(ada.upload(&at, &format!("{at}/upload"), ("file.pdf", &file)).await.status, 303);
 }
 
 #[tokio::test]
