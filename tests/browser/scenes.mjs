@@ -283,6 +283,7 @@ export async function participantLink({ page, base }, { id, participants }, name
   const { id: participant } = participants.find((found) => found.display_name === name);
   const access = `/app/agreements/${id}/participants/${participant}/access`;
   await page.goto(base + access);
+  await press('Show link')(page);
   return { participant, access, link: new URL(await page.locator('#link').inputValue()).pathname };
 }
 

@@ -137,7 +137,8 @@ pub async fn seen_at(table: &Table, participant: ParticipantId) -> Value {
 pub async fn file_bytes(table: &Table, participant: ParticipantId) -> u64 {
     let access = format!("ACCESS#{participant}");
     let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
-    row.expect("the participant has followed a link")["file_bytes"].as_u64().unwrap_or_default()
+    let row = row.expect("the participant has followed a link");
+    row["file_bytes"].as_str().map_or(0, |bytes| bytes.parse().expect("a number"))
 }
 
 /// Lets a participant's link have stored so many bytes.

@@ -205,9 +205,10 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
 
     let visited: BTreeSet<String> = visits.iter().map(|visit| visit.operation.clone()).collect();
     let missing: Vec<_> = views().difference(&visited).cloned().collect();
-    // Links that are shown once lead to these, signing in with a second factor, and the end of a session; their own tests
-    // open them.
-    let by_other_ways = ["view_invitation", "view_password_link", "view_sign_in_code", "view_unsent_form"];
+    // Links that are shown once lead to these, a participant's pages in a member's browser, signing in with a second factor,
+    // and the end of a session; their own tests open them.
+    let by_other_ways =
+        ["view_in_person_question", "view_invitation", "view_password_link", "view_sign_in_code", "view_unsent_form"];
     assert_eq!(missing, by_other_ways, "pages without a way to them");
     let is_too_much = |visit: &&Visit| visit.waits > WAITS_MAX || visit.bytes > BYTES_MAX;
     let faults: Vec<_> = visits.iter().filter(is_too_much).collect();
