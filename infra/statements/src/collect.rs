@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::text::{clean, masked, shortened};
 
-/// What banks write where there is no reference.
+/// What banks write where there is no reference, beside zeros.
 const NO_REFERENCE: [&str; 5] = ["NOTPROVIDED", "NONREF", "NOREF", "NOT PROVIDED", "KREF+NONREF"];
 
 /// The entries of a file, statement by statement.
@@ -46,7 +46,9 @@ impl Collector {
     /// Adds a reference to an entry, unless it is none or is there already.
     pub fn reference(&self, entry: &mut Entry, kind: ReferenceKind, value: &str) -> Result<(), Problem> {
         let value = self.cleaned(value);
-        if value.is_empty() || NO_REFERENCE.contains(&value.to_ascii_uppercase().as_str()) {
+        let is_none =
+            value.bytes().all(|byte| byte == b'0') || NO_REFERENCE.contains(&value.to_ascii_uppercase().as_str());
+        if is_none {
             return Ok(());
         }
         if value.chars().count() > limits::REFERENCE_CHARS_MAX {

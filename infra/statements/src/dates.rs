@@ -23,6 +23,13 @@ pub(crate) fn iso(text: &str) -> Option<Date> {
     (is_bare && lengths && parts.next().is_none()).then(|| from_digits(year, month, day)).flatten()
 }
 
+/// `260131`.
+pub(crate) fn yymmdd(text: &str) -> Option<Date> {
+    let (year, rest) = text.split_at_checked(2)?;
+    let (month, day) = rest.split_at_checked(2)?;
+    if day.len() == 2 { from_digits(year, month, day) } else { None }
+}
+
 /// A date from three texts of digits. A year of two digits is of this century.
 pub(crate) fn from_digits(year: &str, month: &str, day: &str) -> Option<Date> {
     let are_digits = [year, month, day].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));

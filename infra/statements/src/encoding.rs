@@ -10,10 +10,15 @@ use crate::limits;
 use crate::refusal::{NotText, Refusal};
 use crate::text::quoted;
 
+/// What frames a message on its way and is no part of it: the beginning and end of header, text and transmission (SWIFT), and
+/// the end of a file (DOS).
+const FRAMES: [char; 5] = ['\u{1}', '\u{2}', '\u{3}', '\u{4}', '\u{1a}'];
+
 /// The bytes among which an XML declaration ends.
 const DECLARATION_BYTES_MAX: usize = 256;
 
-/// The text of a file, with `\n` at the end of each line and no other control character but tabs.
+/// The text of a file, with `\n` at the end of each line and no other control character but tabs. Characters that frame a
+/// message are left out where a line begins or ends.
 pub(crate) fn decode(bytes: &[u8]) -> Result<String, Refusal> {
     if bytes.len() > limits::FILE_BYTES_MAX {
         return Err(Refusal::TooLarge);
@@ -37,10 +42,27 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<String, Refusal> {
     };
     let text =
         if decoded.contains('\r') { decoded.replace("\r\n", "\n").replace('\r', "\n") } else { decoded.into_owned() };
+    let text = if text.contains(FRAMES) { unframed(&text) } else { text };
     if let Some(at) = text.find(|letter: char| letter.is_control() && !matches!(letter, '\n' | '\t')) {
         return Err(Refusal::NotText(NotText::Binary { line: line_at(&text, at) }));
     }
     if text.trim().is_empty() { Err(Refusal::Empty) } else { Ok(text) }
+}
+
+/// The lines of a text without what frames a message.
+fn unframed(text: &str) -> String {
+    let unframed = |line: &str| between_messages(line.trim_end_matches(' ').trim_matches(FRAMES));
+    text.split('\n').map(unframed).collect::<Vec<_>>().join("\n")
+}
+
+/// A line on which one message ends and, perhaps after blanks that fill a block, the next one begins.
+fn between_messages(line: &str) -> String {
+    let mut parts = line.split('\u{3}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |line, part| match part.trim_start_matches(' ').strip_prefix('\u{1}') {
+        Some(next) => line + next,
+        None => line + "\u{3}" + part,
+    })
 }
 
 /// The line of a byte of a text, from 1.
@@ -119,6 +141,15 @@ mod tests {
         assert_eq!(decode("Größe;€".as_bytes()), Ok("Größe;€".to_owned()));
         assert_eq!(decode(b"Gr\xf6\xdfe;\x80"), Ok("Größe;€".to_owned()));
         assert_eq!(decode(b"a\r\nb\rc\n"), Ok("a\nb\nc\n".to_owned()));
+    }
+
+    #[test]
+    fn what_frames_a_message_is_no_part_of_it() {
+        assert_eq!(decode(b"\x01\r\n:20:A\r\n-\x03\r\n"), Ok("\n:20:A\n-\n".to_owned()));
+        assert_eq!(decode(b"\x01{4:\r\n-}\x03  \x01{1:\r\n-}\x03  "), Ok("{4:\n-}{1:\n-}".to_owned()));
+        assert_eq!(decode(b":20:A\x03B"), Err(Refusal::NotText(NotText::Binary { line: 1 })));
+        assert_eq!(decode(b"a,b\r\n\x1a"), Ok("a,b\n".to_owned()));
+        assert_eq!(decode(b"a\x01b"), Err(Refusal::NotText(NotText::Binary { line: 1 })));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Bank statements: files that members upload on the receiving side, as entries, and the open movements that an entry may
 //! belong to.
 //!
-//! Bytes in, statements or a clear refusal out: no I/O, no clock, no name of a file. [`read`] recognizes camt.053, camt.054,
-//! MT940, MT942 and CSV by their content. CSV needs a [`Mapping`], for which [`suggest`] says what a file looks like.
+//! Bytes in, statements or a clear refusal out: no I/O, no clock, no name of a file. [`read`] recognizes camt.052,
+//! camt.053, camt.054, MT940, MT942, BAI2, OFX and CSV by their content. CSV needs a [`Mapping`], for which [`suggest`] says what a file looks like.
 //! [`OpenMovements`] finds what an entry may belong to and says why; it accepts nothing.
 //!
 //! Decision: a file is read completely or not at all. Entries that were left out would be payments that nobody sees.
@@ -10,10 +10,13 @@
 //! Decision: the readers are written here. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines, and
 //! no camt.054; the grammar of `mt940` (1.1) has no letter beyond SWIFT's own, which banks don't keep to. Both bring `chrono`,
 //! which `deny.toml` refuses, and `rust_decimal`; `camt053` zip archives too. `swift-mt-message` brings `chrono` and a rule
-//! engine. What is taken from crates is what is hard to get right: XML (`quick-xml`, which needs nothing but `memchr` and
+//! engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`, and `ofx-rs` (0.2), a few months old,
+//! brings `time`, `rust_decimal` and a second `quick-xml`; neither has what banks write beside the standard. What is taken from crates is what is hard to get right: XML (`quick-xml`, which needs nothing but `memchr` and
 //! resolves no entities), CSV (`csv`), encodings (`encoding_rs`), currencies (`iso_currency`), check digits of IBANs
 //! (`iban_validate`), similar names (`strsim`).
 
+mod account;
+mod bai;
 mod balance;
 mod camt;
 mod collect;
@@ -24,12 +27,14 @@ pub mod limits;
 mod matching;
 mod model;
 mod mt;
+mod ofx;
 mod problem;
 mod refusal;
 mod table;
 mod text;
 mod xml;
 
+pub use account::Account;
 pub use currency::Currency;
 pub use matching::{Match, Open, OpenMovements, Place, Reason, Strength};
 pub use model::{Balance, Entry, Format, Position, Reference, ReferenceKind, Side, Statement};
@@ -49,6 +54,8 @@ pub fn read(bytes: &[u8], mapping: Option<&Mapping>) -> Result<Vec<Statement>, R
     match shape(&text) {
         Shape::Xml => camt::read(&text),
         Shape::Mt => mt::read(&text),
+        Shape::Bai => bai::read(&text),
+        Shape::Ofx => ofx::read(&text),
         Shape::Table => table::read(&text, mapping.ok_or(Refusal::MappingNeeded)?).map(|statement| vec![statement]),
         Shape::Other => Err(Refusal::UnknownFormat),
     }
@@ -62,7 +69,7 @@ pub fn suggest(bytes: &[u8]) -> Result<Suggestion, Refusal> {
     let text = encoding::decode(bytes)?;
     match shape(&text) {
         Shape::Table => table::suggest(&text),
-        Shape::Xml | Shape::Mt | Shape::Other => Err(Refusal::UnknownFormat),
+        Shape::Xml | Shape::Mt | Shape::Bai | Shape::Ofx | Shape::Other => Err(Refusal::UnknownFormat),
     }
 }
 
@@ -70,15 +77,21 @@ pub fn suggest(bytes: &[u8]) -> Result<Suggestion, Refusal> {
 enum Shape {
     Xml,
     Mt,
+    Bai,
+    Ofx,
     Table,
     Other,
 }
 
 fn shape(text: &str) -> Shape {
-    if text.trim_start().starts_with('<') {
+    if ofx::is_ofx(text) {
+        Shape::Ofx
+    } else if text.trim_start().starts_with('<') {
         Shape::Xml
     } else if mt::is_mt(text) {
         Shape::Mt
+    } else if bai::is_bai(text) {
+        Shape::Bai
     } else if table::is_table(text) {
         Shape::Table
     } else {

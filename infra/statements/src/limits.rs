@@ -12,8 +12,8 @@ pub const ENTRIES_MAX: usize = 50_000;
 /// Most statements of a file: one for each day of nearly three years.
 pub const STATEMENTS_MAX: usize = 1000;
 
-/// Most lines of an MT940 file, eight for each of [`ENTRIES_MAX`]: the entry and its seven lines of details.
-pub const MT_LINES_MAX: usize = 8 * ENTRIES_MAX;
+/// Most lines of an MT940 or BAI2 file, eight for each of [`ENTRIES_MAX`]: the entry and its seven lines of details.
+pub const LINES_MAX: usize = 8 * ENTRIES_MAX;
 
 /// Most references of an entry; further ones are left out. Only an entry that stands for many payments has more, and one of
 /// their references says nothing about its amount.
@@ -30,10 +30,13 @@ pub const NAME_CHARS_MAX: usize = 200;
 /// ISO 20022 has 140 for a line of remittance information and 500 for additional information.
 pub const TEXT_CHARS_MAX: usize = 1000;
 
+/// The characters at the beginning of a file among which OFX says what it is: its headers have some 300.
+pub const OFX_HEADER_CHARS_MAX: usize = 4096;
+
 /// Deepest nesting of elements. A camt file has about 16 levels.
 pub const XML_DEPTH_MAX: usize = 32;
 
-/// Most elements of an XML file, one for 16 bytes of [`FILE_BYTES_MAX`]. The densest camt entries have 20 bytes for each;
+/// Most elements of an XML or OFX file, one for 16 bytes of [`FILE_BYTES_MAX`]. The densest camt entries have 20 bytes for each;
 /// more elements would only cost memory.
 pub const XML_ELEMENTS_MAX: usize = FILE_BYTES_MAX / 16;
 

@@ -5,11 +5,14 @@ use std::fmt;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+use crate::account::Account;
 use crate::currency::Currency;
 
 /// The format of a file, recognized by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// Bank to customer account report (ISO 20022), of a day that goes on.
+    Camt052,
     /// Bank to customer statement (ISO 20022).
     Camt053,
     /// Bank to customer debit credit notification (ISO 20022).
@@ -18,6 +21,10 @@ pub enum Format {
     Mt940,
     /// Interim transaction report (SWIFT). Its entries are not final, so none is booked.
     Mt942,
+    /// Cash management balance report (Bank Administration Institute, version 2).
+    Bai2,
+    /// Open Financial Exchange, in SGML or XML.
+    Ofx,
     /// Text in columns, read with a [`Mapping`](crate::Mapping).
     Csv,
 }
@@ -25,10 +32,13 @@ pub enum Format {
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            Self::Camt052 => "camt.052",
             Self::Camt053 => "camt.053",
             Self::Camt054 => "camt.054",
             Self::Mt940 => "MT940",
             Self::Mt942 => "MT942",
+            Self::Bai2 => "BAI2",
+            Self::Ofx => "OFX",
             Self::Csv => "CSV",
         })
     }
@@ -39,8 +49,8 @@ impl fmt::Display for Format {
 pub struct Statement {
     /// The format of the file.
     pub format: Format,
-    /// The last four characters of the account number, if the file has it. The whole number is nowhere in the result.
-    pub account_ending: Option<String>,
+    /// The account, if the file names one. Its number is nowhere else in the result.
+    pub account: Option<Account>,
     /// The balance before the entries.
     pub opening: Option<Balance>,
     /// The balance after the entries.
@@ -49,6 +59,14 @@ pub struct Statement {
     pub entries: Vec<Entry>,
     /// Entries of amount 0, which are not among the entries. Banks write them to say something; no money moved.
     pub entries_of_zero: usize,
+}
+
+impl Statement {
+    /// The last four characters of the account number, if the file has it and they are not most of it.
+    #[must_use]
+    pub fn account_ending(&self) -> Option<String> {
+        self.account.as_ref().and_then(Account::ending)
+    }
 }
 
 /// A balance of an account.

@@ -32,10 +32,10 @@ pub enum Refusal {
         line: usize,
     },
     /// It is none of the formats.
-    #[error("is not a bank statement in camt.053, camt.054, MT940, MT942 or CSV with columns")]
+    #[error("is not a bank statement in camt.052, camt.053, camt.054, MT940, MT942, BAI2, OFX or CSV with columns")]
     UnknownFormat,
     /// It is another message.
-    #[error("is {found}, not a bank statement in camt.053, camt.054, MT940 or MT942")]
+    #[error("is {found}, not a bank statement in camt.052, camt.053, camt.054, MT940, MT942, BAI2 or OFX")]
     OtherMessage {
         /// What it says it is.
         found: String,
@@ -69,7 +69,7 @@ pub enum Refusal {
     /// It has no statement.
     #[error("has no statement in it")]
     NoStatement,
-    /// It has more than [`limits::ENTRIES_MAX`], [`limits::STATEMENTS_MAX`] or [`limits::MT_LINES_MAX`].
+    /// It has more than [`limits::ENTRIES_MAX`], [`limits::STATEMENTS_MAX`] or [`limits::LINES_MAX`].
     #[error("has more than {most} {what}. Export a shorter period")]
     TooMany {
         /// What there is too much of.
@@ -93,6 +93,21 @@ pub enum Refusal {
         /// The currency of both.
         currency: Currency,
     },
+    /// The amounts of a part of a BAI2 file don't come to its control total.
+    #[error(
+        "doesn't add up: the amounts of the {part} that begins at line {line} come to {expected}, but its control total is {found}. \
+         Export it again"
+    )]
+    ControlTotal {
+        /// The part: account, group or file.
+        part: &'static str,
+        /// The line at which it begins.
+        line: usize,
+        /// The amounts, in minor units, of whatever currencies.
+        expected: i128,
+        /// The control total.
+        found: i128,
+    },
     /// It is CSV, which is read only with a mapping.
     #[error("is a CSV file. Say which column is which")]
     MappingNeeded,
@@ -107,14 +122,14 @@ pub enum Refusal {
 impl Refusal {
     pub(crate) const TOO_MANY_ENTRIES: Self = Self::TooMany { what: "entries", most: limits::ENTRIES_MAX };
     pub(crate) const TOO_MANY_STATEMENTS: Self = Self::TooMany { what: "statements", most: limits::STATEMENTS_MAX };
-    pub(crate) const TOO_MANY_LINES: Self = Self::TooMany { what: "lines", most: limits::MT_LINES_MAX };
+    pub(crate) const TOO_MANY_LINES: Self = Self::TooMany { what: "lines", most: limits::LINES_MAX };
 }
 
 /// What a file is that is no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
     /// A PDF.
-    #[error("is a PDF. Export the statement as camt.053, MT940 or CSV")]
+    #[error("is a PDF. Export the statement as camt.053, MT940, BAI2, OFX or CSV")]
     Pdf,
     /// A zip archive, which spreadsheets are too.
     #[error("is a zip archive or a spreadsheet. Upload the files in it one by one, or save the spreadsheet as CSV")]

@@ -23,6 +23,8 @@ use crate::wire::enums::text_enum;
 text_enum! {
     /// The format of a statement file.
     pub enum StatementFormat {
+        /// Bank to customer account report (ISO 20022).
+        Camt052 = "camt.052",
         /// Bank to customer statement (ISO 20022).
         Camt053 = "camt.053",
         /// Bank to customer debit credit notification (ISO 20022).
@@ -31,6 +33,10 @@ text_enum! {
         Mt940 = "MT940",
         /// Interim transaction report (SWIFT).
         Mt942 = "MT942",
+        /// Cash management balance report (Bank Administration Institute).
+        Bai2 = "BAI2",
+        /// Open Financial Exchange.
+        Ofx = "OFX",
         /// Text in columns.
         Csv = "CSV",
     }

@@ -19,7 +19,9 @@ use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceF
 use shared::domain::statement::{Statement, StatementFacts, StatementFormat};
 use shared::error::Error;
 use shared::limits;
-use statements::{Entry, Format, Mapping, Reference, ReferenceKind, Refusal, Side, Statement as Read, Suggestion};
+use statements::{
+    Account, Entry, Format, Mapping, Reference, ReferenceKind, Refusal, Side, Statement as Read, Suggestion,
+};
 
 /// Does what takes the processor for a while apart from the request, which others wait beside.
 pub(super) async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
@@ -61,7 +63,7 @@ fn facts_of(read: &[Read], columns: Option<String>) -> StatementFacts {
     let all = numbered(read);
     let days = || all.iter().filter_map(|one| day(one.entry.booked_on.or(one.entry.value_on)));
     let mut endings = BTreeSet::new();
-    endings.extend(read.iter().filter_map(|statement| statement.account_ending.clone()));
+    endings.extend(read.iter().filter_map(Read::account_ending));
     let count = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
     StatementFacts {
         format: read.first().map_or(StatementFormat::Csv, |statement| format(statement.format)),
@@ -76,10 +78,13 @@ fn facts_of(read: &[Read], columns: Option<String>) -> StatementFacts {
 
 fn format(format: Format) -> StatementFormat {
     match format {
+        Format::Camt052 => StatementFormat::Camt052,
         Format::Camt053 => StatementFormat::Camt053,
         Format::Camt054 => StatementFormat::Camt054,
         Format::Mt940 => StatementFormat::Mt940,
         Format::Mt942 => StatementFormat::Mt942,
+        Format::Bai2 => StatementFormat::Bai2,
+        Format::Ofx => StatementFormat::Ofx,
         Format::Csv => StatementFormat::Csv,
     }
 }
@@ -95,15 +100,14 @@ pub(super) struct Numbered<'a> {
     /// Which of the file's entries, from 1.
     pub number: u32,
     pub entry: &'a Entry,
-    /// The last characters of its account.
-    account: Option<&'a str>,
+    /// Its account.
+    pub account: Option<&'a Account>,
 }
 
 /// The entries of a file in their order.
 pub(super) fn numbered(read: &[Read]) -> Vec<Numbered<'_>> {
-    let entries = read
-        .iter()
-        .flat_map(|statement| statement.entries.iter().map(|entry| (entry, statement.account_ending.as_deref())));
+    let entries =
+        read.iter().flat_map(|statement| statement.entries.iter().map(|entry| (entry, statement.account.as_ref())));
     (1..).zip(entries).map(|(number, (entry, account))| Numbered { number, entry, account }).collect()
 }
 
@@ -157,7 +161,7 @@ fn fingerprint_of(all: &[Numbered<'_>], one: Numbered<'_>) -> String {
 fn said(Numbered { entry, account, .. }: Numbered<'_>) -> Vec<String> {
     let date = |date: Option<String>| date.unwrap_or_default();
     let mut said = vec![
-        account.unwrap_or_default().to_owned(),
+        account.and_then(Account::ending).unwrap_or_default(),
         format!("{:?} {} {}", entry.side, entry.is_reversal, entry.is_booked),
         entry.amount_minor.to_string(),
         entry.currency.code().to_owned(),

@@ -1,15 +1,19 @@
-//! camt.053 and camt.054 (ISO 20022), the statements and notifications of banks in XML.
+//! camt.052, camt.053 and camt.054 (ISO 20022), the reports, statements and notifications of banks in XML.
 //!
 //! Versions 02 to 13 are told apart by nothing but the namespace, and so are later ones: what is read here moved twice (status
 //! and parties in version 08, amounts of transactions in 03), and both places are looked at.
 //!
 //! Decision: opening balance and booked entries have to lead to the closing balance here too, where a statement has both and
 //! is not one page of several: a side or an amount that was misread shows at once.
+//!
+//! Decision: of a camt.052, the report of a day that goes on, what the bank says it booked counts as booked. An MT942 can't say
+//! so ([`super::mt`]).
 
 mod entry;
 
 use jiff::civil::Date;
 
+use crate::account::Account;
 use crate::balance;
 use crate::collect::Collector;
 use crate::currency::{Currency, minor_units};
@@ -18,22 +22,34 @@ use crate::limits;
 use crate::model::{Balance, Format, Side, Statement};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::text::{account_ending, quoted};
+use crate::text::quoted;
 use crate::xml::{self, Element};
+
+/// A message that is read.
+struct Message {
+    /// What its namespace contains.
+    namespace: &'static str,
+    format: Format,
+    /// The element that has the statements.
+    body: &'static str,
+    /// The element that is one.
+    part: &'static str,
+}
+
+const MESSAGES: [Message; 3] = [
+    Message { namespace: ":camt.052.001.", format: Format::Camt052, body: "BkToCstmrAcctRpt", part: "Rpt" },
+    Message { namespace: ":camt.053.001.", format: Format::Camt053, body: "BkToCstmrStmt", part: "Stmt" },
+    Message { namespace: ":camt.054.001.", format: Format::Camt054, body: "BkToCstmrDbtCdtNtfctn", part: "Ntfctn" },
+];
 
 /// Reads a file.
 pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     let document = xml::parse(text)?;
-    let message =
-        ["camt.053", "camt.054"].into_iter().find(|name| document.namespace.contains(&format!(":{name}.001.")));
-    let (format, body, part) = match message {
-        Some("camt.053") => (Format::Camt053, "BkToCstmrStmt", "Stmt"),
-        Some(_) => (Format::Camt054, "BkToCstmrDbtCdtNtfctn", "Ntfctn"),
-        None => {
-            let namespace = document.namespace.rsplit([':', '/']).next().unwrap_or_default();
-            let found = if namespace.is_empty() { format!("<{}>", document.name) } else { namespace.to_owned() };
-            return Err(Refusal::OtherMessage { found: quoted(&found) });
-        }
+    let message = MESSAGES.iter().find(|message| document.namespace.contains(message.namespace));
+    let Some(&Message { format, body, part, .. }) = message else {
+        let namespace = document.namespace.rsplit([':', '/']).next().unwrap_or_default();
+        let found = if namespace.is_empty() { format!("<{}>", document.name) } else { namespace.to_owned() };
+        return Err(Refusal::OtherMessage { found: quoted(&found) });
     };
     let root = Element { name: "Document", line: 1, currency: None, text: String::new(), children: document.children };
     if document.name != root.name {
@@ -63,8 +79,15 @@ fn statement(element: &Element, format: Format, collector: &mut Collector) -> Re
     if format == Format::Camt053 && is_whole(element)? {
         balance::check(element.line, opening, closing, &entries)?;
     }
-    let account_ending = number.and_then(account_ending);
-    Ok(Statement { format, account_ending, opening, closing, entries, entries_of_zero })
+    Ok(Statement { format, account: account(element, number), opening, closing, entries, entries_of_zero })
+}
+
+/// The account of a statement, with its bank: of `BIC` up to version 03, of `BICFI` from then on, and of the clearing system.
+fn account(element: &Element, number: Option<&str>) -> Option<Account> {
+    let account = Account::new(number?)?;
+    let bank = element.first(&["Acct", "Svcr", "FinInstnId"]);
+    let code = |path: &[&'static str]| bank.and_then(|bank| bank.first(path)).map_or("", Element::value);
+    Some(account.at_bank(code(&["BICFI"])).at_bank(code(&["BIC"])).at_bank(code(&["ClrSysMmbId", "MmbId"])))
 }
 
 /// Whether a statement is not one page of several.

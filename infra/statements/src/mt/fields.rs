@@ -51,7 +51,7 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
     let mut messages: Vec<Message<'_>> = Vec::new();
     let (mut is_inside, mut headers) = (false, 0);
     for (number, line) in (1..).zip(text.lines()) {
-        if number > limits::MT_LINES_MAX {
+        if number > limits::LINES_MAX {
             return Err(Refusal::TOO_MANY_LINES);
         }
         let is_end = line.trim_end() == "-" || line.starts_with("-}");

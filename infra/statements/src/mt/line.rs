@@ -1,4 +1,7 @@
 //! `:61:`, the line of an entry: `6!n[4!n]2a[1!a]15d1!a3!c16x[//16x]` and a line of details.
+//!
+//! Decision: four things that banks write otherwise are read, since each has one meaning only: blanks where the entry date may
+//! stand, an amount without its comma (a whole number), a type that begins with `M`, and one of digits.
 
 use crate::collect::Collector;
 use crate::currency::{Currency, minor_units};
@@ -31,14 +34,14 @@ pub(super) fn read(line: usize, value: &str, currency: Currency, collector: &Col
     let malformed = |expected| Problem::Malformed { value: quoted(value), expected };
     let (day, rest) =
         value.split_at_checked(6).ok_or(malformed("an entry such as 2601310131C1250,50NTRFREF//BANKREF"))?;
-    let value_on = yymmdd(day).ok_or_else(|| Problem::NotADate { value: quoted(day), example: "260131" })?;
+    let value_on = dates::yymmdd(day).ok_or_else(|| Problem::NotADate { value: quoted(day), example: "260131" })?;
     let (booked_on, rest) = match rest.split_at_checked(4) {
         Some((booked, rest)) if booked.bytes().all(|byte| byte.is_ascii_digit()) => {
             let (month, day) = booked.split_at_checked(2).unwrap_or_default();
             let date = dates::near(value_on, month, day);
             (date.ok_or_else(|| Problem::NotADate { value: quoted(booked), example: "0131" })?, rest)
         }
-        _ => (value_on, rest),
+        _ => (value_on, rest.trim_start_matches(' ')),
     };
     let found = MARKS.into_iter().find_map(|(mark, side, kind)| Some((side, kind, rest.strip_prefix(mark)?)));
     let (side, kind, rest) = found.ok_or_else(|| {
@@ -49,14 +52,10 @@ pub(super) fn read(line: usize, value: &str, currency: Currency, collector: &Col
     let rest = rest.strip_prefix(|letter: char| letter.is_ascii_uppercase()).unwrap_or(rest);
     let length = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b',').count();
     let (amount, rest) = rest.split_at_checked(length).unwrap_or_default();
-    if !amount.contains(',') {
-        return Err(Problem::NotAnAmount { value: quoted(amount), mark: ',' });
-    }
     let mut entry = Entry::new(Position::Line(line), side, minor_units(amount, ',', currency)?, currency);
     (entry.value_on, entry.booked_on) = (Some(value_on), Some(booked_on));
     entry.is_booked = kind != Kind::Expected;
-    let code = rest.get(1..4).filter(|_| rest.starts_with(['N', 'S', 'F']));
-    let code = code.ok_or_else(|| malformed("an entry with a type such as NTRF after its amount"))?;
+    let code = code(rest).ok_or_else(|| malformed("an entry with a type such as NTRF after its amount"))?;
     entry.is_reversal = kind == Kind::Reversal || code == RETURNED_ITEM;
     let references = rest.get(4..).unwrap_or_default();
     let (own, bank) = references.split_once("//").unwrap_or((references, ""));
@@ -66,11 +65,11 @@ pub(super) fn read(line: usize, value: &str, currency: Currency, collector: &Col
     Ok(entry)
 }
 
-/// A date of six digits.
-pub(super) fn yymmdd(text: &str) -> Option<jiff::civil::Date> {
-    let (year, rest) = text.split_at_checked(2)?;
-    let (month, day) = rest.split_at_checked(2)?;
-    if day.len() == 2 { dates::from_digits(year, month, day) } else { None }
+/// The code of the type with which a text begins: SWIFT's letters `N`, `S` and `F` before it, or `M`, which some banks write.
+fn code(text: &str) -> Option<&str> {
+    let code = text.get(1..4)?;
+    let is_plain = code.bytes().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit());
+    (text.starts_with(['N', 'S', 'F']) || text.starts_with('M') && is_plain).then_some(code)
 }
 
 #[cfg(test)]
@@ -127,6 +126,21 @@ mod tests {
     }
 
     #[test]
+    fn what_banks_write_otherwise_has_one_meaning() {
+        for value in [
+            "260131    C50,00NTRFNONREF//B1",
+            "260131C50NTRFNONREF//B1",
+            "260131C50,00MCI0NONREF//B1",
+            "2601310131CR50N527NONREF//B1",
+        ] {
+            let read = entry(value).unwrap();
+            assert_eq!((read.side, read.amount_minor, read.is_booked), (Side::Credit, 5_000, true), "{value}");
+            assert_eq!((read.value_on, read.booked_on), (Some(date(2026, 1, 31)), Some(date(2026, 1, 31))), "{value}");
+            assert_eq!(references(&read), [(ReferenceKind::BankReference, "B1")], "{value}");
+        }
+    }
+
+    #[test]
     fn broken_lines_are_refused() {
         for value in [
             "",
@@ -136,7 +150,10 @@ mod tests {
             "260131X1,NTRFA",
             "260131R1,NTRFA",
             "2601311,NTRFA",
-            "260131C1NTRFA",
+            "260131CNTRFA",
+            "2601 31C1,NTRFA",
+            "260131C1,MTR",
+            "260131C1,MtrfA",
             "260131C1.50NTRFA",
             "260131C,NTRFA",
             "260131C1,505NTRFA",

@@ -10,13 +10,15 @@ mod line;
 
 pub(crate) use fields::is_mt;
 
+use crate::account::Account;
 use crate::balance;
 use crate::collect::Collector;
 use crate::currency::{Currency, minor_units};
+use crate::dates;
 use crate::model::{Balance, Entry, Format, Side, Statement};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::text::{account_ending, quoted};
+use crate::text::quoted;
 
 use fields::{Field, Message};
 
@@ -37,8 +39,8 @@ fn statement(message: &Message<'_>, collector: &mut Collector) -> Result<Stateme
         (None, Some(floor)) => (Format::Mt942, currency_of(floor)?, None),
         (None, None) => return Err(missing(message.line, ":60F:")),
     };
-    let account = one(message, &["25", "25P"], ":25:")?.map(|field| account_number(field.value()));
-    collector.begin(account);
+    let account = one(message, &["25", "25P"], ":25:")?.map(Named::of);
+    collector.begin(account.as_ref().map(|account| account.number));
     let closing_field = one(message, &["62F", "62M"], ":62F:")?;
     let closing = closing_field.map(|field| balance_of(field, ":62F:")).transpose()?;
     if let (Some(field), Some(closing)) = (closing_field, closing)
@@ -53,8 +55,14 @@ fn statement(message: &Message<'_>, collector: &mut Collector) -> Result<Stateme
     read_entries(message, format, currency, collector)?;
     let (entries, entries_of_zero) = collector.take();
     balance::check(message.line, opening, closing, &entries)?;
-    let account_ending = account.and_then(account_ending);
-    Ok(Statement { format, account_ending, opening, closing, entries, entries_of_zero })
+    Ok(Statement {
+        format,
+        account: account.as_ref().and_then(Named::account),
+        opening,
+        closing,
+        entries,
+        entries_of_zero,
+    })
 }
 
 /// The entries, which stand between the two balances.
@@ -118,7 +126,7 @@ fn balance_of(field: &Field<'_>, name: &'static str) -> Result<Balance, Refusal>
         let (mark, rest) = value.split_at_checked(1).ok_or_else(malformed)?;
         let (day, rest) = rest.split_at_checked(6).ok_or_else(malformed)?;
         let (code, amount) = rest.split_at_checked(3).ok_or_else(malformed)?;
-        let on = line::yymmdd(day).ok_or_else(|| Problem::NotADate { value: quoted(day), example: "260131" })?;
+        let on = dates::yymmdd(day).ok_or_else(|| Problem::NotADate { value: quoted(day), example: "260131" })?;
         let currency = Currency::parse(code).ok_or_else(|| Problem::NotACurrency { value: quoted(code) })?;
         let amount = minor_units(amount, ',', currency)?;
         let side = match mark {
@@ -139,19 +147,47 @@ fn currency_of(floor: &Field<'_>) -> Result<Currency, Refusal> {
     Currency::parse(code).ok_or(Refusal::Field { line: floor.line, field: ":34F:", problem })
 }
 
-/// The account number of `:25:`: without the bank before its slash, and without a currency after its digits.
-fn account_number(value: &str) -> &str {
-    let number = value.rsplit('/').next().unwrap_or(value).trim();
+/// The account of `:25:`: a number, or the bank's code, a slash and the number. A currency may follow the digits, also after
+/// a slash of its own. The second line of `:25P:` is the BIC of the bank.
+struct Named<'a> {
+    number: &'a str,
+    bank: &'a str,
+    bic: &'a str,
+}
+
+impl<'a> Named<'a> {
+    fn of(field: &'a Field<'a>) -> Self {
+        let value = field.value();
+        let value = match value.rsplit_once('/') {
+            Some((before, code)) if is_currency(code) => before,
+            _ => value,
+        };
+        let (bank, number) = value.rsplit_once('/').unwrap_or(("", value));
+        let bic = field.lines.get(1).filter(|_| field.tag == "25P").map_or("", |line| line.trim());
+        Self { number: without_currency(number.trim()), bank, bic }
+    }
+
+    fn account(&self) -> Option<Account> {
+        Account::new(self.number).map(|account| account.at_bank(self.bank).at_bank(self.bic))
+    }
+}
+
+/// A number without a currency after its digits.
+fn without_currency(number: &str) -> &str {
     let split = number.len().checked_sub(3).and_then(|at| number.split_at_checked(at));
     match split {
         Some((digits, code))
-            if Currency::parse(code).is_some()
-                && digits.ends_with(|last: char| last == ' ' || last.is_ascii_digit()) =>
+            if is_currency(code) && digits.ends_with(|last: char| last == ' ' || last.is_ascii_digit()) =>
         {
             digits.trim_end()
         }
         _ => number,
     }
+}
+
+/// Whether a text is a currency and nothing else.
+fn is_currency(code: &str) -> bool {
+    code.len() == 3 && Currency::parse(code).is_some()
 }
 
 fn missing(line: usize, field: &'static str) -> Refusal {

@@ -80,7 +80,7 @@ pub(crate) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Refusal> 
     }
     let (entries, entries_of_zero) = collector.take();
     let format = Format::Csv;
-    Ok(Statement { format, account_ending: None, opening: None, closing: None, entries, entries_of_zero })
+    Ok(Statement { format, account: None, opening: None, closing: None, entries, entries_of_zero })
 }
 
 /// A text whose last line ends too.

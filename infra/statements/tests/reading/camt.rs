@@ -39,7 +39,7 @@ const OLD_ENTRY: &str = r#"<Ntry><NtryRef>4</NtryRef><Amt Ccy="EUR">750000.00</A
 fn an_entry_of_the_oldest_version_has_all_its_parts() {
     let content = [&balance("PRCD", "10.50", "DBIT"), &balance("CLBD", "749989.50", "CRDT"), OLD_ENTRY].concat();
     let statement = one(&camt("camt.053.001.02", "BkToCstmrStmt", "Stmt", &content), None);
-    assert_eq!((statement.format, statement.account_ending.as_deref()), (Format::Camt053, Some("3000")));
+    assert_eq!((statement.format, statement.account_ending().as_deref()), (Format::Camt053, Some("3000")));
     assert_eq!(statement.opening.map(|balance| balance.amount_minor), Some(-1_050));
     assert_eq!(statement.closing.and_then(|balance| balance.on), Some(date(2026, 1, 30)));
     let [entry] = statement.entries.as_slice() else { panic!("one entry") };

@@ -13,7 +13,12 @@ fn samples() -> Vec<Vec<u8>> {
     let mt = "{1:F01X}{4:\n:20:X\n:25:1/2\n:28C:1\n:60F:C260101EUR0,\n:61:2512310101CR1,5NTRFR//B\nmore\n\
               :86:166?00X?20EREF+E?21SVWZ+text?32Ada\n:62F:C260101EUR1,5\n-}";
     let csv = "2026-01-30,1.50\n2026-01-31,\"-2\"\n";
-    [camt::camt("camt.053.001.08", "BkToCstmrStmt", "Stmt", entry).as_str(), mt, csv]
+    let bai = "01,122099999,1,260302,0800,1,,,2/\n02,1,122099999,1,260302,2359,USD,2/\n03,12345678,USD,010,10000,,,015,15000,,/\n\
+               16,195,5000,D,1,0,5000,B1,RENT/\n88,ORG NAME A/\n49,30000,4/\n98,30000,1,6/\n99,30000,1,8/\n";
+    let ofx = "OFXHEADER:100\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>USD<BANKACCTFROM><BANKID>1<ACCTID>12345678</BANKACCTFROM>\
+               <BANKTRANLIST><STMTTRN><TRNTYPE>CREDIT<DTPOSTED>20260302<TRNAMT>5.00<FITID>B1<NAME>A &amp; B<MEMO>x</STMTTRN></BANKTRANLIST>\
+               <LEDGERBAL><BALAMT>1<DTASOF>20260302</LEDGERBAL></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>";
+    [camt::camt("camt.053.001.08", "BkToCstmrStmt", "Stmt", entry).as_str(), mt, csv, bai, ofx]
         .map(|text| text.as_bytes().to_vec())
         .into()
 }
@@ -46,11 +51,13 @@ proptest! {
         survive(text.as_bytes(), &table::bare());
         survive(format!(":20:X\n:25:1\n:60F:C260101EUR1,\n:61:{text}\n:86:{text}\n:62F:C260101EUR1,\n").as_bytes(), &table::bare());
         survive(format!("2026-01-30,{text}\n").as_bytes(), &table::bare());
+        survive(format!("01,1,2,260302,0800,1,,,2/\n02,1,2,1,260302,,,/\n03,1,,{text}\n16,195,{text}\n49,,/\n98,,,/\n99,,,/").as_bytes(), &table::bare());
+        survive(format!("<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><STMTTRN>{text}<MEMO>{text}</STMTTRN></OFX>").as_bytes(), &table::bare());
     }
 
     #[test]
     fn spoiled_files_are_survived(
-        which in 0..3_usize,
+        which in 0..5_usize,
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, any::<u8>()), 1..6),
     ) {
         let mut bytes = samples().swap_remove(which);
@@ -70,7 +77,7 @@ proptest! {
 #[test]
 fn binary_files_are_named() {
     for (bytes, expected) in [
-        (b"%PDF-1.7\n".as_slice(), "The file is a PDF. Export the statement as camt.053, MT940 or CSV."),
+        (b"%PDF-1.7\n".as_slice(), "The file is a PDF. Export the statement as camt.053, MT940, BAI2, OFX or CSV."),
         (b"PK\x03\x04rest", "The file is a zip archive or a spreadsheet."),
         (b"", "The file is empty."),
         (b":20:X\x00", "The file is not text: line 1 has characters that no statement has."),

@@ -27,6 +27,16 @@ fn mt940(count: usize) -> String {
     text + &format!(":62F:C260131EUR{},{:02}\n-\n", cents / 100, cents % 100)
 }
 
+fn bai2(count: usize) -> String {
+    let head = "01,1,2,260131,0800,1,,,2/\n02,1,2,1,260131,,EUR,2/\n03,123456789,,010,0,,/\n";
+    let mut text = head.to_owned();
+    for at in 0..count {
+        writeln!(text, "16,195,150,Z,B{at},INV-{at},Deposit for INV-{at}/").unwrap();
+    }
+    let sum = count * 150;
+    text + &format!("49,{sum},/\n98,{sum},1,/\n99,{sum},1,/\n")
+}
+
 fn csv(count: usize) -> String {
     let mut text = String::new();
     for at in 0..count {
@@ -50,7 +60,7 @@ fn batch(count: usize) -> String {
 #[test]
 fn as_many_entries_as_may_be_are_read_and_no_more() {
     let most = limits::ENTRIES_MAX;
-    for (name, write) in [("MT940", mt940 as fn(usize) -> String), ("CSV", csv), ("camt.053", batch)] {
+    for (name, write) in [("MT940", mt940 as fn(usize) -> String), ("BAI2", bai2), ("CSV", csv), ("camt.053", batch)] {
         let mapping = Mapping { text: vec![statements::Column::Numbered(4)], ..table::bare() };
         let text = write(most);
         assert!(text.len() <= limits::FILE_BYTES_MAX, "{name}: {}", text.len());
@@ -102,12 +112,20 @@ fn what_would_grow_by_the_square_does_not() {
         ("quotes", long("", "\"")),
         ("delimiters", long("", ";")),
         ("rows", long("", "a,b\n")),
+        ("records", long("01,1,2,260302,0800,1,,,2/\n02,1,2,1,260302,,,/\n03,1,/\n", "16,195,1/\n")),
+        ("summaries", long("01,1,2,260302,0800,1,,,2/\n02,1,2,1,260302,,,/\n03,1,", ",010,1,,D,1,1,1")),
+        ("values", long("<OFX><STMTTRN>", "<NAME>a")),
+        ("tags", long("<OFX>", "<")),
+        ("aggregates", long("<OFX>", "<a>")),
+        ("ampersands", long("<OFX><NAME>", "&")),
+        ("literals", long("<OFX><NAME>", "<![CDATA[")),
+        ("comments", long("<OFX><NAME>", "<!--")),
     ] {
         let is_statement = text.starts_with(open);
         if is_statement {
             text.push_str("\n:62F:C260101EUR1,\n");
         }
-        let is_too_long = text.lines().count() > limits::MT_LINES_MAX;
+        let is_too_long = text.lines().count() > limits::LINES_MAX;
         let read = read(name, &text, Some(&table::bare()));
         assert!(!is_statement || read.is_err() == is_too_long, "{name}");
         let start = Instant::now();

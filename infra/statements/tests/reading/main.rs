@@ -7,11 +7,14 @@
     reason = "a test that meets what it did not expect fails there and then"
 )]
 
+mod bai;
 mod camt;
+mod files;
 mod hostile;
 mod large;
 mod matching;
 mod mt;
+mod ofx;
 mod round_trip;
 mod table;
 

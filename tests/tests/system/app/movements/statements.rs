@@ -381,7 +381,11 @@ async fn a_file_is_read_completely_or_refused_with_the_reason() {
         ("a.xml", whole.replace("1.00<", "&bomb;<").into_bytes(), "means nothing in a bank statement"),
         ("a.xml", whole.replace("UTF-8", "IBM037").into_bytes(), "Statement is in the encoding"),
         ("a.sta", off.into(), "Statement doesn’t add up"),
-        ("a.pdf", b"%PDF-1.7 x".to_vec(), "Statement is a PDF. Export the statement as camt.053, MT940 or CSV"),
+        (
+            "a.pdf",
+            b"%PDF-1.7 x".to_vec(),
+            "Statement is a PDF. Export the statement as camt.053, MT940, BAI2, OFX or CSV",
+        ),
         ("a.txt", b"Dear Sir or Madam".to_vec(), "Statement is not a bank statement"),
         ("a.xml", Vec::new(), "Statement is empty"),
         ("DE89370400440532013000.xml", whole.clone().into(), "has a name with an account or card number"),

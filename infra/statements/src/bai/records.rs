@@ -1,0 +1,106 @@
+//! Records of BAI2: lines that begin with a code, and the lines that continue them.
+
+use crate::limits;
+use crate::problem::Problem;
+use crate::refusal::Refusal;
+use crate::text::quoted;
+
+/// The codes of records.
+const CODES: [&str; 7] = ["01", "02", "03", "16", "49", "98", "99"];
+/// The code of a line that continues a record.
+const CONTINUED: &str = "88";
+
+/// A record.
+#[derive(Debug)]
+pub(super) struct Record<'a> {
+    /// Its code.
+    pub code: &'static str,
+    /// The line at which it begins, from 1.
+    pub line: usize,
+    /// Its lines after the code, without the slash that ends them: at least one.
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Record<'a> {
+    /// Its fields.
+    pub fn fields(&self) -> Fields<'a, '_> {
+        Fields { rest: None, lines: self.lines.iter() }
+    }
+
+    /// The error that a problem with a field of it is.
+    pub fn refused(&self, field: &'static str, problem: Problem) -> Refusal {
+        Refusal::Field { line: self.line, field, problem }
+    }
+}
+
+/// The records of a file.
+pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Refusal> {
+    let mut records: Vec<Record<'_>> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        if number > limits::LINES_MAX {
+            return Err(Refusal::TOO_MANY_LINES);
+        }
+        let line = line.trim();
+        if line.is_empty() {
+            continue;
+        }
+        let (code, rest) = coded(line).unwrap_or(("", line));
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        let known = CODES.into_iter().find(|known| *known == code);
+        match (known, records.last_mut()) {
+            (Some(code), _) => records.push(Record { code, line: number, lines: vec![rest] }),
+            // The text of a transaction may go on without a code.
+            (None, Some(last)) if code == CONTINUED || code.is_empty() && last.code == "16" => last.lines.push(rest),
+            (None, _) => {
+                let expected = "a record of BAI2 such as 16,195,125050,Z,BANKREF,OWNREF,TEXT/";
+                let problem = Problem::Malformed { value: quoted(line), expected };
+                return Err(Refusal::Field { line: number, field: "The line", problem });
+            }
+        }
+    }
+    Ok(records)
+}
+
+/// The code of a line, and what follows its comma.
+fn coded(line: &str) -> Option<(&str, &str)> {
+    let (code, rest) = line.split_at_checked(2)?;
+    let rest = rest.strip_prefix(',').or_else(|| (rest == "/").then_some(rest))?;
+    code.bytes().all(|byte| byte.is_ascii_digit()).then_some((code, rest))
+}
+
+/// The fields of a record, which commas separate and which go on in the lines that continue it.
+#[derive(Debug)]
+pub(super) struct Fields<'a, 'r> {
+    /// What is left of the current line. None once its last field is taken.
+    rest: Option<&'a str>,
+    lines: std::slice::Iter<'r, &'a str>,
+}
+
+impl<'a> Fields<'a, '_> {
+    /// The next field of the current line, without blanks around it.
+    pub fn next_of_line(&mut self) -> Option<&'a str> {
+        let (field, rest) = match self.rest?.split_once(',') {
+            Some((field, rest)) => (field, Some(rest)),
+            None => (self.rest?, None),
+        };
+        self.rest = rest;
+        Some(field.trim())
+    }
+
+    /// All that is left, as a text with its commas.
+    pub fn text(self) -> String {
+        let rest = self.rest.into_iter().chain(self.lines.copied());
+        rest.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl<'a> Iterator for Fields<'a, '_> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        if self.rest.is_none() {
+            self.rest = Some(self.lines.next()?);
+        }
+        self.next_of_line()
+    }
+}

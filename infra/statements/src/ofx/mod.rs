@@ -1,0 +1,151 @@
+//! OFX (Open Financial Exchange), versions 1 (SGML) and 2 (XML): what banks in the United States offer as a download, also for
+//! programs by the names of QFX and QBO.
+//!
+//! Decision: the sign of an amount says its side. A type that contradicts it (`DEBIT` with a plus, `CREDIT` with a minus) takes an
+//! earlier entry back, and so does what corrects one (`CORRECTFITID`): neither proves an arrival.
+//!
+//! Decision: the bank's id of a transaction (`FITID`) is its reference: what the bank made. Of dates, the day counts as written.
+//!
+//! Decision: only bank accounts are read. A credit on a credit card or in an investment account is no arrival, and a file that has
+//! one beside bank accounts is refused as a whole.
+
+mod tree;
+
+use jiff::civil::Date;
+
+use crate::account::Account;
+use crate::collect::Collector;
+use crate::currency::{Currency, minor_units};
+use crate::dates;
+use crate::limits;
+use crate::model::{Balance, Entry, Format, Position, ReferenceKind, Side, Statement};
+use crate::problem::Problem;
+use crate::refusal::Refusal;
+use crate::text::quoted;
+use crate::xml::Element;
+
+/// The references of a transaction, and what they are.
+const REFERENCES: [(&str, ReferenceKind); 4] = [
+    ("FITID", ReferenceKind::BankReference),
+    ("SRVRTID", ReferenceKind::BankReference),
+    ("CHECKNUM", ReferenceKind::CheckNumber),
+    ("REFNUM", ReferenceKind::Other),
+];
+/// The messages of accounts that are not read, and what they are of.
+const OTHERS: [(&str, &str); 2] = [
+    ("CREDITCARDMSGSRSV1", "an OFX file of a credit card"),
+    ("INVSTMTMSGSRSV1", "an OFX file of an investment account"),
+];
+
+/// Whether a text is such a file: by its header, or by its root.
+pub(crate) fn is_ofx(text: &str) -> bool {
+    text.trim_start().starts_with("OFXHEADER") || tree::start(text).is_some()
+}
+
+/// Reads a file.
+pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
+    let start = tree::start(text).ok_or(Refusal::CutOff { line: 1, missing: "root (<OFX>)" })?;
+    let root = tree::parse(text, start)?;
+    for (name, found) in OTHERS {
+        if root.all(name).next().is_some() {
+            return Err(Refusal::OtherMessage { found: found.to_owned() });
+        }
+    }
+    let mut collector = Collector::default();
+    let mut statements = Vec::new();
+    let responses = root.all("BANKMSGSRSV1").flat_map(|messages| messages.all("STMTTRNRS"));
+    for element in responses.flat_map(|response| response.all("STMTRS")) {
+        if statements.len() == limits::STATEMENTS_MAX {
+            return Err(Refusal::TOO_MANY_STATEMENTS);
+        }
+        statements.push(statement(element, &mut collector)?);
+    }
+    if statements.is_empty() { Err(Refusal::NoStatement) } else { Ok(statements) }
+}
+
+fn statement(element: &Element, collector: &mut Collector) -> Result<Statement, Refusal> {
+    let currency = currency(element.needed("CURDEF")?)?;
+    let from = element.needed("BANKACCTFROM")?;
+    let number = from.needed("ACCTID")?.value();
+    let bank = from.one("BANKID")?.map_or("", Element::value);
+    collector.begin(Some(number));
+    for (list, entry, is_booked) in [("BANKTRANLIST", "STMTTRN", true), ("BANKTRANLISTP", "STMTTRNP", false)] {
+        for element in element.all(list).flat_map(|list| list.all(entry)) {
+            collector.add(transaction(element, currency, is_booked, collector)?)?;
+        }
+    }
+    let closing = element.one("LEDGERBAL")?.map(|balance| balance_of(balance, currency)).transpose()?;
+    let (entries, entries_of_zero) = collector.take();
+    let account = Account::new(number).map(|account| account.at_bank(bank));
+    Ok(Statement { format: Format::Ofx, account, opening: None, closing, entries, entries_of_zero })
+}
+
+fn transaction(
+    element: &Element,
+    currency: Currency,
+    is_booked: bool,
+    collector: &Collector,
+) -> Result<Entry, Refusal> {
+    // Its own currency, if it has one. What `ORIGCURRENCY` names was exchanged already.
+    let own = element.one("CURRENCY")?.map(|own| own.needed("CURSYM")).transpose()?;
+    let currency = own.map_or(Ok(currency), self::currency)?;
+    let (side, minor) = amount(element.needed("TRNAMT")?, currency)?;
+    let kind = element.needed("TRNTYPE")?.value();
+    let mut entry = Entry::new(Position::Line(element.line), side, minor, currency);
+    entry.is_booked = is_booked && kind != "HOLD";
+    entry.is_reversal = matches!((kind, side), ("DEBIT", Side::Credit) | ("CREDIT", Side::Debit))
+        || element.all("CORRECTFITID").next().is_some();
+    let posted = if is_booked { "DTPOSTED" } else { "DTTRAN" };
+    entry.booked_on = Some(day(element.needed(posted)?)?);
+    entry.value_on = element.one("DTAVAIL")?.map(day).transpose()?;
+    for (name, kind) in REFERENCES {
+        if let Some(value) = element.one(name)? {
+            collector.reference(&mut entry, kind, value.value()).map_err(|problem| value.refused(problem))?;
+        }
+    }
+    let payee = element.one("PAYEE")?.and_then(|payee| payee.first(&["NAME"]));
+    for name in [element.one("EXTDNAME")?, element.one("NAME")?, payee].into_iter().flatten() {
+        collector.counterparty(&mut entry, name.value());
+    }
+    if let Some(memo) = element.one("MEMO")? {
+        collector.text(&mut entry, memo.value());
+    }
+    Ok(entry)
+}
+
+fn balance_of(element: &Element, currency: Currency) -> Result<Balance, Refusal> {
+    let (side, amount) = amount(element.needed("BALAMT")?, currency)?;
+    let amount_minor = if side == Side::Credit { amount } else { -amount };
+    Ok(Balance { amount_minor, currency, on: element.one("DTASOF")?.map(day).transpose()? })
+}
+
+/// An amount with its sign. The decimal mark is a point or a comma.
+fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal> {
+    let value = element.value();
+    let (side, number) = match value.strip_prefix('-') {
+        Some(number) => (Side::Debit, number),
+        None => (Side::Credit, value.strip_prefix('+').unwrap_or(value)),
+    };
+    let mark = if number.contains(',') { ',' } else { '.' };
+    let minor = minor_units(number, mark, currency).map_err(|problem| element.refused(problem))?;
+    Ok((side, minor))
+}
+
+fn currency(element: &Element) -> Result<Currency, Refusal> {
+    let code = element.value();
+    Currency::parse(code).ok_or_else(|| element.refused(Problem::NotACurrency { value: quoted(code) }))
+}
+
+/// A day such as `20260131`, perhaps with a time and a zone: `20260131120000.000[-5:EST]`.
+fn day(element: &Element) -> Result<Date, Refusal> {
+    let value = element.value();
+    let read = || {
+        let (day, rest) = value.split_at_checked(8)?;
+        let (year, day) = day.split_at_checked(4)?;
+        let (month, day) = day.split_at_checked(2)?;
+        let time = rest.split_once('[').map_or(rest, |(time, _)| time).trim();
+        let is_time = time.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        is_time.then(|| dates::from_digits(year, month, day)).flatten()
+    };
+    read().ok_or_else(|| element.refused(Problem::NotADate { value: quoted(value), example: "20260131" }))
+}

@@ -1,0 +1,293 @@
+//! OFX as a tree of the elements that statements are read from: SGML, whose values need no end tag, and XML alike.
+//!
+//! Decision: one reader for both. Files that say they are XML have ampersands that they shouldn't, and SGML files end some of
+//! their values and not others. What tells them apart is not needed: aggregates have an end tag in both.
+//!
+//! Decision: a value, which is never blank, belongs to the aggregate in which it stands. Tags that are not known have their
+//! values left out with them; those without a value are passed over.
+
+use crate::limits;
+use crate::problem::Problem;
+use crate::refusal::{Refusal, XmlProblem};
+use crate::text::quoted;
+use crate::xml::Element;
+
+/// The aggregates that are read, or whose values have names of values that are read, sorted.
+const AGGREGATES: &[&str] = &[
+    "AVAILBAL",
+    "BAL",
+    "BALLIST",
+    "BANKACCTFROM",
+    "BANKACCTTO",
+    "BANKMSGSRSV1",
+    "BANKTRANLIST",
+    "BANKTRANLISTP",
+    "CCACCTFROM",
+    "CCACCTTO",
+    "CCSTMTRS",
+    "CCSTMTTRNRS",
+    "CREDITCARDMSGSRSV1",
+    "CURRENCY",
+    "FI",
+    "IMAGEDATA",
+    "INVSTMTMSGSRSV1",
+    "INVSTMTRS",
+    "INVSTMTTRNRS",
+    "LEDGERBAL",
+    "OFX",
+    "ORIGCURRENCY",
+    "PAYEE",
+    "SIGNONMSGSRSV1",
+    "SONRS",
+    "STATUS",
+    "STMTRS",
+    "STMTTRN",
+    "STMTTRNP",
+    "STMTTRNRS",
+];
+/// The values that are read, sorted.
+const VALUES: &[&str] = &[
+    "ACCTID",
+    "BALAMT",
+    "BANKID",
+    "CHECKNUM",
+    "CORRECTFITID",
+    "CURDEF",
+    "CURSYM",
+    "DTASOF",
+    "DTAVAIL",
+    "DTPOSTED",
+    "DTTRAN",
+    "EXTDNAME",
+    "FITID",
+    "MEMO",
+    "NAME",
+    "REFNUM",
+    "SRVRTID",
+    "TRNAMT",
+    "TRNTYPE",
+];
+/// The bytes between `&` and `;` among which the end is looked for. The longest number has 10.
+const LETTER_NAME_BYTES_MAX: usize = 12;
+
+/// Where the root of a text begins.
+pub(super) fn start(text: &str) -> Option<usize> {
+    let end = text.char_indices().nth(limits::OFX_HEADER_CHARS_MAX).map_or(text.len(), |(at, _)| at);
+    text.get(..end)?.find("<OFX>")
+}
+
+/// Reads the root, which begins at a byte of a text.
+pub(super) fn parse(text: &str, start: usize) -> Result<Element, Refusal> {
+    let mut parser = Parser { line: 1, elements: 0, open: Vec::new() };
+    parser.count_lines(text.get(..start).unwrap_or_default());
+    let mut rest = text.get(start..).unwrap_or_default();
+    while let Some(tag) = Tag::first(rest) {
+        if let Tag::Other { length } = tag {
+            parser.pass(&mut rest, length);
+            continue;
+        }
+        let Tag::Named { name, is_end, length } = tag else { break };
+        if is_end {
+            if let Some(root) = parser.end(name)? {
+                return Ok(root);
+            }
+            parser.pass(&mut rest, length);
+            // What follows an end tag is no value.
+            parser.pass_to_tag(&mut rest);
+        } else {
+            let line = parser.line;
+            parser.pass(&mut rest, length);
+            let value = parser.value(&mut rest);
+            parser.start(name, line, &value)?;
+        }
+    }
+    let line = parser.open.last().map_or(1, |open| open.line);
+    Err(Refusal::CutOff { line, missing: "end (</OFX>)" })
+}
+
+/// What stands between `<` and `>`.
+enum Tag<'a> {
+    Named {
+        name: &'a str,
+        is_end: bool,
+        length: usize,
+    },
+    /// A comment or an instruction.
+    Other {
+        length: usize,
+    },
+}
+
+impl<'a> Tag<'a> {
+    /// The tag with which a text begins.
+    fn first(text: &'a str) -> Option<Self> {
+        if text.starts_with("<!--") {
+            return text.find("-->").map(|at| Self::Other { length: at + 3 });
+        }
+        let length = text.find('>')? + 1;
+        let inner = text.get(..length)?.strip_prefix('<')?.strip_suffix('>')?;
+        if inner.starts_with(['!', '?']) {
+            return Some(Self::Other { length });
+        }
+        let (name, is_end) = inner.strip_prefix('/').map_or((inner, false), |name| (name, true));
+        // An element may be empty in XML: it has no value.
+        Some(Self::Named { name: name.trim_end_matches('/').trim(), is_end, length })
+    }
+}
+
+/// Where the next tag begins in a text, or the text ends. A `<` before anything else is part of a value.
+fn tag_in(text: &str) -> usize {
+    let begins = |(at, _): &(usize, &str)| {
+        let next = text.as_bytes().get(at + 1);
+        next.is_some_and(|next| next.is_ascii_alphabetic() || matches!(next, b'/' | b'!' | b'?'))
+    };
+    text.match_indices('<').find(begins).map_or(text.len(), |(at, _)| at)
+}
+
+struct Parser {
+    line: usize,
+    elements: usize,
+    /// The aggregates that are not closed yet.
+    open: Vec<Element>,
+}
+
+impl Parser {
+    fn count_lines(&mut self, passed: &str) {
+        self.line += passed.matches('\n').count();
+    }
+
+    /// Passes over the beginning of a text.
+    fn pass(&mut self, rest: &mut &str, length: usize) {
+        let (passed, left) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        self.count_lines(passed);
+        *rest = left;
+    }
+
+    fn pass_to_tag(&mut self, rest: &mut &str) {
+        self.pass(rest, tag_in(rest));
+    }
+
+    /// The value that follows a start tag, up to the next tag.
+    fn value(&mut self, rest: &mut &str) -> String {
+        let mut value = String::new();
+        loop {
+            let length = tag_in(rest);
+            value.push_str(&unescaped(rest.get(..length).unwrap_or_default()));
+            self.pass(rest, length);
+            let Some(literal) = rest.strip_prefix("<![CDATA[") else { return value };
+            let Some(length) = literal.find("]]>") else { return value };
+            value.push_str(literal.get(..length).unwrap_or_default());
+            self.pass(rest, "<![CDATA[".len() + length + "]]>".len());
+        }
+    }
+
+    fn start(&mut self, name: &str, line: usize, value: &str) -> Result<(), Refusal> {
+        let is_blank = value.trim().is_empty();
+        let known = |names: &'static [&'static str]| names.binary_search(&name).ok().and_then(|at| names.get(at));
+        let (name, is_aggregate) = match (known(AGGREGATES), known(VALUES)) {
+            (Some(name), _) => (*name, true),
+            (None, Some(name)) if !is_blank => (*name, false),
+            _ => return Ok(()),
+        };
+        self.elements += 1;
+        if self.elements > limits::XML_ELEMENTS_MAX {
+            return Err(Refusal::Xml { line, problem: XmlProblem::TooManyElements });
+        }
+        let text = if is_aggregate { String::new() } else { value.to_owned() };
+        let element = Element { name, line, currency: None, text, children: Vec::new() };
+        if is_aggregate {
+            if self.open.len() == limits::XML_DEPTH_MAX {
+                return Err(Refusal::Xml { line, problem: XmlProblem::TooDeep });
+            }
+            self.open.push(element);
+        } else if let Some(parent) = self.open.last_mut() {
+            parent.children.push(element);
+        }
+        Ok(())
+    }
+
+    /// Closes an aggregate. Gives the root once that is closed. The end tag of a value closes nothing.
+    fn end(&mut self, name: &str) -> Result<Option<Element>, Refusal> {
+        if AGGREGATES.binary_search(&name).is_err() {
+            return Ok(None);
+        }
+        match self.open.pop() {
+            Some(closed) if closed.name == name => match self.open.last_mut() {
+                Some(parent) => {
+                    parent.children.push(closed);
+                    Ok(None)
+                }
+                None => Ok(Some(closed)),
+            },
+            other => {
+                let field = other.map_or("The aggregate", |open| open.name);
+                let expected = "closed before another one";
+                Err(Refusal::Field {
+                    line: self.line,
+                    field,
+                    problem: Problem::Malformed { value: quoted(name), expected },
+                })
+            }
+        }
+    }
+}
+
+/// A value whose escaped characters are themselves. An ampersand that escapes nothing stays.
+fn unescaped(text: &str) -> String {
+    if !text.contains('&') {
+        return text.to_owned();
+    }
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        result.push_str(before);
+        let end = after.bytes().take(LETTER_NAME_BYTES_MAX).position(|byte| byte == b';');
+        let name = end.and_then(|end| after.get(..end));
+        if let Some((letter, length)) = name.and_then(|name| Some((letter(name)?, name.len() + 1))) {
+            result.push(letter);
+            rest = after.get(length..).unwrap_or_default();
+        } else {
+            result.push('&');
+            rest = after;
+        }
+    }
+    result + rest
+}
+
+/// The character that a name between `&` and `;` stands for.
+fn letter(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "nbsp" => Some(' '),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let hex = number.strip_prefix(['x', 'X']).map(|digits| u32::from_str_radix(digits, 16));
+            char::from_u32(hex.unwrap_or_else(|| number.parse()).ok()?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted() {
+        assert!(AGGREGATES.is_sorted() && VALUES.is_sorted());
+    }
+
+    #[test]
+    fn escaped_characters_are_themselves_and_ampersands_stay() {
+        for (text, expected) in [
+            ("A &amp; B &lt;C&gt; &#65;&#x42;&nbsp;D", "A & B <C> AB D"),
+            ("AT&T; R&D & more &copy; &", "AT&T; R&D & more &copy; &"),
+            ("&#xd800; &#99999999999;", "&#xd800; &#99999999999;"),
+        ] {
+            assert_eq!(unescaped(text), expected);
+        }
+    }
+}
