@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use askama::Template;
 use shared::crypto::keyring::Keyring;
+use shared::domain::day::Day;
 use shared::domain::delivery::{Delivery, DeliveryState, Outcome};
 use shared::domain::endpoint::{Endpoint, Rotation, TooManySecrets};
 use shared::domain::event::EventType;
 use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::deliveries::{self, DeliveryFilter};
@@ -254,7 +256,7 @@ async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<
     let submitted = Some(form.get("since").to_owned()).filter(|_| Button::of(&form) == Some(Button::ReplayAll));
     let requested = submitted.or_else(|| request.query("since"));
     let zone = &request.signed_in()?.organization().time_zone;
-    let since = requested.as_deref().map(|text| zone.read_local(text).ok());
+    let since = requested.as_deref().map(|text| since_of(text, zone));
     let count_from = since.flatten().unwrap_or_else(beginning_of_time);
     let found = deliveries::undelivered(request.signed_in()?.scope(), state, count_from).await?;
     if found.count == 0 && requested.is_none() {
@@ -445,6 +447,11 @@ async fn count_undelivered(
     Ok(PageResponse::see_other(format!("{}?since={since}#replay", endpoint_url(id))))
 }
 
+/// The moment since which events are replayed. Of a date alone, that day is included.
+fn since_of(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+    Day::read(text).map(|day| zone.start_of(day)).or_else(|_| zone.read_local(text)).ok()
+}
+
 /// Requests a replay of the undelivered events since a time.
 async fn replay_undelivered(
     request: &Request,
@@ -452,7 +459,7 @@ async fn replay_undelivered(
     id: EndpointId,
 ) -> Result<PageResponse, Error> {
     let zone = &request.signed_in()?.organization().time_zone;
-    let Ok(since) = zone.read_local(submitted.form().get("since")) else {
+    let Some(since) = since_of(submitted.form().get("since"), zone) else {
         let line = "Since must be a date with a time, such as 2026-03-14T09:26.";
         let notice = Notice::bad("Nothing was replayed", line);
         return Ok(endpoint_page(request, Some(notice)).await?.unprocessable());

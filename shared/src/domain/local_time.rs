@@ -2,8 +2,8 @@
 //! and what `<input type="datetime-local">` sends. What can be read in two ways is refused; the page shows what was
 //! understood.
 //!
-//! Decision: numbers with slashes are month, day and year, as in the United States. A date without a time of day means the
-//! last minute of that day: "until December 31" includes it.
+//! Decision: numbers with slashes are month, day and year, as in the United States. A date without a time of day means all of
+//! that day, to its last millisecond in the zone: "until December 31" includes it.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -39,11 +39,20 @@ pub enum NotLocalTime {
 /// The years that people mean; others are slips of the finger.
 pub(super) const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;
 
+/// What people typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LocalTime {
+    /// A date alone.
+    Day(Date),
+    /// A date with a time of day.
+    At(DateTime),
+}
+
 /// Reads a local time.
 ///
 /// # Errors
 /// [`NotLocalTime`].
-pub fn read(text: &str) -> Result<DateTime, NotLocalTime> {
+pub(super) fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
     let text = text.trim().to_ascii_lowercase();
     // `2026-12-31t17:00`: the only form whose date and time no blank separates.
     let spaced = match text.split_once('t') {
@@ -55,11 +64,10 @@ pub fn read(text: &str) -> Result<DateTime, NotLocalTime> {
     let words: Vec<&str> =
         spaced.split(|letter: char| letter.is_whitespace() || letter == ',').filter(|word| !word.is_empty()).collect();
     let (date, rest) = read_date(&words)?;
-    let time = match rest {
-        [] => Time::constant(23, 59, 0, 0),
-        rest => read_time(rest).ok_or(NotLocalTime::Unreadable)?,
-    };
-    Ok(date.to_datetime(time))
+    match rest {
+        [] => Ok(LocalTime::Day(date)),
+        rest => Ok(LocalTime::At(date.to_datetime(read_time(rest).ok_or(NotLocalTime::Unreadable)?))),
+    }
 }
 
 /// Reads a day, without a time of day.
@@ -166,12 +174,12 @@ mod tests {
     #[test]
     fn dates_and_times_are_read_as_people_type_them() {
         for (text, expected) in [
-            ("12/31/2026", "2026-12-31T23:59:00"),
-            ("2026-12-31", "2026-12-31T23:59:00"),
+            ("12/31/2026", "2026-12-31"),
+            ("2026-12-31", "2026-12-31"),
             ("Dec 31, 2026 5pm", "2026-12-31T17:00:00"),
             ("Dec 31, 2026 5:00 PM", "2026-12-31T17:00:00"),
             ("dec. 31st 2026, 5:30 p.m.", "2026-12-31T17:30:00"),
-            ("31 December 2026", "2026-12-31T23:59:00"),
+            ("31 December 2026", "2026-12-31"),
             ("31 December 2026 at 9:05", "2026-12-31T09:05:00"),
             ("August 1 2026 noon", "2026-08-01T12:00:00"),
             ("1 Sept 2026 12am", "2026-09-01T00:00:00"),
@@ -181,7 +189,11 @@ mod tests {
             (" 2026-12-31 17:00 ", "2026-12-31T17:00:00"),
             ("1/2/2027 8:00", "2027-01-02T08:00:00"),
         ] {
-            assert_eq!(read(text).map(|at| at.to_string()), Ok(expected.to_owned()), "{text}");
+            let said = |read| match read {
+                LocalTime::Day(day) => day.to_string(),
+                LocalTime::At(at) => at.to_string(),
+            };
+            assert_eq!(read(text).map(said), Ok(expected.to_owned()), "{text}");
         }
     }
 

@@ -16,7 +16,7 @@ use jiff::tz::{self, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
 
 use super::day::Day;
-use super::local_time::{self, NotLocalTime};
+use super::local_time::{self, LocalTime, NotLocalTime};
 use super::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
@@ -71,22 +71,28 @@ impl TimeZone {
         names
     }
 
-    /// The moment of a local time as people type it, or as `<input type="datetime-local">` sends it ([`local_time`]). Where
-    /// clocks change, the module's documentation says which moment it is.
+    /// The moment of a local time as people type it, or as `<input type="datetime-local">` sends it ([`local_time`]). A date
+    /// alone is the last millisecond of that day. Where clocks change, the module's documentation says which moment it is.
     ///
     /// # Errors
     /// [`NotLocalTime`].
     pub fn read_local(&self, text: &str) -> Result<Timestamp, NotLocalTime> {
-        let local = local_time::read(text)?;
+        let local = match local_time::read(text)? {
+            LocalTime::Day(date) => return Ok(self.end_of(Day::of(date))),
+            LocalTime::At(local) => local,
+        };
         let zoned = local.to_zoned(self.zone()).map_err(|_| NotLocalTime::OutOfRange)?;
         Ok(Timestamp::of_zoned(&zoned))
     }
 
     /// A moment as a form shows it in this zone, which [`TimeZone::read_local`] reads: `Dec 31, 2026 5:00 PM`, with seconds
-    /// where it has some.
+    /// where it has some. The last millisecond of a day is the date alone.
     #[must_use]
     pub fn write_local(&self, at: Timestamp) -> String {
         let local = at.zoned(self.zone());
+        if at == self.end_of(Day::of(local.date())) {
+            return local.strftime("%b %-d, %Y").to_string();
+        }
         let form = match (local.millisecond(), local.second()) {
             (0, 0) => "%b %-d, %Y %-I:%M %p",
             (0, _) => "%Y-%m-%dT%H:%M:%S",
@@ -200,6 +206,11 @@ mod tests {
             ("America/New_York", "Jul 1, 2026 12:00 AM", "2026-07-01T04:00:00.000Z"),
             ("Asia/Kathmandu", "2026-12-31T00:00:30", "2026-12-30T18:15:30.000Z"),
             ("Pacific/Kiritimati", "2026-12-31T00:00:30.250", "2026-12-30T10:00:30.250Z"),
+            // A date alone is all of the day, also where its last hour happens twice.
+            ("UTC", "Dec 31, 2026", "2026-12-31T23:59:59.999Z"),
+            ("America/New_York", "Dec 31, 2026", "2027-01-01T04:59:59.999Z"),
+            ("America/Santiago", "Apr 3, 2027", "2027-04-04T03:59:59.999Z"),
+            ("America/Santiago", "2027-04-03T23:59:30", "2027-04-04T02:59:30.000Z"),
         ] {
             let at = zone(name).read_local(local).unwrap();
             assert_eq!((at.to_string().as_str(), zone(name).write_local(at).as_str()), (utc, local), "{name}");

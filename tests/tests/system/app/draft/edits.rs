@@ -165,10 +165,10 @@ async fn an_expiry_is_read_as_people_type_it_and_shown_as_it_was_understood() {
         desk.send(&path, &[("act", "expiry"), ("seen", seen), ("expires_at", typed)]).await
     };
     for (typed, expected) in [
-        ("12/31/2031", "2031-12-31T23:59:00.000Z"),
+        ("12/31/2031", "2031-12-31T23:59:59.999Z"),
         ("Dec 31, 2031 5pm", "2031-12-31T17:00:00.000Z"),
-        ("31 December 2031", "2031-12-31T23:59:00.000Z"),
-        ("2031-12-30", "2031-12-30T23:59:00.000Z"),
+        ("31 December 2031", "2031-12-31T23:59:59.999Z"),
+        ("2031-12-30", "2031-12-30T23:59:59.999Z"),
         ("2031-12-31T09:00", "2031-12-31T09:00:00.000Z"),
     ] {
         assert_eq!(save(typed).await.status, 303, "{typed}");
