@@ -47,7 +47,7 @@ impl Handler for Export {
             _ => return Ok(PageResponse::see_other(typed.url(None))),
         };
         let found = audit::export(scope, query.days, &query.filter, query.before).await?;
-        let mut csv = Csv::default();
+        let mut csv = Csv::new();
         csv.push(HEAD);
         let mut next = found.next;
         let mut last = query.before;

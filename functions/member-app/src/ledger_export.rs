@@ -90,7 +90,7 @@ struct File {
 impl File {
     /// The next part. None at the end.
     async fn next(&mut self) -> Result<Option<String>, Error> {
-        let mut csv = Csv::default();
+        let mut csv = if self.is_begun { Csv::default() } else { Csv::new() };
         if !self.is_begun {
             self.is_begun = true;
             csv.push(HEAD);

@@ -29,7 +29,7 @@ impl Handler for Export {
         let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
         let review = funding_review::of_workspace(signed_in.scope(), id).await?;
         let base = request.app().base_url.to_string();
-        let mut csv = Csv::default();
+        let mut csv = Csv::new();
         csv.push(Column::all().map(Column::name));
         for item in &review.schedule.items {
             let fields: Vec<String> = Column::all().map(|column| field(column, &review, item, &base)).collect();
