@@ -1,4 +1,8 @@
 //! The text of a PDF, as programs read it that search or copy: for tests of what was written.
+//!
+//! What such programs do is done here: glyphs come in the order in which they are drawn, and a line that runs to the left is
+//! turned around by the bidirectional algorithm, as if it were a text (those of browsers and Poppler do so). A text that a line says
+//! itself (`ActualText`) is turned around too: that is what Poppler does, and why no line should say one.
 
 use hayro::hayro_interpret::font::GlyphRun;
 use hayro::hayro_interpret::hayro_cmap::BfString;
@@ -9,6 +13,7 @@ use hayro::hayro_interpret::{
 use hayro::hayro_syntax::Pdf;
 use hayro::hayro_syntax::object::{Dict, String as Text};
 use hayro::kurbo::{Affine, BezPath, Rect};
+use unicode_bidi::{BidiInfo, Level};
 
 /// The text of all pages. None if the file is no PDF. A character without a Unicode value is U+FFFD, and so is a text that says
 /// what it stands for in no encoding of PDF.
@@ -27,6 +32,8 @@ pub fn text(file: &[u8]) -> Option<String> {
 #[derive(Default)]
 struct Reader {
     text: String,
+    /// What each glyph of the line stands for, from left to right.
+    line: Vec<String>,
     /// Whether each part that is open says its text itself.
     parts: Vec<bool>,
 }
@@ -35,13 +42,18 @@ impl Device<'_> for Reader {
     fn begin_marked_content(&mut self, _: &[u8], properties: Option<&Dict<'_>>) {
         let actual = properties.and_then(|properties| properties.get::<Text<'_>>(b"ActualText"));
         if let (Some(actual), false) = (&actual, self.parts.contains(&true)) {
-            self.text += &decoded(actual.as_bytes());
+            self.line.extend(decoded(actual.as_bytes()).chars().map(String::from));
         }
         self.parts.push(actual.is_some());
     }
 
     fn end_marked_content(&mut self) {
         self.parts.pop();
+        // A line is a part of its own.
+        if self.parts.is_empty() {
+            let line = std::mem::take(&mut self.line);
+            self.text += &in_order_of_reading(&line);
+        }
     }
 
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, '_>, _: DrawProps<'_>, _: &DrawMode) {
@@ -49,11 +61,11 @@ impl Device<'_> for Reader {
             return;
         }
         for glyph in run.glyphs() {
-            match glyph.as_unicode() {
-                Some(BfString::Char(c)) => self.text.push(c),
-                Some(BfString::String(text)) => self.text += &text,
-                None => self.text.push(char::REPLACEMENT_CHARACTER),
-            }
+            self.line.push(match glyph.as_unicode() {
+                Some(BfString::Char(c)) => c.to_string(),
+                Some(BfString::String(text)) => text,
+                None => char::REPLACEMENT_CHARACTER.to_string(),
+            });
         }
     }
 
@@ -63,6 +75,30 @@ impl Device<'_> for Reader {
     fn draw_image(&mut self, _: Image<'_, '_>, _: ImageDrawProps<'_>) {}
     fn pop_clip(&mut self) {}
     fn pop_transparency_group(&mut self) {}
+}
+
+/// A line whose glyphs stand for these texts from left to right, in the order in which it is read.
+fn in_order_of_reading(glyphs: &[String]) -> String {
+    let line = glyphs.concat();
+    // The direction of the line is that of most of its letters.
+    let count = |wanted: fn(Level) -> bool| {
+        let info = BidiInfo::new(&line, Some(Level::ltr()));
+        info.levels.iter().filter(|level| wanted(**level)).count()
+    };
+    let base = if count(|level| level.is_rtl()) > count(|level| level.is_ltr()) { Level::rtl() } else { Level::ltr() };
+    let info = BidiInfo::new(&line, Some(base));
+    if !info.levels.iter().any(Level::is_rtl) {
+        return line;
+    }
+    // A glyph of several characters is turned around as one.
+    let mut at = 0;
+    let mut levels = Vec::new();
+    for glyph in glyphs.iter().filter(|glyph| !glyph.is_empty()) {
+        levels.push(info.levels.get(at).copied().unwrap_or(base));
+        at += glyph.len();
+    }
+    let glyphs: Vec<&String> = glyphs.iter().filter(|glyph| !glyph.is_empty()).collect();
+    BidiInfo::reorder_visual(&levels).into_iter().map(|at| glyphs[at].as_str()).collect()
 }
 
 /// A string of a PDF: UTF-16 with a mark, or close enough to ASCII.

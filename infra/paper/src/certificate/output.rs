@@ -1,4 +1,8 @@
 //! Pages as a PDF.
+//!
+//! Decision: a line that runs to the left has its glyphs from left to right, each with the characters that it stands for, and says
+//! the text in the order of reading in the structure. Programs that search and copy turn such lines around themselves, and
+//! those for the blind read the structure. A text in the content itself (`ActualText` there) would be turned around too.
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;
@@ -59,15 +63,15 @@ pub(super) fn pdf(about: &About<'_>, written: Written, faces: &Faces<'_>) -> Res
             .creation_date(date(about.date))
             .document_id(plain(about.id)),
     );
-    let mut shown: HashMap<usize, Vec<Identifier>> = HashMap::new();
+    let mut shown: HashMap<usize, Vec<Content>> = HashMap::new();
     let count = written.pages.len();
     for (n, items) in written.pages.into_iter().enumerate() {
         let page = PageSettings::from_wh(PAGE.0, PAGE.1).ok_or_else(|| Unwritable::Pdf("no such page".to_owned()))?;
         let mut page = document.start_page_with(page);
         let mut surface = page.surface();
         for item in items {
-            if let Some((node, identifier)) = draw(&mut surface, faces, item) {
-                shown.entry(node).or_default().push(identifier);
+            if let Some((node, content)) = draw(&mut surface, faces, item) {
+                shown.entry(node).or_default().push(content);
             }
         }
         footer(&mut surface, faces, about, &format!("Page {} of {count}", n + 1));
@@ -93,15 +97,22 @@ fn date(Date { year, month, day, hour, minute, second }: Date) -> DateTime {
     day.hour(hour).minute(minute).second(second).utc_offset_hour(0).utc_offset_minute(0)
 }
 
+/// What is drawn, as the structure names it.
+struct Content {
+    identifier: Identifier,
+    /// The text in the order in which it is read, if that is another.
+    read: Option<String>,
+}
+
 /// Draws an item, and returns the part of the structure it belongs to.
-fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usize, Identifier)> {
+fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usize, Content)> {
     let read = match &item.mark {
         Mark::Text { line, .. } => line.read.clone(),
         _ => None,
     };
     let tag = match (item.node, &item.mark) {
         (None, _) => ContentTag::Artifact(Artifact::with_kind(ArtifactType::Other)),
-        (_, Mark::Text { .. }) => ContentTag::Span(SpanTag::empty().with_actual_text(read.as_deref())),
+        (_, Mark::Text { .. }) => ContentTag::Span(SpanTag::empty()),
         _ => ContentTag::Other,
     };
     let identifier = surface.start_tagged(tag);
@@ -123,7 +134,7 @@ fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usi
         }
     }
     surface.end_tagged();
-    item.node.map(|node| (node, identifier))
+    item.node.map(|node| (node, Content { identifier, read }))
 }
 
 fn letters(surface: &mut Surface<'_>, faces: &Faces<'_>, (x, y): (f32, f32), line: &Line, look: Look) {
@@ -199,14 +210,21 @@ fn line(points: &[(f32, f32)]) -> Option<Path> {
     path.finish()
 }
 
-fn tree(nodes: &[Node], mut shown: HashMap<usize, Vec<Identifier>>) -> TagTree {
+fn tree(nodes: &[Node], mut shown: HashMap<usize, Vec<Content>>) -> TagTree {
     let mut groups: Vec<TagGroup> = nodes.iter().map(|node| TagGroup::new(tag(&node.role))).collect();
     // Parts come after what they belong to, so that from the last on each is complete.
     let mut children: Vec<Vec<TagGroup>> = nodes.iter().map(|_| Vec::new()).collect();
     for (n, node) in nodes.iter().enumerate().skip(1).rev() {
         let Some(mut group) = groups.pop() else { break };
-        for identifier in shown.remove(&n).unwrap_or_default() {
-            group.push(identifier);
+        for Content { identifier, read } in shown.remove(&n).unwrap_or_default() {
+            match read {
+                Some(read) => {
+                    let mut line = TagGroup::new(Tag::Span.with_actual_text(Some(read)));
+                    line.push(identifier);
+                    group.push(line);
+                }
+                None => group.push(identifier),
+            }
         }
         for child in children[n].drain(..).rev() {
             group.push(child);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use krilla::Data;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
-use rustybuzz::{Direction, GlyphBuffer, Script, ShapePlan, UnicodeBuffer, script};
+use rustybuzz::{BufferClusterLevel, Direction, GlyphBuffer, Script, ShapePlan, UnicodeBuffer, script};
 use unicode_bidi::BidiInfo;
 use unicode_normalization::char::is_combining_mark;
 
@@ -229,7 +229,11 @@ impl Faces<'_> {
         buffer.push_str(text);
         buffer.guess_segment_properties();
         match to_left {
-            Some(true) => buffer.set_direction(Direction::RightToLeft),
+            Some(true) => {
+                buffer.set_direction(Direction::RightToLeft);
+                // Each mark stands for itself: programs that turn the line around put it behind its letter.
+                buffer.set_cluster_level(BufferClusterLevel::Characters);
+            }
             Some(false) => buffer.set_direction(Direction::LeftToRight),
             None => {}
         }

@@ -102,6 +102,33 @@ fn names_in_every_script_can_be_searched_and_copied() {
     }
 }
 
+/// What Poppler gives back, where it is installed: the program with which most of them search.
+#[test]
+fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
+    let mut certificate = certificate(0);
+    let to_left: Vec<&str> = ["Hebrew", "Arabic", "Persian", "Thaana", "N’Ko", "Adlam"]
+        .into_iter()
+        .filter_map(|wanted| NAMES.iter().find(|(script, ..)| *script == wanted).map(|(_, name, _)| *name))
+        .chain(["לאה בן־דוד", "سلام الأمير", "Anna Levy אנה לוי"])
+        .collect();
+    let act = |name: &&str| Act { at: "now".to_owned(), actor: (*name).to_owned(), what: String::new() };
+    certificate.acts = to_left.iter().map(act).collect();
+    let path = std::env::temp_dir().join(format!("countersign-{}.pdf", std::process::id()));
+    std::fs::write(&path, written(&certificate)).unwrap();
+    let read = std::process::Command::new("pdftotext").arg(&path).arg("-").output();
+    std::fs::remove_file(&path).unwrap();
+    let Ok(read) = read else {
+        println!("not tried: pdftotext is not installed");
+        return;
+    };
+    let text = String::from_utf8(read.stdout).unwrap();
+    for name in to_left {
+        for word in name.split(' ') {
+            assert!(text.contains(word), "{word} of {name} in {text}");
+        }
+    }
+}
+
 /// What is in no font is there as its code point: no character is left out.
 #[test]
 fn no_character_is_left_out() {
