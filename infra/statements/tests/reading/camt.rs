@@ -251,7 +251,7 @@ fn broken_and_cut_off_files_are_refused() {
 #[test]
 fn other_messages_are_named() {
     for (text, name) in [
-        (camt("camt.052.001.08", "BkToCstmrAcctRpt", "Rpt", ""), "camt.052.001.08"),
+        (camt("camt.060.001.05", "AcctRptgReq", "RptgReq", ""), "camt.060.001.05"),
         (camt("pain.001.001.09", "CstmrCdtTrfInitn", "PmtInf", ""), "pain.001.001.09"),
         ("<html><body>Session expired</body></html>".to_owned(), "<html>"),
     ] {

@@ -585,3 +585,30 @@ async fn many_that_fit_are_paged_and_each_page_is_small() {
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Choose at most 15 entries at a time."]);
 }
+
+/// What banks offer beside camt.053 and MT940 is recognized by its content, and read like the others.
+#[tokio::test]
+async fn reports_of_the_day_and_the_formats_of_american_banks_are_read() {
+    let deal = Deal::claimed().await;
+    let maren = &deal.maren;
+    for (name, file, expected) in [
+        (
+            "day.xml",
+            include_bytes!("../../../../../infra/statements/tests/reading/files/camt052-booked-and-pending.xml").as_slice(),
+            ["camt.052", "…3000", "2 entries", "1 entry that is not booked", "2 Mar 2026"],
+        ),
+        (
+            "previous-day.txt",
+            include_bytes!("../../../../../infra/statements/tests/reading/files/bai2-previous-day.txt"),
+            ["BAI2", "…2468", "1 entry", "ORG NAME COBALT ANGELS LLC", "2 Mar 2026"],
+        ),
+        (
+            "march.qfx",
+            include_bytes!("../../../../../infra/statements/tests/reading/files/ofx-1-sgml.ofx"),
+            ["OFX", "…2468", "1 entry", "COBALT ANGELS LLC · RENT MARCH", "2 Mar 2026"],
+        ),
+    ] {
+        let at = uploaded(maren, name, file).await;
+        assert_says(&maren.get(&at).await, &expected);
+    }
+}
