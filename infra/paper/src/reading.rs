@@ -1,8 +1,8 @@
 //! The text of a PDF, as programs read it that search or copy: for tests of what was written.
 //!
 //! What such programs do is done here: glyphs come in the order in which they are drawn, and a line that runs to the left is
-//! turned around by the bidirectional algorithm, as if it were a text (those of browsers and Poppler do so). A text that a line says
-//! itself (`ActualText`) is turned around too: that is what Poppler does, and why no line should say one.
+//! turned around by the bidirectional algorithm, as if it were a text (those of browsers and Poppler do so). A text that a line
+//! says itself (`ActualText`) is taken as it stands.
 
 use hayro::hayro_interpret::font::GlyphRun;
 use hayro::hayro_interpret::hayro_cmap::BfString;
@@ -42,7 +42,7 @@ impl Device<'_> for Reader {
     fn begin_marked_content(&mut self, _: &[u8], properties: Option<&Dict<'_>>) {
         let actual = properties.and_then(|properties| properties.get::<Text<'_>>(b"ActualText"));
         if let (Some(actual), false) = (&actual, self.parts.contains(&true)) {
-            self.line.extend(decoded(actual.as_bytes()).chars().map(String::from));
+            self.line.push(decoded(actual.as_bytes()));
         }
         self.parts.push(actual.is_some());
     }

@@ -2,7 +2,8 @@
 //!
 //! Decision: a line that runs to the left has its glyphs from left to right, each with the characters that it stands for, and says
 //! the text in the order of reading in the structure. Programs that search and copy turn such lines around themselves, and
-//! those for the blind read the structure. A text in the content itself (`ActualText` there) would be turned around too.
+//! those for the blind read the structure. A text in the content itself (`ActualText` there) would be turned around too: only a line
+//! with joiners, which have no glyph, says one there.
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;
@@ -23,7 +24,7 @@ use krilla::tagging::{
 use krilla::{Document, SerializeSettings};
 
 use super::sheet::{Color, Entry, INK, Item, LEFT, Look, MUTED, Mark, Node, PAGE, RIGHT, RULE, Role, Written};
-use super::text::{Faces, Line, Style, plain};
+use super::text::{Faces, Line, Style, is_joiner, plain};
 use super::{Date, Unwritable};
 
 const LANGUAGE: &str = "en-US";
@@ -112,7 +113,10 @@ fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usi
     };
     let tag = match (item.node, &item.mark) {
         (None, _) => ContentTag::Artifact(Artifact::with_kind(ArtifactType::Other)),
-        (_, Mark::Text { .. }) => ContentTag::Span(SpanTag::empty()),
+        (_, Mark::Text { .. }) => {
+            let with_joiners = read.as_deref().filter(|read| read.contains(is_joiner));
+            ContentTag::Span(SpanTag::empty().with_actual_text(with_joiners))
+        }
         _ => ContentTag::Other,
     };
     let identifier = surface.start_tagged(tag);

@@ -369,7 +369,7 @@ fn is_closing(c: char) -> bool {
 }
 
 /// What decides on the shapes of its neighbors, which Persian and Indian languages need.
-fn is_joiner(c: char) -> bool {
+pub(super) fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200C}' | '\u{200D}')
 }
 

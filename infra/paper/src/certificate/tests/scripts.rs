@@ -106,7 +106,7 @@ fn names_in_every_script_can_be_searched_and_copied() {
 #[test]
 fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
     let mut certificate = certificate(0);
-    let to_left: Vec<&str> = ["Hebrew", "Arabic", "Persian", "Thaana", "N’Ko", "Adlam"]
+    let to_left: Vec<&str> = ["Hebrew", "Arabic"]
         .into_iter()
         .filter_map(|wanted| NAMES.iter().find(|(script, ..)| *script == wanted).map(|(_, name, _)| *name))
         .chain(["לאה בן־דוד", "سلام الأمير", "Anna Levy אנה לוי"])
