@@ -594,7 +594,8 @@ async fn reports_of_the_day_and_the_formats_of_american_banks_are_read() {
     for (name, file, expected) in [
         (
             "day.xml",
-            include_bytes!("../../../../../infra/statements/tests/reading/files/camt052-booked-and-pending.xml").as_slice(),
+            include_bytes!("../../../../../infra/statements/tests/reading/files/camt052-booked-and-pending.xml")
+                .as_slice(),
             ["camt.052", "…3000", "2 entries", "1 entry that is not booked", "2 Mar 2026"],
         ),
         (
