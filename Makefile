@@ -1,8 +1,8 @@
 # What can be done here. `make` alone lists it.
 #
 # `run` and `test` need Rust and a C compiler and nothing else. The others fetch pinned tools below target/tools first
-# (scripts/tools), which takes Python 3 with venv; `check`, `conformance` and `test-aws` also want npm, `test-aws` Java 17
-# and `test-browser` Chromium.
+# (scripts/tools), which takes Python 3 with venv; `check`, `conformance` and `test-aws` also want npm, `conformance` and
+# `test-aws` Java 17, and `test-browser` Chromium.
 
 .DEFAULT_GOAL := help
 SHELL := bash

@@ -526,8 +526,11 @@ pub const WEBHOOK_RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 pub const WEBHOOK_CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Addresses of one name that an attempt dials: a name must not turn one event into connections to a thousand hosts.
 pub const WEBHOOK_DIALS_MAX: usize = 3;
-/// The status line and the headers of a subscriber's response, in bytes.
-pub const WEBHOOK_HEAD_BYTES_MAX: usize = 32 * 1024;
+/// The status line and the headers of a subscriber's response, in bytes: more than any server or proxy adds, so that a
+/// receiver is never at fault for what stands in front of it.
+pub const WEBHOOK_HEAD_BYTES_MAX: usize = 256 * 1024;
+/// The headers of a subscriber's response. See [`WEBHOOK_HEAD_BYTES_MAX`].
+pub const WEBHOOK_HEADERS_MAX: usize = 1000;
 /// Bytes of the body of a subscriber's response that are read.
 pub const WEBHOOK_BODY_BYTES_MAX: usize = 64 * 1024;
 /// Characters of that body that are stored for people.

@@ -116,7 +116,7 @@ async function newCodes(tab, { recoveryCodes }) {
 async function reset(tab, { name }) {
   await tab.page.goto(`${tab.base}/app/organization`);
   const form = tab.page.locator('form', { has: tab.page.locator(`button[aria-label="Reset second factor of ${name}"]`) });
-  return outcome(tab, await form.getAttribute('action'), { form_token: await formToken(tab.page) });
+  return outcome(tab, await form.getAttribute('action'), { form_token: await formToken(tab.page), own_password: tab.person.password });
 }
 
 // The code of an authenticator app with a key, as RFC 6238 has it.
@@ -141,7 +141,7 @@ export async function guard({ page, base }, admin, colleague) {
   const guarded = { name: 'Ines Moreau', email: 'ines@members.example', password: 'lantern orchard velvet' };
   const invite = async (tab) => {
     await tab.page.goto(`${base}/app/organization`);
-    await fillInvitation(tab.page, guarded.email);
+    await fillInvitation(tab.page, guarded.email, tab.person);
     return new URL(await tab.page.locator('#link').inputValue()).pathname;
   };
   await page.goto(base + await invite(admin));
@@ -541,9 +541,10 @@ const sendTo = (action, fields) => async (page, made) => {
 const invitation = ({ links }) => links.invitation;
 const passwordLink = ({ links }) => links.password;
 
-// Invites an address, on the page of the organization.
-async function fillInvitation(page, email) {
+// Invites an address, on the page of the organization, with the admin's own password.
+async function fillInvitation(page, email, { password }) {
   await page.getByLabel('Email', { exact: true }).fill(email);
+  await page.locator('#invite-own').fill(password);
   await press('Invite member')(page);
 }
 
@@ -553,14 +554,20 @@ async function fillAcceptance(page, { password }) {
   await press('Accept invitation')(page);
 }
 
+// Creates a link for the first member to set a new password, with the admin's own.
+async function createPasswordLink(page, { password }) {
+  await page.locator('summary', { hasText: 'Password link…' }).first().click();
+  await page.locator('details[open] [name=own_password]').first().fill(password);
+  await page.getByRole('button', { name: /^Create password link/ }).first().click();
+}
+
 // An invitation and a link to set a new password, to look at: their paths.
-export async function links({ page, base }) {
+export async function links({ page, base, person }) {
   const path = async () => new URL(await page.locator('#link').inputValue()).pathname;
   await page.goto(`${base}/app/organization`);
-  await fillInvitation(page, 'cleo@members.example');
+  await fillInvitation(page, 'cleo@members.example', person);
   const made = { invitation: await path() };
-  await page.locator('summary', { hasText: 'Password link…' }).first().click();
-  await page.getByRole('button', { name: /^Create password link/ }).first().click();
+  await createPasswordLink(page, person);
   made.password = await path();
   return made;
 }
@@ -813,9 +820,9 @@ export const SCENES = [
   { name: 'Organization, for a member', as: 'member', path: '/app/organization', says: ['Maren Holt', 'Devin Okafor', 'Time zone'], has: YOU, lacks: [REMOVE, 'button:text-is("Invite member")'] },
   { name: 'Organization, only one', as: 'colleague', path: '/app/organization', says: 'No own contacts yet', has: YOU, lacks: REMOVE },
   { name: 'Organization, refused', path: '/app/organization', act: sendTo('/app/organization', { name: '', time_zone: 'Mars/Olympus' }), status: 422, says: 'The time zone must be an IANA time zone', has: ['[name=name][aria-invalid=true]', '[name=time_zone][aria-invalid=true]'] },
-  { name: 'Organization, invited', path: '/app/organization', act: async (page) => { await fillInvitation(page, `${crypto.randomUUID()}@members.example`); }, says: ['Send this link to', 'Pending invitations'], has: '#link' },
+  { name: 'Organization, invited', path: '/app/organization', act: (page, { admin }) => fillInvitation(page, `${crypto.randomUUID()}@members.example`, admin.person), says: ['Send this link to', 'Pending invitations'], has: '#link' },
   { name: 'Organization, not invited', path: '/app/organization', act: sendTo('/app/organization/invitations', { email: 'ada', role: 'member' }), status: 422, says: 'The email address must look like', has: '[name=email][aria-invalid=true][value=ada]' },
-  { name: 'Organization, password link', path: '/app/organization', act: async (page) => { await page.locator('summary', { hasText: 'Password link…' }).first().click(); await page.getByRole('button', { name: /^Create password link/ }).first().click(); }, says: 'Send this link to', has: '#link' },
+  { name: 'Organization, password link', path: '/app/organization', act: (page, { admin }) => createPasswordLink(page, admin.person), says: 'Send this link to', has: '#link' },
   { name: 'Own contacts', path: '/app/organization/contacts', says: 'Juniper Seed Fund II, LP' },
   { name: 'Own contacts, none', as: 'colleague', path: '/app/organization/contacts', says: 'No contacts yet' },
   { name: 'Invitation', as: 'nobody', path: invitation, says: ['You were invited. Choose a password', 'New password'] },
@@ -826,7 +833,7 @@ export const SCENES = [
   { name: 'Password link', as: 'nobody', path: passwordLink, says: ['Set a new password', 'All your sessions end'] },
   { name: 'Password link, no longer works', as: 'nobody', path: `/app/password-links/${'0'.repeat(64)}`, status: 404, isFailedForm: true, says: 'This password link no longer works' },
   { name: 'Sign in, password saved', as: 'nobody', path: '/app/sign-in?password=saved', says: 'Sign in with the new password.' },
-  { name: 'Organization, nothing to reset', path: '/app/organization', act: async (page) => { await page.locator('summary', { hasText: 'Reset second factor…' }).first().click(); await press('Reset second factor of Devin Okafor')(page); }, status: 422, isFailedForm: true, says: 'There is nothing to reset' },
+  { name: 'Organization, nothing to reset', path: '/app/organization', act: async (page, { admin }) => { await page.locator('summary', { hasText: 'Reset second factor…' }).first().click(); await page.locator('details[open] [name=own_password]').first().fill(admin.person.password); await press('Reset second factor of Devin Okafor')(page); }, status: 422, isFailedForm: true, says: 'There is nothing to reset' },
   { name: 'Members, refused', as: 'member', path: '/app/organization', act: sendTo('/app/organization/members', { member: 'x' }), status: 403, isFailedForm: true, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
   { name: 'Members, oneself', path: '/app/organization', act: sendTo('/app/organization/members', ({ maren }) => ({ member: maren })), status: 422, says: 'You can’t remove yourself', has: REMOVE },
   { name: 'Members, one removed', as: 'late', path: '/app/organization', before: async (_, made) => { made.removal = await remove(made.lateTab); }, act: show(({ removal }) => removal), says: 'Devin Okafor was removed', lacks: REMOVE },

@@ -91,7 +91,7 @@ async function look(view, scene, tabs, path, made) {
 async function signedIn({ base }, { members: [person] }) {
   const tab = await open(chrome);
   await signIn(tab, base, person);
-  return Object.assign(tab, { base });
+  return Object.assign(tab, { base, person });
 }
 
 const secondsSince = (began) => Math.round((Date.now() - began) / 1000);

@@ -16,9 +16,11 @@ from countersign.api.proposals import create_proposal
 from countersign.api.workspaces import create_workspace
 from countersign.models import (
     Agreement,
+    AgreementCreate,
     AgreementKind,
     Contact,
     ContactChanges,
+    ContactCreate,
     ContactKind,
     ContactPage,
     Envelope,
@@ -26,15 +28,13 @@ from countersign.models import (
     FieldCode,
     Identity,
     Lifecycle,
-    NewAgreement,
-    NewContact,
-    NewParticipant,
-    NewProposal,
-    NewWorkspace,
     Participant,
+    ParticipantCreate,
     ParticipantRole,
     ProposalAction,
+    ProposalCreate,
     Workspace,
+    WorkspaceCreate,
 )
 
 PAGE = 2
@@ -55,7 +55,7 @@ def refused(answer, status, code):
 
 
 def create_and_replay(client, mark):
-    body = NewContact(display_name=f"{mark} 0", kind=ContactKind.PERSON, email="ada@okafor.example")
+    body = ContactCreate(display_name=f"{mark} 0", kind=ContactKind.CONTACT_KIND_PERSON, email="ada@okafor.example")
     key = f"client-{mark}"
     first = create_contact.sync_detailed(client=client, body=body, idempotency_key=key)
     assert first.status_code == 201 and isinstance(first.parsed, Contact), first
@@ -63,15 +63,15 @@ def create_and_replay(client, mark):
     again = create_contact.sync_detailed(client=client, body=body, idempotency_key=key)
     assert again.headers["idempotent-replayed"] == "true", again
     assert (again.status_code, again.content) == (201, first.content), again
-    other = NewContact(display_name=f"{mark} other", kind=ContactKind.LLC)
+    other = ContactCreate(display_name=f"{mark} other", kind=ContactKind.CONTACT_KIND_LLC)
     answer = create_contact.sync_detailed(client=client, body=other, idempotency_key=key)
-    refused(answer, 409, ErrorCode.CONFLICT)
+    refused(answer, 409, ErrorCode.ERROR_CODE_CONFLICT)
     return first.parsed
 
 
 def list_through_pages(client, mark):
     for number in range(1, COUNT):
-        body = NewContact(display_name=f"{mark} {number}", kind=ContactKind.TRUST)
+        body = ContactCreate(display_name=f"{mark} {number}", kind=ContactKind.CONTACT_KIND_TRUST)
         assert isinstance(create_contact.sync(client=client, body=body), Contact)
     found, has_more = [], True
     while has_more:
@@ -91,33 +91,33 @@ def change(client, contact):
 
 
 def meet_errors(client, base_url):
-    body = NewContact(display_name=" ", kind=ContactKind.PERSON, email="nobody")
-    error = refused(create_contact.sync_detailed(client=client, body=body), 422, ErrorCode.INVALID_REQUEST)
+    body = ContactCreate(display_name=" ", kind=ContactKind.CONTACT_KIND_PERSON, email="nobody")
+    error = refused(create_contact.sync_detailed(client=client, body=body), 422, ErrorCode.ERROR_CODE_INVALID_REQUEST)
     fields = sorted((one.field, one.code.value) for one in error.errors)
     assert fields == [("display_name", "too_short"), ("email", "invalid_format")], error
-    refused(get_contact.sync_detailed(uuid.uuid4(), client=client), 404, ErrorCode.NOT_FOUND)
+    refused(get_contact.sync_detailed(uuid.uuid4(), client=client), 404, ErrorCode.ERROR_CODE_NOT_FOUND)
     stranger = AuthenticatedClient(base_url=base_url, token="nobody's")
-    refused(get_identity.sync_detailed(client=stranger), 401, ErrorCode.UNAUTHENTICATED)
+    refused(get_identity.sync_detailed(client=stranger), 401, ErrorCode.ERROR_CODE_UNAUTHENTICATED)
 
 
 def draft_a_deal(client, contact):
-    workspace = create_workspace.sync(client=client, body=NewWorkspace(name="Harbor Street"))
+    workspace = create_workspace.sync(client=client, body=WorkspaceCreate(name="Harbor Street"))
     assert isinstance(workspace, Workspace), workspace
-    new = NewAgreement(workspace_id=workspace.id, name="Seed round SAFE", kind=AgreementKind.SAFE)
+    new = AgreementCreate(workspace_id=workspace.id, name="Seed round SAFE", kind=AgreementKind.AGREEMENT_KIND_SAFE)
     draft = create_agreement.sync(client=client, body=new)
-    assert isinstance(draft, Agreement) and draft.lifecycle == Lifecycle.DRAFT, draft
-    part = NewParticipant(contact_id=contact.id, roles=[ParticipantRole.SIGNER, ParticipantRole.INVESTOR])
+    assert isinstance(draft, Agreement) and draft.lifecycle == Lifecycle.LIFECYCLE_DRAFT, draft
+    part = ParticipantCreate(contact_id=contact.id, roles=[ParticipantRole.PARTICIPANT_ROLE_SIGNER, ParticipantRole.PARTICIPANT_ROLE_INVESTOR])
     participant = add_agreement_participant.sync(draft.id, client=client, body=part)
     assert isinstance(participant, Participant) and participant.agreement_id == draft.id, participant
     read = get_agreement.sync(draft.id, client=client)
     assert isinstance(read, Agreement) and read.proposal_ready is False, read
     assert [one.contact_id for one in read.participants] == [contact.id], read
     blockers = {one.code for one in read.publish_blockers}
-    proposal = NewProposal(action=ProposalAction.PUBLISH_AGREEMENT, agreement_id=draft.id)
+    proposal = ProposalCreate(action=ProposalAction.PROPOSAL_ACTION_PUBLISH_AGREEMENT, agreement_id=draft.id)
     answer = create_proposal.sync_detailed(client=client, body=proposal)
-    error = refused(answer, 422, ErrorCode.INVALID_REQUEST)
+    error = refused(answer, 422, ErrorCode.ERROR_CODE_INVALID_REQUEST)
     # Confirming would activate the workspace; all else keeps it from being proposed.
-    assert {one.code for one in error.errors} == blockers - {FieldCode.WORKSPACE_NOT_ACTIVATED}, (error, blockers)
+    assert {one.code for one in error.errors} == blockers - {FieldCode.FIELD_CODE_WORKSPACE_NOT_ACTIVATED}, (error, blockers)
 
 
 def same(value):

@@ -95,7 +95,7 @@ async function draftADeal(contact: Contact) {
   const { data: draft } = await client.POST("/api/v1/agreements", { body });
   must(draft?.lifecycle === "draft", draft);
   const params = { path: { agreement_id: draft.id } };
-  const part = { contact_id: contact.id, roles: ["signer", "investor"] } satisfies components["schemas"]["NewParticipant"];
+  const part = { contact_id: contact.id, roles: ["signer", "investor"] } satisfies components["schemas"]["ParticipantCreate"];
   const added = await client.POST("/api/v1/agreements/{agreement_id}/participants", { params, body: part });
   must(added.data?.agreement_id === draft.id, added);
   const { data: read } = await client.GET("/api/v1/agreements/{agreement_id}", { params });

@@ -7,9 +7,10 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
+use shared::api::entrance::Misread;
 use shared::domain::audit::Via;
 use shared::limits;
-use shared::wire::fields::FieldCode;
+use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::tools::Tool;
 
@@ -17,6 +18,8 @@ use crate::tools::Tool;
 pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency_key";
 /// The argument that becomes the header `If-Match`.
 pub(crate) const IF_MATCH: &str = "if_match";
+/// The arguments that become headers, with their names.
+const HEADERS: [(&str, &str); 2] = [(IDEMPOTENCY_KEY, "idempotency-key"), (IF_MATCH, "if-match")];
 /// The member that holds what is a list in the API: results are objects.
 pub(crate) const LIST: &str = "data";
 
@@ -24,7 +27,8 @@ pub(crate) const LIST: &str = "data";
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The request that a call stands for, with the caller's token. What the arguments lack or have wrong is left to the
-/// operation, which says so as it does to everyone.
+/// operation, which says so as it does to everyone. It gets what it could not see in the request, because there everything
+/// is text, or because it takes `null` for an absent value where the tool's schema does not.
 pub(crate) fn request(
     tool: &Tool,
     mut arguments: Map<String, Value>,
@@ -35,6 +39,7 @@ pub(crate) fn request(
         path.push('/');
         match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
             Some(name) => {
+                // Only ids stand in paths, and the text of another type of value is none.
                 let value = arguments.remove(name).map(text).filter(|value| !value.is_empty());
                 // No id looks like this, and an empty segment would be another path.
                 let value = value.unwrap_or_else(|| "-".to_owned());
@@ -43,13 +48,15 @@ pub(crate) fn request(
             None => path.push_str(segment),
         }
     }
+    let mut misread = Misread(FieldErrors::default());
+    remove_misfits(tool, &mut arguments, &mut misread.0);
     let mut request = Request::builder().method(&tool.method);
-    for (argument, header) in [(IDEMPOTENCY_KEY, "idempotency-key"), (IF_MATCH, "if-match")] {
+    for (argument, header) in HEADERS {
         // What the tool does not take stays among the arguments, and its operation refuses it.
         if !tool.takes(argument) {
             continue;
         }
-        if let Some(value) = arguments.remove(argument).filter(|value| !value.is_null()) {
+        if let Some(value) = arguments.remove(argument) {
             // Bytes that no header can have are refused as any malformed key is.
             let value = HeaderValue::from_str(&text(value)).unwrap_or_else(|_| HeaderValue::from_static(""));
             request = request.header(HeaderName::from_static(header), value);
@@ -68,7 +75,60 @@ pub(crate) fn request(
         request = request.header(CONTENT_TYPE, "application/json");
         Body::from(Value::Object(arguments).to_string())
     };
-    request.uri(path).extension(Via::Mcp).body(body)
+    request.uri(path).extension(Via::Mcp).extension(misread).body(body)
+}
+
+/// Removes the arguments that the operation would take although the tool's schema does not: one of a wrong type where its
+/// text is what counts, and `null` for what is left out otherwise.
+fn remove_misfits(tool: &Tool, arguments: &mut Map<String, Value>, misread: &mut FieldErrors) {
+    let schema = &tool.shown["inputSchema"];
+    arguments.retain(|name, value| {
+        let Some(expected) = schema["properties"].get(name) else { return true };
+        let header = HEADERS.iter().find(|(argument, _)| argument == name).map(|(_, header)| *header);
+        let is_text = tool.method == Method::GET || header.is_some();
+        let is_required = schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+        if fits(expected, value) || !(is_text || (value.is_null() && !is_required)) {
+            return true;
+        }
+        let field = header.map_or_else(|| name.clone(), |header| format!("header.{header}"));
+        let (code, message) = misfit(expected, value);
+        misread.extend(FieldErrors::one(field, code, message));
+        false
+    });
+}
+
+/// Whether a value has the type, and is one of the values, that a schema has for it.
+fn fits(schema: &Value, value: &Value) -> bool {
+    let is = |kind: &Value| match kind.as_str().unwrap_or_default() {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    };
+    let has_type = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().any(is),
+        kind => is(kind),
+    };
+    has_type && schema["enum"].as_array().is_none_or(|values| values.contains(value))
+}
+
+/// What is wrong with a value that does not fit.
+fn misfit(schema: &Value, value: &Value) -> (FieldCode, String) {
+    if value.is_null() {
+        return (FieldCode::InvalidType, "must not be null; leave it out instead".to_owned());
+    }
+    match (schema["type"].as_str().unwrap_or_default(), schema["enum"].as_array()) {
+        ("string", Some(values)) if value.is_string() => {
+            let known: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+            (FieldCode::InvalidValue, format!("must be one of {}", known.join(", ")))
+        }
+        (kind @ "integer", _) => (FieldCode::InvalidType, format!("must be an {kind}")),
+        (kind, _) => (FieldCode::InvalidType, format!("must be a {kind}")),
+    }
 }
 
 /// A value as it stands in a path, a header or a query.
@@ -79,9 +139,8 @@ fn text(value: Value) -> String {
     }
 }
 
-/// The query. `null` is an absent value where there is such a parameter; a page is short unless another is asked for.
+/// The query. A page is short unless another is asked for.
 fn query(tool: &Tool, mut arguments: Map<String, Value>) -> String {
-    arguments.retain(|name, value| !(value.is_null() && tool.takes(name)));
     if tool.takes("limit") {
         arguments.entry("limit").or_insert_with(|| json!(limits::AGENT_PAGE_LIMIT_DEFAULT));
     }

@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         let mut required = Vec::new();
         for parameter in operation["parameters"].as_array().into_iter().flatten().filter(|one| one["in"] != "header") {
             let name = parameter["name"].as_str().unwrap_or_default();
-            let mut schema = self.argument(&parameter["schema"]);
+            let mut schema = self.argument(&parameter["schema"], false);
             describe(&mut schema, &parameter["description"]);
             match name {
                 "limit" => {
@@ -132,10 +132,12 @@ impl<'a> Reader<'a> {
             properties.insert(name.to_owned(), schema);
         }
         let body = self.resolved(&operation["requestBody"]["content"]["application/json"]["schema"]);
-        for (name, property) in body["properties"].as_object().into_iter().flatten() {
-            properties.insert(name.clone(), self.argument(property));
-        }
         required.extend(body["required"].as_array().into_iter().flatten().cloned());
+        for (name, property) in body["properties"].as_object().into_iter().flatten() {
+            // In a change `null` removes a value, and where an argument is required it is one.
+            let says_more = spec.method == Method::PATCH || required.contains(&json!(name));
+            properties.insert(name.clone(), self.argument(property, says_more));
+        }
         let header = match spec.method {
             Method::POST => Some((IDEMPOTENCY_KEY, "A new key for each action; sent again, it has no further effect.")),
             Method::PATCH => Some((IF_MATCH, "The etag of the version to change; refused if it has changed since.")),
@@ -151,12 +153,13 @@ impl<'a> Reader<'a> {
         schema
     }
 
-    /// The schema of an argument: what it is, and what it is for.
-    fn argument(&self, schema: &'a Value) -> Value {
+    /// The schema of an argument: what it is, and what it is for. It may be `null` only where that says something that leaving
+    /// it out does not.
+    fn argument(&self, schema: &'a Value, takes_null: bool) -> Value {
         let of = self.resolved(schema);
         let mut found = Map::new();
         if let Some((one, is_nullable)) = alternative(of) {
-            let mut only = self.argument(one);
+            let mut only = self.argument(one, takes_null);
             if is_nullable {
                 allow_null(&mut only);
             }
@@ -171,14 +174,18 @@ impl<'a> Reader<'a> {
             found.insert("format".to_owned(), json!("uuid"));
         }
         if let Some(items) = of.get("items") {
-            found.insert("items".to_owned(), without_description(self.argument(items)));
+            found.insert("items".to_owned(), without_description(self.argument(items, takes_null)));
         }
         if let Some(properties) = of["properties"].as_object() {
-            let inner =
-                properties.iter().map(|(name, inner)| (name.clone(), without_description(self.argument(inner))));
-            found.insert("properties".to_owned(), Value::Object(inner.collect()));
+            let member = |(name, inner): (&String, &'a Value)| {
+                (name.clone(), without_description(self.argument(inner, takes_null)))
+            };
+            found.insert("properties".to_owned(), Value::Object(properties.iter().map(member).collect()));
         }
         let mut found = Value::Object(found);
+        if !takes_null {
+            refuse_null(&mut found);
+        }
         describe(&mut found, schema.get("description").unwrap_or(&Value::Null));
         found
     }
@@ -238,6 +245,16 @@ fn allow_null(schema: &mut Value) {
     }
     if let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut) {
         values.push(Value::Null);
+    }
+}
+
+/// The opposite of [`allow_null`].
+fn refuse_null(schema: &mut Value) {
+    if let Some([Value::String(kind), _]) = schema["type"].as_array().map(Vec::as_slice) {
+        schema["type"] = json!(kind);
+    }
+    if let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        values.retain(|value| !value.is_null());
     }
 }
 

@@ -10,7 +10,7 @@ use axum::response::Response;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, StatusCode};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use shared::api::entrance::{self, ProtocolAnswer, Unreadable};
 use shared::error::Error;
 use tower::ServiceExt;
@@ -52,7 +52,7 @@ async fn answer_call(endpoint: Arc<Endpoint>, parts: Parts, body: Body) -> Respo
         Ok(message) => message,
         Err(refusal) => return endpoint.refuse(&parts.headers, refusal).await,
     };
-    let request = match protocol::read(&parts.headers, &message) {
+    let request = match protocol::read(&parts.headers, &message.value, &message.bytes) {
         Ok(Message::Request(request)) => request,
         Ok(Message::Notification) => return endpoint.respond(&parts.headers, StatusCode::ACCEPTED, None).await,
         Err(refusal) => return endpoint.refuse(&parts.headers, refusal).await,
@@ -66,16 +66,16 @@ async fn answer_call(endpoint: Arc<Endpoint>, parts: Parts, body: Body) -> Respo
             return endpoint.refuse(&parts.headers, refusal).await;
         }
         Wanted::Initialize | Wanted::Discover => request.respond_with_server(),
-        Wanted::Ping => request.respond(Value::Object(serde_json::Map::new())),
+        Wanted::Ping => request.respond(json!({})),
         Wanted::ListTools => {
             request.respond_with_tools(&tools::all().iter().map(|tool| &tool.shown).collect::<Vec<_>>())
         }
     };
-    endpoint.respond(&parts.headers, StatusCode::OK, Some(&response)).await
+    endpoint.respond(&parts.headers, StatusCode::OK, Some(response)).await
 }
 
 /// The message of a request whose headers say that it is one, and that its answer is welcome.
-async fn received(headers: &HeaderMap, body: Body) -> Result<Value, Refusal> {
+async fn received(headers: &HeaderMap, body: Body) -> Result<entrance::Message, Refusal> {
     let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
     let essence = |entry: &str| entry.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if text(CONTENT_TYPE).map(essence).as_deref() != Some("application/json") {
@@ -87,7 +87,10 @@ async fn received(headers: &HeaderMap, body: Body) -> Result<Value, Refusal> {
     if !takes_json {
         return Err(Refusal::invalid(StatusCode::NOT_ACCEPTABLE, "Answers are application/json; accept it."));
     }
-    entrance::receive(body).await.map_err(|reason| match reason {
+    entrance::receive(headers, body).await.map_err(|reason| match reason {
+        Unreadable::Encoded => {
+            Refusal::invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, "A message must not be compressed or encoded.")
+        }
         Unreadable::TooLong => Refusal::unreadable(StatusCode::PAYLOAD_TOO_LARGE, "The message is too long."),
         Unreadable::Incomplete => {
             Refusal::unreadable(StatusCode::BAD_REQUEST, "The message did not arrive completely.")
@@ -105,7 +108,7 @@ impl Endpoint {
         headers: &HeaderMap,
         request: &protocol::Request,
         tool: &Tool,
-        arguments: serde_json::Map<String, Value>,
+        arguments: Map<String, Value>,
     ) -> Response {
         let asked = match call::request(tool, arguments, headers) {
             Ok(asked) => asked,
@@ -119,9 +122,9 @@ impl Endpoint {
         }
         let request_id = response.headers().get(REQUEST_ID).cloned();
         let answered = Answered::of(response).await;
-        let mut body = request.respond(answered.result(tool, false)).to_string().into_bytes();
+        let mut body = request.respond(answered.result(tool, false)).into_bytes();
         if !entrance::fits_a_response(&body) {
-            body = request.respond(answered.result(tool, true)).to_string().into_bytes();
+            body = request.respond(answered.result(tool, true)).into_bytes();
         }
         let mut response = Response::new(Body::from(body));
         let headers = response.headers_mut();
@@ -131,14 +134,14 @@ impl Endpoint {
         response
     }
 
-    async fn respond(&self, headers: &HeaderMap, status: StatusCode, response: Option<&Value>) -> Response {
-        let body = response.map(|response| response.to_string().into_bytes()).unwrap_or_default();
+    async fn respond(&self, headers: &HeaderMap, status: StatusCode, response: Option<String>) -> Response {
+        let body = response.map(String::into_bytes).unwrap_or_default();
         self.answer(headers, Ok(ProtocolAnswer { status, is_refusal: false, body })).await
     }
 
     async fn refuse(&self, headers: &HeaderMap, refusal: Refusal) -> Response {
         let status = refusal.status;
-        let body = refusal.into_response().to_string().into_bytes();
+        let body = refusal.into_response().into_bytes();
         self.answer(headers, Ok(ProtocolAnswer { status, is_refusal: true, body })).await
     }
 

@@ -28,7 +28,7 @@ use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Map, Value, json};
 use shared::AppState;
-use shared::api::entrance;
+use shared::api::entrance::{self, Misread};
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::lambda::MCP_ROUTE;
@@ -51,6 +51,10 @@ pub(crate) struct Function {
 pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Function) -> Router {
     let hand_on = |State((app, function)): State<(Arc<AppState>, Arc<Function>)>, request: Request<Body>| async move {
         let headers = request.headers().clone();
+        // What the event can't carry is refused here.
+        if let Some(Misread(errors)) = request.extensions().get().filter(|Misread(errors)| !errors.is_empty()) {
+            return entrance::refuse_write(app, OPERATION, &headers, errors.clone()).await;
+        }
         match function.invoke(request).await {
             Ok(response) => response,
             // The row of a call that ran is written there. The one that is written here says that this is not known.

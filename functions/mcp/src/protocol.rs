@@ -4,9 +4,12 @@
 //! repeats its method and tool in headers that must agree with it. 2025-11-25 begins with `initialize`; it is spoken without
 //! a session, which that revision leaves to the server.
 
+use std::collections::BTreeMap;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, StatusCode};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::access::only;
@@ -38,11 +41,36 @@ money as arrived only if `reconciled` is true. Branch on `lifecycle`, `state`, `
 an agreement's `status` and `waiting_on` of gates are prose. Lists are oldest first; check `pagination.total` and go on with \
 `offset`. Send a fresh `idempotency_key` with each act, and the same one when you repeat it. An error says what to do next.";
 
+/// The id of a request, as the JSON text that it came as.
+///
+/// Decision: it is never read as a number. A client compares the id of an answer with what it sent, and a number read and
+/// written again can differ: `1.0`, `-0`, or an integer of more than 64 bits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Id(String);
+
+impl Id {
+    /// The id of an answer to what has none.
+    fn none() -> Self {
+        Self("null".to_owned())
+    }
+
+    /// The id of a message that is well-formed JSON, if it has one.
+    fn of(message: &[u8]) -> Option<Self> {
+        let members: BTreeMap<String, &RawValue> = serde_json::from_slice(message).ok()?;
+        Some(Self(members.get("id")?.get().to_owned()))
+    }
+
+    /// A response under this id, with its result or its error.
+    fn respond(&self, member: &str, value: &Value) -> String {
+        format!(r#"{{"jsonrpc":"2.0","id":{},"{member}":{value}}}"#, self.0)
+    }
+}
+
 /// What a message is refused with.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Refusal {
     pub status: StatusCode,
-    pub id: Value,
+    id: Id,
     code: i32,
     message: String,
     data: Option<Value>,
@@ -50,7 +78,7 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     fn new(status: StatusCode, code: i32, message: impl Into<String>) -> Self {
-        Self { status, id: Value::Null, code, message: message.into(), data: None }
+        Self { status, id: Id::none(), code, message: message.into(), data: None }
     }
 
     /// What was received is no JSON (400), or is too long (413).
@@ -76,17 +104,17 @@ impl Refusal {
         Self { data: Some(data), ..Self::new(StatusCode::BAD_REQUEST, -32022, "Unsupported protocol version") }
     }
 
-    fn of(self, id: &Value) -> Self {
+    fn of(self, id: &Id) -> Self {
         Self { id: id.clone(), ..self }
     }
 
     /// As a response.
-    pub(crate) fn into_response(self) -> Value {
+    pub(crate) fn into_response(self) -> String {
         let mut error = json!({"code": self.code, "message": self.message});
         if let Some(data) = self.data {
             error["data"] = data;
         }
-        json!({"jsonrpc": "2.0", "id": self.id, "error": error})
+        self.id.respond("error", &error)
     }
 }
 
@@ -111,7 +139,7 @@ pub(crate) enum Message {
 /// A request.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Request {
-    pub id: Value,
+    id: Id,
     pub revision: Revision,
     pub wanted: Wanted,
 }
@@ -131,18 +159,17 @@ pub(crate) enum Wanted {
     CallTool { name: String, arguments: Map<String, Value> },
 }
 
-/// Reads a message, and compares its headers with it.
-pub(crate) fn read(headers: &HeaderMap, message: &Value) -> Result<Message, Refusal> {
+/// Reads a message, and compares its headers with it. The bytes are those that the value was read from.
+pub(crate) fn read(headers: &HeaderMap, message: &Value, bytes: &[u8]) -> Result<Message, Refusal> {
     let Some(members) = message.as_object() else {
         return Err(Refusal::invalid(StatusCode::BAD_REQUEST, "A message is one JSON object; there are no batches."));
     };
     let id = match members.get("id") {
         None => None,
-        Some(id @ (Value::String(_) | Value::Number(_))) => Some(id),
+        Some(Value::String(_) | Value::Number(_)) => Id::of(bytes),
         Some(_) => return Err(Refusal::invalid(StatusCode::BAD_REQUEST, "An id is a string or a number.")),
     };
-    let null = Value::Null;
-    let of = id.unwrap_or(&null);
+    let of = &id.clone().unwrap_or_else(Id::none);
     if members.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err(Refusal::invalid(StatusCode::BAD_REQUEST, "`jsonrpc` has to be \"2.0\".").of(of));
     }
@@ -161,8 +188,8 @@ pub(crate) fn read(headers: &HeaderMap, message: &Value) -> Result<Message, Refu
         compare(headers, method, params).map_err(|refusal| refusal.of(of))?;
     }
     let Some(id) = id else { return Ok(Message::Notification) };
-    let wanted = wanted(revision, method, params).map_err(|refusal| refusal.of(id))?;
-    Ok(Message::Request(Request { id: id.clone(), revision, wanted }))
+    let wanted = wanted(revision, method, params).map_err(|refusal| refusal.of(&id))?;
+    Ok(Message::Request(Request { id, revision, wanted }))
 }
 
 /// The revision that a message speaks.
@@ -267,16 +294,16 @@ impl Request {
     }
 
     /// The response with a result.
-    pub(crate) fn respond(&self, mut result: Value) -> Value {
+    pub(crate) fn respond(&self, mut result: Value) -> String {
         if self.revision == Revision::Stateless {
             result["resultType"] = json!("complete");
             result["_meta"][META_SERVER] = server();
         }
-        json!({"jsonrpc": "2.0", "id": self.id, "result": result})
+        self.id.respond("result", &result)
     }
 
     /// The response with a list of tools.
-    pub(crate) fn respond_with_tools(&self, tools: &[&Value]) -> Value {
+    pub(crate) fn respond_with_tools(&self, tools: &[&Value]) -> String {
         self.respond(self.kept(json!({"tools": tools})))
     }
 
@@ -290,7 +317,7 @@ impl Request {
     }
 
     /// The response that says what is spoken here.
-    pub(crate) fn respond_with_server(&self) -> Value {
+    pub(crate) fn respond_with_server(&self) -> String {
         let mut result = json!({"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS});
         if self.wanted == Wanted::Discover {
             result["supportedVersions"] = json!(REVISIONS);
@@ -304,4 +331,24 @@ impl Request {
 
 fn server() -> Value {
     json!({"name": "countersign", "title": "Countersign", "version": env!("CARGO_PKG_VERSION")})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_returns_as_it_came() {
+        for id in ["7", "1.0", "-0", "1e2", "123456789012345678901234567890", "0.1000000000000000055", r#""\u0041/\/""#]
+        {
+            let message = format!(r#"{{"method":"ping","id" : {id} ,"jsonrpc":"2.0"}}"#);
+            let value = serde_json::from_str(&message).expect("JSON");
+            let Ok(Message::Request(request)) = read(&HeaderMap::new(), &value, message.as_bytes()) else {
+                panic!("{id} is refused")
+            };
+            assert_eq!(request.respond(json!({})), format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+            let refused = request.refuse("no").into_response();
+            assert!(refused.starts_with(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":"#)), "{refused}");
+        }
+    }
 }

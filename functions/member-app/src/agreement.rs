@@ -10,6 +10,8 @@ use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementReview};
 use shared::web::Request;
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::Offset;
 
 use crate::Handler;
 use crate::acts::Acts;
@@ -92,6 +94,15 @@ impl Handler for Show {
     }
 }
 
+/// What the address asks for.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    /// The position of the page of payments.
+    #[deserr(default)]
+    payments: Offset,
+}
+
 /// The page of an agreement: of a draft, the page on which it is set up.
 pub(crate) async fn page(
     request: &Request,
@@ -99,7 +110,8 @@ pub(crate) async fn page(
     fields: Fields,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
-    let payments_from = request.query("payments").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let query: Query = request.read_query()?;
+    let payments_from = usize::try_from(query.payments.get()).unwrap_or(usize::MAX);
     let review = agreements::review_from(request.signed_in()?.scope(), id, payments_from).await?;
     let page = if review.in_full.agreement.lifecycle() == Lifecycle::Draft {
         overview::of_review(request, &review, fields, notice)?

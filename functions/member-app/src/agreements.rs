@@ -5,7 +5,6 @@ use shared::domain::agreement::Lifecycle;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage, AgreementQuery};
 use shared::web::Request;
-use shared::wire::input;
 
 use crate::Handler;
 use crate::layout::{Layout, encode_query_value};
@@ -53,7 +52,7 @@ impl Handler for List {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let scope = request.signed_in()?.scope();
-        let query: AgreementQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+        let query: AgreementQuery = request.read_query()?;
         let current = query.lifecycle.get();
         let AgreementPage { page: found, ready } = agreements::list(scope, &query).await?;
         let search = request.query("search").unwrap_or_default();

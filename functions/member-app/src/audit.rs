@@ -88,7 +88,7 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let scope = request.signed_in()?.scope();
-        let asked = Typed::read(request);
+        let asked = Typed::read(request)?;
         let mut typed = asked.clone();
         let query = match AuditQuery::read(request, &mut typed)? {
             Ok(query) => query,

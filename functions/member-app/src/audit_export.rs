@@ -40,7 +40,7 @@ impl Handler for Export {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let scope = request.signed_in()?.scope();
-        let mut typed = Typed::read(request);
+        let mut typed = Typed::read(request)?;
         let query = match AuditQuery::read(request, &mut typed)? {
             Ok(query) if query.object_name.is_none() => query,
             // The page says what is wrong, or finds what has the name.

@@ -12,6 +12,8 @@ use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::web::Request;
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::Filter;
 use uuid::Uuid;
 
 use crate::layout::encode_query_value;
@@ -19,15 +21,25 @@ use crate::layout::encode_query_value;
 /// The path of the log.
 pub(crate) const PATH: &str = "/app/audit";
 
-/// The address as a member typed it.
-#[derive(Debug, Clone, Default)]
+/// The address as a member typed it. What is wrong with a value of these fields the page says beside the field.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct Typed {
+    #[deserr(default)]
     pub from: String,
+    #[deserr(default)]
     pub to: String,
+    #[deserr(default)]
     pub actor: String,
+    #[deserr(default)]
     pub operation: String,
+    #[deserr(default)]
     pub object: String,
+    #[deserr(default)]
     pub outcome: String,
+    /// The position of the page in the log.
+    #[deserr(default)]
+    pub before: Filter<RequestId>,
 }
 
 /// What is wrong with the address, by field.
@@ -72,16 +84,16 @@ enum ObjectText {
 
 impl Typed {
     /// The address of a request. Fields that a form left empty are empty.
-    pub fn read(request: &Request) -> Self {
-        let field = |name| request.query(name).unwrap_or_default().trim().to_owned();
-        Self {
-            from: field("from"),
-            to: field("to"),
-            actor: field("actor"),
-            operation: field("operation"),
-            object: field("object"),
-            outcome: field("outcome"),
+    ///
+    /// # Errors
+    /// What the log does not have, or has twice, and a position that is none.
+    pub fn read(request: &Request) -> Result<Self, Error> {
+        let mut typed: Self = request.read_query()?;
+        let fields = [&mut typed.from, &mut typed.to, &mut typed.actor, &mut typed.operation, &mut typed.object];
+        for field in fields.into_iter().chain([&mut typed.outcome]) {
+            *field = field.trim().to_owned();
         }
+        Ok(typed)
     }
 
     /// The rows that it asks for, with days in a zone. The address gets the days that it left open, which are the last
@@ -158,14 +170,14 @@ impl Typed {
 }
 
 impl AuditQuery {
-    /// Reads the address of a member's request. A position that is none is the beginning.
+    /// Reads the address of a member's request.
     ///
     /// # Errors
     /// For strangers; what is wrong with the address.
     pub fn read(request: &Request, typed: &mut Typed) -> Result<Result<Self, Errors>, Error> {
         let zone = &request.signed_in()?.organization().time_zone;
         let query = typed.check(request.now(), zone);
-        Ok(query.map(|query| Self { before: request.query("before").and_then(|id| id.parse().ok()), ..query }))
+        Ok(query.map(|query| Self { before: typed.before.get(), ..query }))
     }
 }
 

@@ -15,13 +15,13 @@ use shared::service::precondition::ExpectedVersion;
 use shared::service::{organizations, workspaces};
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
-use shared::wire::input;
+use shared::wire::page::Offset;
 
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::labels::{DisplayTime, actor_label, contact_kind_label};
 use crate::layout::{Layout, Notice, encode_query_value};
-use crate::pager::{Pager, is_past_the_end, requested_page};
+use crate::pager::{Pager, is_past_the_end, page_at};
 use crate::response::PageResponse;
 use crate::workspaces::{AgreementRow, WorkspaceRow};
 
@@ -161,7 +161,7 @@ impl Handler for List {
 
 async fn contacts_page(request: &Request, form: ContactForm, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let query: ContactQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let query: ContactQuery = request.read_query()?;
     let found = contacts::list(scope, &query).await?;
     let search = request.query("search").unwrap_or_default();
     let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
@@ -271,6 +271,16 @@ impl Handler for Show {
     }
 }
 
+/// The pages of the lists on the page of a contact.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Pages {
+    #[deserr(default)]
+    agreements: Offset,
+    #[deserr(default)]
+    workspaces: Offset,
+}
+
 /// The page of a contact: with its own values in the form, or the submitted ones and the version to which they apply. Without
 /// a version they apply to the one that the page shows.
 async fn contact_page(
@@ -280,11 +290,12 @@ async fn contact_page(
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: ContactId = request.path_id("id")?;
+    let pages: Pages = request.read_query()?;
     let (contact, organization, AgreementPage { page: agreements, ready }, workspaces) = tokio::try_join!(
         contacts::get(scope, id),
         organizations::get(scope),
-        agreements::list_of_contact(scope, id, requested_page(request, "agreements")),
-        workspaces::list_of_contact(scope, id, requested_page(request, "workspaces")),
+        agreements::list_of_contact(scope, id, page_at(pages.agreements)),
+        workspaces::list_of_contact(scope, id, page_at(pages.workspaces)),
     )?;
     let path = contact_url(id);
     if is_past_the_end(agreements.pagination) || is_past_the_end(workspaces.pagination) {

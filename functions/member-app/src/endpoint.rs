@@ -18,6 +18,7 @@ use shared::service::deliveries::{self, DeliveryFilter};
 use shared::service::endpoints::{self, EndpointState};
 use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Filter;
 
 use crate::Handler;
 use crate::delivery::{failure_label, outcome_notice};
@@ -170,17 +171,31 @@ impl Handler for Show {
     }
 }
 
+/// What the address asks for.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    state: Filter<DeliveryState>,
+    #[deserr(default, rename = "type")]
+    event_type: Filter<EventType>,
+    /// The position of the page of deliveries.
+    #[deserr(default)]
+    before: Filter<EventId>,
+    /// From when on a replay begins.
+    #[deserr(default)]
+    since: Option<String>,
+}
+
 async fn endpoint_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: EndpointId = request.path_id("id")?;
-    let filter = DeliveryFilter {
-        state: request.query("state").and_then(|text| DeliveryState::parse(&text)),
-        event_type: request.query("type").and_then(|text| EventType::parse(&text)),
-    };
-    let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
+    let query: Query = request.read_query()?;
+    let filter = DeliveryFilter { state: query.state.get(), event_type: query.event_type.get() };
+    let before = query.before.get();
     let state_and_replay = async {
         let state = load_endpoint(request).await?;
-        let replay = replay_form(request, &state).await?;
+        let replay = replay_form(request, query.since, &state).await?;
         Ok::<_, Error>((state, replay))
     };
     let deliveries = async {
@@ -251,10 +266,14 @@ fn event_type_options(selected: Option<EventType>) -> Vec<SelectOption> {
 
 /// The replay form with the number of events that it would replay: since the time in the query or the submitted form, or
 /// since the beginning. `None`, if there are none and no time was given.
-async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
+async fn replay_form(
+    request: &Request,
+    since: Option<String>,
+    state: &EndpointState,
+) -> Result<Option<ReplayForm>, Error> {
     let form = request.unverified_form();
     let submitted = Some(form.get("since").to_owned()).filter(|_| Button::of(&form) == Some(Button::ReplayAll));
-    let requested = submitted.or_else(|| request.query("since"));
+    let requested = submitted.or(since);
     let zone = &request.signed_in()?.organization().time_zone;
     let since = requested.as_deref().map(|text| since_of(text, zone));
     let count_from = since.flatten().unwrap_or_else(beginning_of_time);

@@ -22,6 +22,8 @@ use shared::service::due_obligations::QueuedObligation;
 use shared::service::endpoints::EndpointState;
 use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
 use shared::web::Request;
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::Filter;
 use uuid::Uuid;
 
 use crate::Handler;
@@ -119,15 +121,38 @@ pub(crate) const JOINED: &str = "/app?arrived=joined";
 pub(crate) const SWITCHED: &str = "/app?arrived=switched";
 
 /// What led to the page. No flash reaches a session that has just begun.
-fn arrival(request: &Request, organization: &Organization) -> Option<Notice> {
+fn arrival(arrived: Option<Arrival>, organization: &Organization) -> Option<Notice> {
     let name = organization.name.as_str();
-    match request.query("arrived").as_deref() {
-        Some("joined") => {
-            Some(Notice::good(format!("You joined {name}"), "Its agreements and what they wait for appear here."))
+    Some(match arrived? {
+        Arrival::Joined => {
+            Notice::good(format!("You joined {name}"), "Its agreements and what they wait for appear here.")
         }
-        Some("switched") => Some(Notice::good(format!("You switched to {name}"), "")),
-        _ => None,
-    }
+        Arrival::Switched => Notice::good(format!("You switched to {name}"), ""),
+    })
+}
+
+/// What the address asks for.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    arrived: Filter<Arrival>,
+    /// Whether all that needs attention is listed, or the first of it.
+    #[deserr(default)]
+    attention: Filter<Attention>,
+}
+
+#[derive(Debug, Clone, Copy, deserr::Deserr)]
+#[deserr(error = FieldErrors, rename_all = lowercase)]
+enum Arrival {
+    Joined,
+    Switched,
+}
+
+#[derive(Debug, Clone, Copy, deserr::Deserr)]
+#[deserr(error = FieldErrors, rename_all = lowercase)]
+enum Attention {
+    All,
 }
 
 /// Shows the page.
@@ -142,12 +167,13 @@ impl Handler for Show {
         let signed_in = request.signed_in()?;
         let organization = signed_in.organization();
         let own = &organization.own_contact_ids;
-        let all_attention = request.query("attention").as_deref() == Some("all");
+        let query: Query = request.read_query()?;
+        let all_attention = query.attention.get().is_some();
         let found = home::get(signed_in.scope(), signed_in.member(), organization, all_attention).await?;
         let is_admin = signed_in.member().is_admin();
         let page = HomePage {
             layout: Layout::new(request),
-            notice: arrival(request, signed_in.organization()),
+            notice: arrival(query.arrived.get(), organization),
             lead: lead(&found),
             sections: sections(&found, own, request.now()),
             rest: rest(&found),

@@ -1,8 +1,9 @@
 //! What admins do with invitations on the page of the organization.
 
 use shared::domain::ids::InvitationId;
-use shared::domain::invitation::NewInvitation;
+use shared::domain::invitation::{Invitation, NewInvitation};
 use shared::domain::organization::Role;
+use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::invitations::{self, GeneratedInvitation, NotInvited};
@@ -11,8 +12,9 @@ use shared::wire::fields::FieldErrors;
 
 use crate::Handler;
 use crate::done::{redirect_with_notice, shown_once};
+use crate::labels::actor_label;
 use crate::layout::Notice;
-use crate::organization::{PATH, RoleOption, Shown, organization_page, role_options};
+use crate::organization::{PATH, RoleOption, Shown, organization_page, own_password_error, role_label, role_options};
 use crate::response::PageResponse;
 
 /// The fields of an invitation with their values and errors.
@@ -21,11 +23,18 @@ pub(crate) struct InviteForm {
     pub roles: Vec<RoleOption>,
     pub email_error: Option<String>,
     pub role_error: Option<String>,
+    pub password_error: Option<&'static str>,
 }
 
 impl InviteForm {
     fn new(email: &str, role: &str) -> Self {
-        Self { email: email.to_owned(), roles: role_options(role), email_error: None, role_error: None }
+        Self {
+            email: email.to_owned(),
+            roles: role_options(role),
+            email_error: None,
+            role_error: None,
+            password_error: None,
+        }
     }
 
     pub fn empty() -> Self {
@@ -47,7 +56,7 @@ impl InviteForm {
     }
 
     pub fn has_errors(&self) -> bool {
-        self.email_error.is_some() || self.role_error.is_some()
+        self.email_error.is_some() || self.role_error.is_some() || self.password_error.is_some()
     }
 }
 
@@ -62,10 +71,13 @@ impl Handler for Invite {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?.require_admin()?;
         let form = submitted.form();
+        let password_error = own_password_error(request, form).await?;
         let new: NewInvitation = match form.read_new(&["email", "role"]) {
-            Ok(new) => new,
-            Err(errors) => {
-                let shown = Shown { invite: Some(InviteForm::refused(form, errors)), ..Shown::default() };
+            Ok(new) if password_error.is_none() => new,
+            read => {
+                let errors = read.err().unwrap_or_default();
+                let invite = InviteForm { password_error, ..InviteForm::refused(form, errors) };
+                let shown = Shown { invite: Some(invite), ..Shown::default() };
                 return Ok(organization_page(request, shown).await?.unprocessable());
             }
         };
@@ -85,9 +97,12 @@ impl Handler for Invite {
         let redirect = Redirect { location: format!("{PATH}?invited={}", invitation.id()), cookie };
         submitted.redirect_if_committed(&redirect);
         let shown = match submitted.run(|| invitations::invite(scope, admin, &invitation)).await? {
-            Ok(()) => {
+            Ok(replaced) => {
                 let title = format!("{} is invited", form.get("email").trim());
-                return Ok(shown_once(&submitted, redirect, &title, "Copy the link below and hand it over.").await);
+                let zone = &request.signed_in()?.organization().time_zone;
+                let replaced = replaced.map(|earlier| format!("{} ", replaces(&earlier, zone))).unwrap_or_default();
+                let line = format!("{replaced}Copy the link below and hand it over.");
+                return Ok(shown_once(&submitted, redirect, &title, &line).await);
             }
             Err(NotInvited::Member) => {
                 let email_error = Some("is a member’s already".to_owned());
@@ -104,6 +119,13 @@ impl Handler for Invite {
         };
         Ok(organization_page(request, shown).await?.unprocessable())
     }
+}
+
+/// What is said of an invitation in whose place another one is.
+fn replaces(earlier: &Invitation, zone: &TimeZone) -> String {
+    let by = earlier.created_by.as_ref().map(|by| format!(" by {}", actor_label(by))).unwrap_or_default();
+    let day = zone.day_of(earlier.created_at).for_people();
+    format!("It replaces the invitation as {} made on {day}{by}, whose link no longer works.", role_label(earlier.role))
 }
 
 /// Revokes an invitation.

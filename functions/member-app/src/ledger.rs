@@ -4,14 +4,17 @@
 //! both. What is only claimed is part of what is still owed.
 
 use askama::Template;
+use shared::domain::ids::WorkspaceId;
 use shared::domain::ledger::{LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType, LedgerState};
 use shared::domain::money;
 use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
+use shared::limits;
 use shared::service::ledger::{self, Ledger, LedgerQuery, LedgerRow, NamedContact, Owing};
 use shared::web::Request;
-use shared::wire::input;
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::{Filter, Flag, Limit, Offset, Search};
 
 use crate::Handler;
 use crate::agreement::agreement_url;
@@ -196,12 +199,35 @@ fn state_badge(row_type: LedgerRowType, state: LedgerState) -> Badge {
     Badge { text, class }
 }
 
-/// The filters of an address. A form sends its empty fields too: they are no filters.
+/// What an address asks for: as the API has it, but that a form sends its empty fields too, which are no filters.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    product: Filter<LedgerProduct>,
+    #[deserr(default)]
+    workspace_id: Filter<WorkspaceId>,
+    #[deserr(default)]
+    include_done: Filter<Flag<true>>,
+    #[deserr(default)]
+    limit: Limit,
+    #[deserr(default)]
+    offset: Offset,
+}
+
+/// Reads the filters of an address.
 pub(crate) fn read_query(request: &Request) -> Result<LedgerQuery, Error> {
-    let pairs = request.uri().query().unwrap_or_default().split('&');
-    let given: Vec<&str> =
-        pairs.filter(|pair| !FILTERS.iter().any(|name| pair.strip_suffix('=') == Some(name))).collect();
-    input::read_query(Some(&given.join("&"))).map_err(Error::Invalid)
+    let Query { search, product, workspace_id, include_done, limit, offset } = request.read_query()?;
+    Ok(LedgerQuery {
+        search,
+        product: product.get(),
+        workspace_id: workspace_id.get(),
+        include_done: include_done.get().unwrap_or_default(),
+        limit,
+        offset,
+    })
 }
 
 /// The filters of an address, for another address.

@@ -72,6 +72,7 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use shared::AppState;
+use shared::domain::audit::{NO_ROUTE, WRONG_METHOD};
 use shared::error::Error;
 use shared::platform::call_record::catch_panic_and_overrun;
 use shared::web::Request;
@@ -525,7 +526,7 @@ struct NotFound;
 
 impl Handler for NotFound {
     fn operation(_: &Request) -> &'static str {
-        "none"
+        NO_ROUTE
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
@@ -539,7 +540,7 @@ struct WrongMethod;
 
 impl Handler for WrongMethod {
     fn operation(_: &Request) -> &'static str {
-        "none"
+        WRONG_METHOD
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {

@@ -9,13 +9,14 @@ use shared::domain::organization::NewRole;
 use shared::domain::password_link::NotLinked;
 use shared::domain::second_factor::NotReset;
 use shared::error::Error;
+use shared::service::scope::Scope;
 use shared::service::{members, password_links, second_factors};
 use shared::web::{Flash, Redirect, Request};
 
 use crate::Handler;
 use crate::done::{redirect_with_notice, shown_once};
 use crate::layout::Notice;
-use crate::organization::{PATH, back_url, organization_page, refused_to_member, role_label};
+use crate::organization::{PATH, back_url, organization_page, own_password_error, refused_to_member, role_label};
 use crate::response::PageResponse;
 
 /// The status, title and line of a refusal.
@@ -28,11 +29,24 @@ const UNKNOWN: Refusal = (
     "They may have been removed already. The list below is as it is now.",
 );
 
+const WRONG_PASSWORD: Refusal = (
+    StatusCode::UNPROCESSABLE_ENTITY,
+    "invalid_request",
+    "Your password is missing or incorrect",
+    "Nothing was changed. Enter the password that you sign in with. After several tries, wait a few minutes.",
+);
+
 /// The page with the reason for a refusal. The audit row has the id of the member.
 async fn refused(request: &Request, id: Option<MemberId>, refusal: Refusal) -> Result<PageResponse, Error> {
     let (status, code, title, line) = refusal;
     let page = organization_page(request, Notice::bad(title, line).into()).await?;
     Ok(page.showing(id.map(MemberId::uuid)).refused(status, code))
+}
+
+/// The page after a wrong password. That there is no such member goes first, as everywhere.
+async fn refused_without_password(request: &Request, scope: &Scope, id: MemberId) -> Result<PageResponse, Error> {
+    let is_known = members::list(scope).await?.iter().any(|member| member.id == id);
+    refused(request, Some(id), if is_known { WRONG_PASSWORD } else { UNKNOWN }).await
 }
 
 fn unprocessable(title: &'static str, line: &'static str) -> Refusal {
@@ -121,6 +135,9 @@ impl Handler for CreatePasswordLink {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?.require_admin()?;
         let id: MemberId = request.path_id("id")?;
+        if own_password_error(request, submitted.form()).await?.is_some() {
+            return refused_without_password(request, submitted.scope(), id).await;
+        }
         let secret = LinkSecret::new()?;
         let cookie = match Flash::PasswordLink(id).set(&submitted, secret.reveal()).await {
             Ok(cookie) => cookie,
@@ -163,6 +180,9 @@ impl Handler for ResetSecondFactor {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?.require_admin()?;
         let id: MemberId = request.path_id("id")?;
+        if own_password_error(request, submitted.form()).await?.is_some() {
+            return refused_without_password(request, submitted.scope(), id).await;
+        }
         let back = back_url(request);
         let line = "The member’s sessions have ended. Until they set up a second factor again, they sign in with their password only.";
         let redirect = redirect_with_notice(&submitted, back, "Second factor reset", line).await;

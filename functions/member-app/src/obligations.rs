@@ -10,7 +10,6 @@ use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::obligations::{self, ObligationPage, ObligationQuery};
 use shared::web::Request;
-use shared::wire::input;
 
 use crate::Handler;
 use crate::agreement::agreement_url;
@@ -114,7 +113,7 @@ impl Handler for List {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (now, scope) = (request.now(), request.signed_in()?.scope());
-        let query: ObligationQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+        let query: ObligationQuery = request.read_query()?;
         let state = query.state.get();
         let ObligationPage { page: found, agreements, contacts } = obligations::list_by_due(scope, &query).await?;
         let ids = [

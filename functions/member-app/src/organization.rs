@@ -13,9 +13,9 @@ use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::{invitations, members, organizations, second_factors};
-use shared::web::{Flash, Form, Request};
+use shared::web::{Flash, Form, Request, own_account};
 use shared::wire::fields::FieldErrors;
-use shared::wire::page::{Page, Search};
+use shared::wire::page::{Filter, Offset, Page, Search};
 
 use crate::Handler;
 use crate::contacts::contact_url;
@@ -23,7 +23,7 @@ use crate::done::{notice_of_act, redirect_with_notice};
 use crate::invitations::InviteForm;
 use crate::labels::{Badge, DisplayTime, actor_label, contact_kind_label};
 use crate::layout::{Layout, Notice, encode_query_value};
-use crate::pager::{Pager, clamped_page, requested_page};
+use crate::pager::{Pager, clamped_page, page_at};
 use crate::response::PageResponse;
 
 /// The path of the page.
@@ -42,14 +42,41 @@ pub(crate) fn search_url(search: &str) -> String {
     format!("{PATH}{}", list_query(search, 0))
 }
 
-/// The URL of the page with the list of members that the form of a request was on.
-pub(crate) fn back_url(request: &Request) -> String {
-    format!("{PATH}{}", list_query(&searched(request), requested_page(request, "offset").positions().start))
+/// What the address of the page asks for. Acts on members have the same, so that they lead back to where they began.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    /// What the members are searched for.
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
+    /// The invitation whose link is shown.
+    #[deserr(default)]
+    invited: Filter<InvitationId>,
+    /// The member whose password link is shown.
+    #[deserr(default)]
+    linked: Filter<MemberId>,
 }
 
-/// What the members are searched for.
-fn searched(request: &Request) -> String {
-    request.query("search").unwrap_or_default().trim().to_owned()
+/// The field of forms that give someone a way into the organization: the admin's own password.
+const OWN_PASSWORD: &str = "own_password";
+
+/// What is wrong with the admin's own password in a form, as the end of a sentence that begins with it.
+pub(crate) async fn own_password_error(request: &Request, form: &Form) -> Result<Option<&'static str>, Error> {
+    let typed = form.get(OWN_PASSWORD);
+    if typed.is_empty() {
+        return Ok(Some("is required"));
+    }
+    let is_right = own_account::knows_password(request, typed).await?;
+    Ok((!is_right).then_some("is incorrect. After several tries, wait a few minutes"))
+}
+
+/// The URL of the page with the list of members that the form of a request was on.
+pub(crate) fn back_url(request: &Request) -> String {
+    // An act is done whatever else its address says.
+    let Query { search, offset, .. } = request.read_query().unwrap_or_default();
+    format!("{PATH}{}", list_query(search.typed(), offset.get()))
 }
 
 #[derive(Template)]
@@ -108,11 +135,11 @@ struct LinkCard {
 /// The link in the page's address, if it was made in this session less than two minutes ago.
 async fn link_card(
     request: &Request,
+    query: &Query,
     pending: &[Invitation],
     members: &[MemberRecord],
 ) -> Result<Option<LinkCard>, Error> {
-    let invited: Option<InvitationId> = request.query("invited").and_then(|id| id.parse().ok());
-    let linked: Option<MemberId> = request.query("linked").and_then(|id| id.parse().ok());
+    let (invited, linked) = (query.invited.get(), query.linked.get());
     let invitation = invited.and_then(|id| pending.iter().find(|invitation| invitation.id == id));
     let member = linked.and_then(|id| members.iter().find(|member| member.id == id));
     let (flash, path, card) = if let Some(invitation) = invitation {
@@ -314,11 +341,11 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
     let (scope, you) = (signed_in.scope(), signed_in.member().id());
     let organization = signed_in.organization();
     let all = members::list(scope).await?;
-    let search = searched(request);
-    let needle: Search<{ limits::SEARCH_CHARS_MAX }> = Search::parse(&search, "search").map_err(Error::Invalid)?;
-    let found: Vec<&MemberRecord> = all.iter().filter(|member| members::is_found(member, &needle)).collect();
+    let query: Query = request.read_query()?;
+    let search = query.search.typed().to_owned();
+    let found: Vec<&MemberRecord> = all.iter().filter(|member| members::is_found(member, &query.search)).collect();
     let total = u64::try_from(found.len()).unwrap_or(u64::MAX);
-    let on_page = Page::slice(found, clamped_page(requested_page(request, "offset"), total));
+    let on_page = Page::slice(found, clamped_page(page_at(query.offset), total));
     // The role may have changed since the session was authenticated.
     let is_admin = all.iter().any(|member| member.id == you && member.is_admin());
     let (pending, own_contacts, with_factor) = if is_admin {
@@ -338,7 +365,7 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         time_zone: organization.time_zone.as_str().to_owned(),
         asks_for_codes: organization.asks_for_codes,
         is_admin,
-        link: if is_admin { link_card(request, &pending, &all).await? } else { None },
+        link: if is_admin { link_card(request, &query, &pending, &all).await? } else { None },
         settings: shown.settings.unwrap_or_else(|| SettingsForm::of(organization)),
         own_contacts: own_contacts.iter().map(OwnContactRow::new).collect(),
         members: on_page.data.iter().map(|member| MemberRow::new(member, you, with_factor.as_ref())).collect(),

@@ -9,7 +9,6 @@ use shared::limits;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::organizations;
 use shared::web::Request;
-use shared::wire::input;
 
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with_notice};
@@ -73,7 +72,7 @@ impl Handler for Choose {
 async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let organization = signed_in.organization();
-    let query: ContactQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let query: ContactQuery = request.read_query()?;
     let found = contacts::list(signed_in.scope(), &query).await?;
     let search = request.query("search").unwrap_or_default();
     let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));

@@ -1,8 +1,8 @@
 //! Pagination of lists.
 
 use shared::limits;
-use shared::web::Request;
-use shared::wire::page::{PageRequest, Pagination};
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::{Offset, PageRequest, Pagination};
 
 /// The position of a page in its list, with links to the pages before and after it.
 pub(crate) struct Pager {
@@ -27,10 +27,17 @@ impl Pager {
     }
 }
 
-/// The page whose offset is in a query parameter. The first page, if there is no valid offset.
-pub(crate) fn requested_page(request: &Request, parameter: &str) -> PageRequest {
-    let offset = request.query(parameter).and_then(|text| text.parse().ok()).unwrap_or_default();
-    PageRequest::new(limits::PAGE_LIMIT_DEFAULT, offset)
+/// The query of a list that has pages and no filter.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct Paged {
+    #[deserr(default)]
+    pub offset: Offset,
+}
+
+/// The page that begins at an offset.
+pub(crate) fn page_at(offset: Offset) -> PageRequest {
+    PageRequest::new(limits::PAGE_LIMIT_DEFAULT, offset.get())
 }
 
 /// The page, or the last page of a list with `total` items if it is past the end, because items have been removed.

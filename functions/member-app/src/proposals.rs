@@ -4,15 +4,17 @@ use askama::Template;
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::error::Error;
+use shared::limits;
 use shared::service::proposals::{self, ProposalFilter, ProposalQuery};
 use shared::web::Request;
-use shared::wire::page::Search;
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::{Filter, Offset, Search};
 
 use crate::Handler;
 use crate::home::ProposalRow;
 use crate::labels::{action_verb, proposal_badge};
 use crate::layout::{Layout, encode_query_value};
-use crate::pager::{Pager, is_past_the_end, requested_page};
+use crate::pager::{Pager, is_past_the_end, page_at};
 use crate::response::PageResponse;
 
 /// The path of the list.
@@ -41,33 +43,36 @@ struct SelectOption {
     is_selected: bool,
 }
 
-/// What the address asks for. What it does not have is not filtered by.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Filter {
-    state: Option<ProposalState>,
-    action: Option<ProposalAction>,
-    agreement: Option<AgreementId>,
-    search: String,
+/// What the address asks for.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    state: Filter<ProposalState>,
+    #[deserr(default)]
+    action: Filter<ProposalAction>,
+    #[deserr(default)]
+    agreement: Filter<AgreementId>,
+    #[deserr(default)]
+    search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
 }
 
-impl Filter {
-    fn read(request: &Request) -> Self {
-        let field = |name| request.query(name).unwrap_or_default();
-        Self {
-            state: ProposalState::parse(&field("state")),
-            action: ProposalAction::parse(&field("action")),
-            agreement: field("agreement").parse().ok(),
-            search: field("search").trim().to_owned(),
-        }
+impl Query {
+    fn is_filtered(&self) -> bool {
+        let is_any = self.state.get().is_none() && self.action.get().is_none() && self.agreement.get().is_none();
+        !is_any || self.search.needle().is_some()
     }
 
     fn url(&self, offset: u64) -> String {
         let offset = (offset > 0).then(|| offset.to_string());
+        let search = Some(encode_query_value(self.search.typed())).filter(|search| !search.is_empty());
         let pairs = [
-            ("state", self.state.map(|state| state.as_str().to_owned())),
-            ("action", self.action.map(|action| action.as_str().to_owned())),
-            ("agreement", self.agreement.map(|id| id.to_string())),
-            ("search", (!self.search.is_empty()).then(|| encode_query_value(&self.search))),
+            ("state", self.state.get().map(|state| state.as_str().to_owned())),
+            ("action", self.action.get().map(|action| action.as_str().to_owned())),
+            ("agreement", self.agreement.get().map(|id| id.to_string())),
+            ("search", search),
             ("offset", offset),
         ];
         let pairs: Vec<String> =
@@ -78,17 +83,17 @@ impl Filter {
     /// The title of the page, such as `Proposals to cancel, declined`.
     fn title(&self, agreement_name: Option<&str>) -> String {
         let mut title = "Proposals".to_owned();
-        if let Some(action) = self.action {
+        if let Some(action) = self.action.get() {
             title = format!("{title} to {}", action_verb(action).to_lowercase());
         }
-        if let Some(state) = self.state {
+        if let Some(state) = self.state.get() {
             title = format!("{title}, {}", proposal_badge(state).text.to_lowercase());
         }
-        match (self.agreement, agreement_name) {
+        match (self.agreement.get(), agreement_name) {
             (Some(_), Some(name)) => format!("{title}: {name}"),
             (Some(_), None) => format!("{title}: one agreement"),
-            (None, _) if self.search.is_empty() => title,
-            (None, _) => format!("{title}: {}", self.search),
+            (None, _) if self.search.needle().is_none() => title,
+            (None, _) => format!("{title}: {}", self.search.typed()),
         }
     }
 }
@@ -117,31 +122,31 @@ impl Handler for List {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (now, scope) = (request.now(), request.signed_in()?.scope());
-        let filter = Filter::read(request);
-        let search = Search::parse(&filter.search, "search").map_err(Error::Invalid)?;
-        let page = requested_page(request, "offset");
-        let query = ProposalQuery {
-            state: filter.state.into(),
-            agreement_id: filter.agreement,
-            ..ProposalQuery::of_page(page)
+        let query: Query = request.read_query()?;
+        let (state, action, agreement) = (query.state.get(), query.action.get(), query.agreement.get());
+        let listed = ProposalQuery {
+            state: query.state,
+            agreement_id: agreement,
+            ..ProposalQuery::of_page(page_at(query.offset))
         };
-        let found = proposals::list_filtered(scope, &query, &ProposalFilter { action: filter.action, search }).await?;
+        let filter = ProposalFilter { action, search: query.search.clone() };
+        let found = proposals::list_filtered(scope, &listed, &filter).await?;
         if is_past_the_end(found.pagination) {
-            return Ok(PageResponse::see_other(filter.url(0)));
+            return Ok(PageResponse::see_other(query.url(0)));
         }
-        let of_agreement = filter.agreement.and_then(|_| found.data.first());
+        let of_agreement = agreement.and_then(|_| found.data.first());
         let agreement_name = of_agreement.map(|proposal| proposal.subject.name.as_str().to_owned());
         let page = ListPage {
             layout: Layout::new(request),
-            title: filter.title(agreement_name.as_deref()),
-            states: options(ProposalState::ALL, filter.state, |state| (state.as_str(), proposal_badge(state).text)),
-            actions: options(ProposalAction::ALL, filter.action, |action| (action.as_str(), action_verb(action))),
-            agreement: filter.agreement.map(|id| id.to_string()).unwrap_or_default(),
+            title: query.title(agreement_name.as_deref()),
+            states: options(ProposalState::ALL, state, |state| (state.as_str(), proposal_badge(state).text)),
+            actions: options(ProposalAction::ALL, action, |action| (action.as_str(), action_verb(action))),
+            agreement: agreement.map(|id| id.to_string()).unwrap_or_default(),
             agreement_name,
-            is_filtered: filter != Filter::default(),
+            is_filtered: query.is_filtered(),
             proposals: found.data.iter().map(|proposal| ProposalRow::new(proposal, now)).collect(),
-            pager: Pager::new("proposals", found.pagination, |offset| filter.url(offset)),
-            search: filter.search,
+            pager: Pager::new("proposals", found.pagination, |offset| query.url(offset)),
+            search: query.search.typed().to_owned(),
         };
         Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|proposal| proposal.id().uuid())))
     }

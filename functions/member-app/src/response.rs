@@ -194,11 +194,11 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     if matches!(error, Error::Unauthenticated) {
         return to_sign_in(request, sign_in_url(request, route));
     }
-    let (title, text) = failure_message(error);
+    let (title, text) = failure_message(error, request.method().is_safe());
     let layout = Layout::new(request);
     let link = Link { url: "/app".to_owned(), text: "Go to Home".to_owned() };
     let shows_request_id = status.is_server_error();
-    let page = PageResponse::render(&MessagePage { layout, title, text: text.into(), link, shows_request_id });
+    let page = PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id });
     let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
@@ -209,12 +209,12 @@ fn part_failure(request: &Request, route: RouteKind, error: &Error) -> PageRespo
     let (title, text) = match error {
         Error::Unauthenticated => (
             "Open your link again",
-            "These pages close two hours after you last used them. Your link, from the message that you got, opens them again, and you go on where you stopped.",
+            "These pages close two hours after you last used them. Your link, from the message that you got, opens them again, and you go on where you stopped.".into(),
         ),
         Error::NoSuchRoute | Error::NotFound(_) => {
-            ("There is nothing here", "The address is wrong, or what was here is not part of your agreement.")
+            ("There is nothing here", "The address is wrong, or what was here is not part of your agreement.".into())
         }
-        other => failure_message(other),
+        other => failure_message(other, request.method().is_safe()),
     };
     let own = request.attending().ok().map(|attending| part_url(attending.participant().id()));
     let (url, text_of_link) = match own {
@@ -228,13 +228,8 @@ fn part_failure(request: &Request, route: RouteKind, error: &Error) -> PageRespo
     };
     let layout = Layout::of_participant(request);
     let link = Link { url, text: text_of_link.to_owned() };
-    let page = PageResponse::render(&MessagePage {
-        layout,
-        title,
-        text: text.into(),
-        link,
-        shows_request_id: status.is_server_error(),
-    });
+    let page =
+        PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id: status.is_server_error() });
     let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
@@ -247,8 +242,21 @@ pub(crate) fn to_sign_in(request: &Request, url: String) -> PageResponse {
     PageResponse::see_other(url).with_status(StatusCode::SEE_OTHER, code).with_cookie(ended)
 }
 
-/// The title and text of the page for an error.
-fn failure_message(error: &Error) -> (&'static str, &'static str) {
+/// The title and text of the page for an error, of a page or of a form.
+fn failure_message(error: &Error, is_page: bool) -> (&'static str, Cow<'static, str>) {
+    if let Error::Invalid(errors) = error
+        && is_page
+    {
+        let text = format!(
+            "The link asks for something that this page doesn’t have, so nothing is shown rather than too much: {errors}. Open the page from the menu and choose there what you look for."
+        );
+        return ("This page can’t be shown that way", text.into());
+    }
+    let (title, text) = failure_text(error);
+    (title, text.into())
+}
+
+fn failure_text(error: &Error) -> (&'static str, &'static str) {
     match error {
         Error::ForgedForm => (
             "This form is no longer valid",

@@ -19,7 +19,6 @@ use shared::error::Error;
 use shared::service::endpoints::EndpointState;
 use shared::service::search::{self, Found, SearchQuery};
 use shared::web::Request;
-use shared::wire::input;
 use shared::wire::page::Page;
 use uuid::Uuid;
 
@@ -84,7 +83,7 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let signed_in = request.signed_in()?;
-        let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+        let query: SearchQuery = request.read_query()?;
         let search = request.query("q").unwrap_or_default().trim().to_owned();
         let found = Box::pin(search::find(signed_in.scope(), signed_in.member(), &query)).await?;
         let groups = found.map(|found| groups(&found, (&query, &search), request.now()));

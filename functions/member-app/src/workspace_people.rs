@@ -10,7 +10,6 @@ use shared::limits;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::workspaces::{self, KeepingReason};
 use shared::web::Request;
-use shared::wire::input;
 
 use crate::Handler;
 use crate::agreement::agreement_url;
@@ -80,7 +79,7 @@ impl Handler for Choose {
 async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: WorkspaceId = request.path_id("id")?;
-    let query: ContactQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let query: ContactQuery = request.read_query()?;
     let (workspace, found) =
         tokio::try_join!(workspaces::get_without_people(scope, id), contacts::list(scope, &query))?;
     let search = request.query("search").unwrap_or_default();

@@ -10,14 +10,15 @@ use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage, WorkspaceAgreements};
 use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
-use shared::wire::input;
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::Offset;
 
 use crate::Handler;
 use crate::contacts::contact_url;
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::labels::{Badge, DisplayTime, lifecycle_badge, workspace_badge};
 use crate::layout::{Layout, Link, Notice, encode_query_value};
-use crate::pager::{Pager, is_past_the_end, requested_page};
+use crate::pager::{Pager, is_past_the_end, page_at};
 use crate::response::PageResponse;
 
 #[derive(Template)]
@@ -94,7 +95,7 @@ async fn workspaces_page(
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let query: WorkspaceQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let query: WorkspaceQuery = request.read_query()?;
     let found = workspaces::list(scope, &query).await?;
     let search = request.query("search").unwrap_or_default();
     let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
@@ -225,6 +226,16 @@ impl Handler for Show {
     }
 }
 
+/// The pages of the lists on the page of a workspace.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Pages {
+    #[deserr(default)]
+    people: Offset,
+    #[deserr(default)]
+    agreements: Offset,
+}
+
 /// The page of a workspace, with the reason why one of its people was not removed, if that is so.
 pub(crate) async fn workspace_page(
     request: &Request,
@@ -233,9 +244,10 @@ pub(crate) async fn workspace_page(
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: WorkspaceId = request.path_id("id")?;
+    let pages: Pages = request.read_query()?;
     let (WorkspacePeople { workspace, people }, WorkspaceAgreements { listed, referred_to }) = tokio::try_join!(
-        workspaces::get_with_people_page(scope, id, requested_page(request, "people")),
-        agreements::list_of_workspace(scope, id, requested_page(request, "agreements")),
+        workspaces::get_with_people_page(scope, id, page_at(pages.people)),
+        agreements::list_of_workspace(scope, id, page_at(pages.agreements)),
     )?;
     let AgreementPage { page: agreements, ready } = listed;
     let path = workspace_url(id);

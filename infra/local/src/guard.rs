@@ -14,8 +14,9 @@ impl Guard for PublicOrLoopback {
         true
     }
 
-    fn allows_name(&self, name: &str) -> bool {
-        PublicOnly.allows_name(name) || name == "localhost" || name.ends_with(".localhost")
+    fn allows_name(&self, scheme: Scheme, name: &str) -> bool {
+        let is_here = name == "localhost" || name.ends_with(".localhost");
+        is_here || scheme == Scheme::Https && PublicOnly.allows_name(scheme, name)
     }
 
     fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool {
@@ -48,16 +49,24 @@ mod tests {
             let read = EndpointUrl::parse(url, &PublicOrLoopback).unwrap_or_else(|error| panic!("{url}: {error}"));
             assert!(check(&read, &PublicOrLoopback, &*resolver).await.is_ok(), "{url}");
         }
+        // Whether a name leads anywhere now is not asked: only the names of this machine do without TLS.
         for url in [
             "http://8.8.8.8/",
             "http://10.0.0.1/",
-            "https://10.0.0.1/",
             "http://0.0.0.0/",
+            "http://printer/",
+            "http://hooks.example.com/",
+            "http://localhost.example.com/",
+        ] {
+            assert_eq!(EndpointUrl::parse(url, &PublicOrLoopback), Err(InvalidUrl::NotHttps), "{url}");
+        }
+        for url in [
+            "https://10.0.0.1/",
             "https://169.254.169.254/",
             "https://[::ffff:10.0.0.1]/",
             "https://[fd00::1]/",
             "https://printer.local/",
-            "http://printer/",
+            "https://printer/",
         ] {
             assert_eq!(EndpointUrl::parse(url, &PublicOrLoopback), Err(InvalidUrl::NotPublic), "{url}");
         }
@@ -72,8 +81,11 @@ mod tests {
                 Box::pin(async { Ok(vec![IpAddr::from([93, 184, 216, 34])]) })
             }
         }
-        let plain = EndpointUrl::parse("http://hooks.example.com/", &PublicOrLoopback).expect("a name may lead here");
-        assert_eq!(check(&plain, &PublicOrLoopback, &Public).await, Err(AddressError::Refused));
+        // A name of this machine that leads elsewhere, and an endpoint that an earlier version took.
+        for url in ["http://hooks.localhost/", "http://hooks.example.com/"] {
+            let plain = EndpointUrl::try_from(url.to_owned()).expect("a URL");
+            assert_eq!(check(&plain, &PublicOrLoopback, &Public).await, Err(AddressError::Refused), "{url}");
+        }
         let encrypted = EndpointUrl::parse("https://hooks.example.com/", &PublicOrLoopback).expect("a URL");
         assert!(check(&encrypted, &PublicOrLoopback, &Public).await.is_ok());
     }

@@ -8,20 +8,38 @@ use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
+use crate::api::caller::WriteCaller;
 use crate::api::pipeline::{Answer, Exchange, token_hash};
 use crate::api::response::is_too_large;
 use crate::domain::audit::Via;
 use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
+use crate::store::commit::Attempts;
 use crate::store::idempotency::StoredResponse;
 use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::FieldErrors;
 use crate::wire::json;
 
+/// A message of another protocol.
+#[derive(Debug)]
+pub struct Message {
+    /// What it says.
+    pub value: Value,
+    /// The bytes that the value was read from.
+    pub bytes: Vec<u8>,
+}
+
+/// What is wrong with a request that an entrance made of a message of its own protocol. It is an extension of the request,
+/// and the pipeline reports it with whatever else is wrong, as if the request said it.
+#[derive(Debug, Clone)]
+pub struct Misread(pub FieldErrors);
+
 /// Why a message can't be read.
 #[derive(Debug)]
 pub enum Unreadable {
+    /// It has a `Content-Encoding`, and none is read.
+    Encoded,
     /// It has more than [`limits::MESSAGE_BYTES_MAX`].
     TooLong,
     /// It ended before its announced end, or stalled.
@@ -51,13 +69,17 @@ pub fn may_be_authenticated(headers: &HeaderMap) -> bool {
 ///
 /// # Errors
 /// [`Unreadable`].
-pub async fn receive(body: Body) -> Result<Value, Unreadable> {
+pub async fn receive(headers: &HeaderMap, body: Body) -> Result<Message, Unreadable> {
+    if body::is_encoded(headers) {
+        return Err(Unreadable::Encoded);
+    }
     let received = body::receive(body, limits::MESSAGE_BYTES_MAX, limits::BODY_BYTES_DISCARDED_MAX).await;
     let bytes = received.map_err(|reason| match reason {
         NotReceived::TooLong => Unreadable::TooLong,
         NotReceived::Incomplete => Unreadable::Incomplete,
     })?;
-    json::parse(&bytes).map_err(Unreadable::Malformed)
+    let value = json::parse(&bytes).map_err(Unreadable::Malformed)?;
+    Ok(Message { value, bytes })
 }
 
 /// Whether a body is small enough for a response on Lambda.
@@ -86,4 +108,18 @@ pub async fn answer(
         }
     };
     exchange.finish(ended).await
+}
+
+/// Answers a call of an operation that writes, which is refused before it is handed on: like the operation, in the same
+/// order.
+pub async fn refuse_write(
+    app: Arc<AppState>,
+    operation: &'static str,
+    headers: &HeaderMap,
+    errors: FieldErrors,
+) -> Response {
+    let mut exchange = Exchange::begin(app, operation, Some(Via::Mcp));
+    let caller = exchange.authenticate(headers, Vec::new()).await;
+    let writer = caller.and_then(|caller| WriteCaller::new(caller, Attempts::default()));
+    exchange.finish(Err(writer.map_or_else(|error| error, |_| Error::Invalid(errors)))).await
 }

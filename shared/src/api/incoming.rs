@@ -6,6 +6,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Request, request};
 use uuid::Uuid;
 
+use crate::api::entrance::Misread;
 use crate::api::operation::OperationSpec;
 use crate::limits;
 use crate::store::idempotency::IdempotencyKey;
@@ -61,12 +62,21 @@ impl Incoming {
         Err(FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, "must be percent-encoded UTF-8"))
     }
 
+    /// What another entrance found wrong with the request that it made.
+    pub(super) fn misread(&self) -> Result<(), FieldErrors> {
+        match self.parts.extensions.get() {
+            Some(Misread(errors)) if !errors.is_empty() => Err(errors.clone()),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn read_query<T: deserr::Deserr<FieldErrors>>(&self) -> Result<T, FieldErrors> {
         input::read_query(self.parts.uri.query())
     }
 
     pub(super) fn read_body<T: deserr::Deserr<FieldErrors>>(&self, body: &ReceivedBody) -> Result<T, FieldErrors> {
         check_content_type(&self.parts.headers)?;
+        body::check_encoding(&self.parts.headers)?;
         input::read_body(body.0.as_ref().map_err(Clone::clone)?)
     }
 

@@ -1,6 +1,7 @@
 //! The API: operations, callers, and the pipeline from a request to its response.
 //!
-//! Decision: HEAD gets 405, because the gateway has no such routes, and the local stack must answer as the cloud does.
+//! Decision: operations answer HEAD with 405: it would be a call with an audit row and nothing to show for it. What is
+//! public answers it as it answers GET, without a body; axum sees to that.
 //!
 //! Decision: every function carries the whole API document ([`openapi`]), because 404 and 405 need the routes
 //! of all functions, even when a function is called directly.

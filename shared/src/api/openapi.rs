@@ -21,8 +21,10 @@ use crate::domain::ids::RequestId;
 use crate::error::{Envelope, Error, ErrorBody, ErrorCode};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
+use crate::wire::text;
 
 mod examples;
+mod generated;
 
 /// The path of the document.
 pub const PATH: &str = "/openapi.json";
@@ -59,8 +61,8 @@ pub fn allowed_methods(path: &str) -> Option<String> {
     static ROUTES: OnceLock<Vec<(String, String)>> = OnceLock::new();
     let routes = ROUTES.get_or_init(|| read_routes(&decompressed(COMPRESSED).unwrap_or_default()));
     let allow = routes.iter().find(|(template, _)| matches(template, path)).map(|(_, allow)| allow.clone());
-    // The page is no operation, so the document does not have it.
-    allow.or_else(|| (path == page::DOCS).then(|| "GET".to_owned()))
+    // What is public answers HEAD too. The page is no operation, so the document does not have it.
+    if [PATH, page::DOCS].contains(&path) { Some("GET, HEAD".to_owned()) } else { allow }
 }
 
 fn read_routes(document: &[u8]) -> Vec<(String, String)> {
@@ -113,7 +115,7 @@ impl Description {
             "operationId": OPERATION,
             "tags": ["Description"],
             "summary": "Get this description",
-            "description": "Public: no token is needed, and the call leaves no audit row. The body is compressed if `Accept-Encoding` asks for gzip. Other methods get 405 with a valid token, and 401 without one.",
+            "description": "Public: no token is needed, and the call leaves no audit row. The body is compressed if `Accept-Encoding` asks for gzip. HEAD is answered too. Other methods get 405 with a valid token, and 401 without one.",
             "security": [],
             "responses": {
                 "200": {
@@ -191,7 +193,8 @@ impl Description {
             without_members(&mut document["components"]["schemas"][page], members);
         }
         with_descriptions_in_front(&mut document);
-        serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+        generated::complete(&mut document);
+        with_unseen_escaped(&serde_json::to_string_pretty(&document).unwrap_or_default()) + "\n"
     }
 
     fn add_schema<T: ToSchema>(&mut self) -> Value {
@@ -216,6 +219,9 @@ impl Description {
             "summary": name,
             "description": format!("{}. {ABOUT_DELIVERIES}", event.event_type().sent_when()),
             "security": [],
+            // Generators of clients make a call of each operation, and nobody calls this one. What they make of its headers
+            // for Python does not even compile.
+            "x-internal": true,
             "parameters": [
                 header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", timestamp()),
                 header("Service-Webhook-Signature", "`t=<timestamp>,v1=<hex>`: the HMAC-SHA-256 of `<timestamp>.<raw body>` under the whole signing secret. After a rotation with overlap there is a `v1` for each secret.", text("t=1773480413,v1=7e61b71692e0da99d91cd391331767b8af63b36760b49cce03a3978b44c04770")),
@@ -262,7 +268,7 @@ impl Description {
                 "in": "header",
                 "required": false,
                 "description": "1 to 255 printable ASCII characters, bare or quoted. A repeat with the same key and the same request gets the first response again and has no effect; with another request it is a 409. Remembered for 7 days. Refusals are not remembered.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": limits::IDEMPOTENCY_KEY_CHARS_MAX, "pattern": "^(?!\"\"$)[!-~]([ -~]*[!-~])?$", "examples": ["closing-2026-03-14-1"]},
+                "schema": {"type": "string", "minLength": 1, "maxLength": limits::IDEMPOTENCY_KEY_CHARS_MAX, "pattern": IDEMPOTENCY_KEY_PATTERN, "examples": ["closing-2026-03-14-1"]},
             }));
         } else if is_write {
             parameters.push(json!({
@@ -407,26 +413,41 @@ fn without_sources(value: &mut Value) {
     }
 }
 
-/// Moves the description of a property that may be null to the property itself: within the alternatives, tools lose it.
+/// Moves the description of a property that may be null to the property itself: within the alternatives, tools lose it. No
+/// reference among alternatives has a description: some generators of clients make another type of it then.
 fn with_descriptions_in_front(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(with_descriptions_in_front),
         Value::Object(members) => {
             let alternatives = members.get_mut("oneOf").and_then(Value::as_array_mut);
-            let is_nullable = |all: &&mut Vec<Value>| all.iter().any(|one| one["type"] == "null");
-            let of_type =
-                alternatives.filter(is_nullable).and_then(|all| all.iter_mut().find(|one| one["type"] != "null"));
-            let description = of_type
-                .and_then(Value::as_object_mut)
-                .filter(|one| one.contains_key("$ref"))
-                .and_then(|one| one.remove("description"));
-            if let Some(description) = description {
-                members.insert("description".to_owned(), description);
+            let mut of_type = None;
+            for one in alternatives.into_iter().flatten().filter_map(Value::as_object_mut) {
+                if one.contains_key("$ref") {
+                    of_type = one.remove("description").or(of_type);
+                }
+            }
+            if let Some(description) = of_type {
+                members.entry("description").or_insert(description);
             }
             members.values_mut().for_each(with_descriptions_in_front);
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// JSON in which the characters that show nothing, or mislead, are escaped: they stand in the patterns that refuse them. All of
+/// these are of Unicode's first plane.
+fn with_unseen_escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        let is_seen = character.is_ascii() || !text::is_unseen(character);
+        if is_seen {
+            escaped.push(character);
+        } else {
+            let _ = write!(escaped, "\\u{:04x}", u32::from(character));
+        }
+    }
+    escaped
 }
 
 /// A reference with a description of its own.
@@ -532,6 +553,9 @@ impl Register for Description {
         self.add(&O::SPEC, found, Some((body, O::RULES)), &output);
     }
 }
+
+/// Printable ASCII without blanks around it, but for a pair of quotation marks with nothing between them.
+const IDEMPOTENCY_KEY_PATTERN: &str = r#"^([!-~]|[!#-~][ -~]*[!-~]|"[ -~]*[!#-~]|"[ -~]+")$"#;
 
 const ABOUT_DELIVERIES: &str = "Delivered at least once: dedupe by `id`. A failure is tried again after 1 minute, 5 \
 minutes, 30 minutes and 2 hours; after the fifth it waits for a manual replay. Every attempt sends the same bytes with a \
@@ -699,7 +723,8 @@ mod tests {
 
     #[test]
     fn the_kept_document_has_routes() {
-        assert_eq!(allowed_methods("/openapi.json").as_deref(), Some("GET"));
+        assert_eq!(allowed_methods("/openapi.json").as_deref(), Some("GET, HEAD"));
+        assert_eq!(allowed_methods("/api/v1/me").as_deref(), Some("GET"));
         assert_eq!(allowed_methods("/nowhere"), None);
     }
 }

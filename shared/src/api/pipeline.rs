@@ -22,7 +22,7 @@ use crate::api::page::{self, PublicPage};
 use crate::api::response::{REQUEST_ID, is_too_large};
 use crate::api::{openapi, preconditions};
 use crate::crypto::TokenHash;
-use crate::domain::audit::Via;
+use crate::domain::audit::{NO_ROUTE, Via, WRONG_METHOD};
 use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
 use crate::error::{Error, ErrorCode};
@@ -39,9 +39,6 @@ use crate::wire::input::{self, Empty};
 /// The header that marks a repeated response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// The operation id of a call without a route.
-const UNROUTED: &str = "none";
-
 /// The routes of a function's operations.
 #[derive(Default)]
 pub struct Routes(Router<Arc<AppState>>);
@@ -56,14 +53,18 @@ impl Routes {
     /// Adds the description of the whole API at `/openapi.json`: public, and not audited.
     #[must_use]
     pub fn with_description(self) -> Self {
-        let describe = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| describe(app, request);
+        let describe = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request: Request<Body>| async move {
+            describe(&app, &request)
+        };
         Self(self.0.route(openapi::PATH, on(MethodFilter::GET, describe)))
     }
 
     /// Adds a page that anyone may read. It is not audited.
     #[must_use]
     pub fn with_page(self, page: &'static PublicPage) -> Self {
-        let show = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| show(page, app, request);
+        let show = move |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request: Request<Body>| async move {
+            page::show(page, &app, &request)
+        };
         Self(self.0.route(page.path, on(MethodFilter::GET, show)))
     }
 
@@ -229,7 +230,7 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
 
 /// A call of an operation that reads.
 async fn read<O: ReadOperation>(app: Arc<AppState>, request: Request<Body>) -> Response {
-    // axum gives HEAD to the handlers of GET; the API has no HEAD.
+    // axum gives HEAD to the handlers of GET; operations have no HEAD.
     if request.method() != Method::GET {
         return unrouted(app, request).await;
     }
@@ -241,8 +242,8 @@ async fn read<O: ReadOperation>(app: Arc<AppState>, request: Request<Body>) -> R
 async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Body>) -> Result<Answer, Error> {
     let (incoming, _) = Incoming::split(request).await;
     let caller = ReadCaller::new(exchange.authenticate(&incoming.parts.headers, incoming.named()).await?);
-    let (path, query) =
-        both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
+    let input = both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<O::Query>());
+    let ((path, query), ()) = both(input, incoming.misread()).map_err(Error::Invalid)?;
     let response = O::run(&caller, path, query).await?.encode()?;
     if is_too_large(&response.body) {
         // Only pages of lists get that large.
@@ -269,9 +270,8 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     let headers = &incoming.parts.headers;
     let expected = if is_post { Ok(ExpectedVersion::Any) } else { preconditions::read_if_match(headers) };
     let address = both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<Empty>());
-    let input =
-        both(both(address, both(key, expected)), incoming.read_body::<O::Body>(&body)).map_err(Error::Invalid)?;
-    let (((path, Empty {}), (key, expected)), body) = input;
+    let input = both(both(address, both(key, expected)), incoming.read_body::<O::Body>(&body));
+    let ((((path, Empty {}), (key, expected)), body), ()) = both(input, incoming.misread()).map_err(Error::Invalid)?;
     let named = O::references(&body);
     if let Some(recorded) = &mut exchange.caller {
         recorded.name(&named);
@@ -308,24 +308,20 @@ async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
 
 /// A call without a route: the path does not exist, or not with this method. The description of the whole API tells which.
 pub(super) async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
-    let mut exchange = Exchange::begin(app, UNROUTED, via(&request));
-    let (incoming, _) = Incoming::split(request).await;
-    let ended = match exchange.authenticate(&incoming.parts.headers, incoming.named()).await {
-        Ok(_) => Err(match openapi::allowed_methods(incoming.parts.uri.path()) {
-            Some(allow) => Error::MethodNotAllowed { allow },
-            None => Error::NoSuchRoute,
-        }),
-        Err(error) => Err(error),
+    let (operation, refusal) = match openapi::allowed_methods(request.uri().path()) {
+        Some(allow) => (WRONG_METHOD, Error::MethodNotAllowed { allow }),
+        None => (NO_ROUTE, Error::NoSuchRoute),
     };
+    let mut exchange = Exchange::begin(app, operation, via(&request));
+    let (incoming, _) = Incoming::split(request).await;
+    let authenticated = exchange.authenticate(&incoming.parts.headers, incoming.named()).await;
+    let ended = authenticated.and(Err(refusal));
     exchange.finish(ended).await
 }
 
 /// The description of the whole API. It is public, so that newcomers can read it without a token.
-async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
-    if request.method() != Method::GET {
-        return unrouted(app, request).await;
-    }
-    let record = CallRecord::begin(&app, openapi::OPERATION);
+fn describe(app: &AppState, request: &Request<Body>) -> Response {
+    let record = CallRecord::begin(app, openapi::OPERATION);
     let ended = match input::read_query::<Empty>(request.uri().query()) {
         Ok(Empty {}) => openapi::document(accepts_gzip(request.headers())).map(|(body, headers)| {
             Answer::Read(StoredResponse { status: StatusCode::OK, body, headers, objects: Vec::new() })
@@ -335,14 +331,6 @@ async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
     let (status, code) = outcome(&ended);
     record.log(None, status, code, None);
     respond(ended, record.request_id())
-}
-
-/// Answers a request for a page with it, and anything but GET as a method that the page does not have.
-async fn show(page: &PublicPage, app: Arc<AppState>, request: Request<Body>) -> Response {
-    if request.method() != Method::GET {
-        return unrouted(app, request).await;
-    }
-    page::show(page, &app, &request)
 }
 
 /// Both results, or the errors of both.

@@ -99,6 +99,10 @@ pub enum ObjectKind {
 const VIEW: &str = "view_";
 /// See [`VIEW`].
 const VIEW_DOCUMENT: &str = "view_document";
+/// A call to a path at which there is nothing.
+pub const NO_ROUTE: &str = "none";
+/// A call with a method that its path does not answer.
+pub const WRONG_METHOD: &str = "wrong_method";
 /// A call of the agent endpoint that runs no operation: it shakes hands, or lists the tools.
 pub const USE_MCP: &str = "use_mcp";
 

@@ -84,8 +84,13 @@ fn email_pattern() -> String {
     let other_than = |ascii: &str| format!(r"[^{ascii}:-@\[-`{{-~{unseen}]");
     let (edge, inner) = (other_than("!-/"), other_than(r"!-,./"));
     let label = format!("{edge}({inner}*{edge})?");
-    let number = "([0-9]+|0[Xx][0-9A-Fa-f]*)$";
-    format!(r"^{atom}(\.{atom})*@({label}\.)+(?!{number}){label}$")
+    // The last label is no number, decimal or hexadecimal: by what it begins with, and what has to follow then.
+    let (letter, not_x, not_hex) = (other_than("!-9"), other_than("!-9Xx"), other_than("!-9A-Fa-f"));
+    let more = format!("{inner}*{edge}");
+    let no_number = format!(
+        "({letter}({more})?|([1-9]|0[0-9])[0-9]*({letter}({more})?|-{more})|0-{more}|0{not_x}({more})?|0[Xx][0-9A-Fa-f]*({not_hex}({more})?|-{more}))"
+    );
+    format!(r"^{atom}(\.{atom})*@({label}\.)+{no_number}$")
 }
 
 text_enum! {

@@ -21,8 +21,8 @@ pub enum Scheme {
 pub trait Guard: fmt::Debug + Send + Sync {
     /// Whether endpoints may have this scheme.
     fn allows_scheme(&self, scheme: Scheme) -> bool;
-    /// Whether an endpoint may have this host name, given in lower case and without a final dot.
-    fn allows_name(&self, name: &str) -> bool;
+    /// Whether an endpoint with this scheme may have this host name, given in lower case and without a final dot.
+    fn allows_name(&self, scheme: Scheme, name: &str) -> bool;
     /// Whether a connection with this scheme may go to this address.
     fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool;
 }
@@ -75,7 +75,12 @@ impl EndpointUrl {
         if !guard.allows_scheme(url.scheme()) {
             return Err(InvalidUrl::NotHttps);
         }
-        if url.is_allowed(guard) { Ok(url) } else { Err(InvalidUrl::NotPublic) }
+        match url.scheme() {
+            _ if url.is_allowed(guard) => Ok(url),
+            // It may have this scheme, but not with this host.
+            Scheme::Http => Err(InvalidUrl::NotHttps),
+            Scheme::Https => Err(InvalidUrl::NotPublic),
+        }
     }
 
     /// Reads a URL of any host.
@@ -157,7 +162,7 @@ impl EndpointUrl {
     pub(crate) fn is_allowed(&self, guard: &dyn Guard) -> bool {
         guard.allows_scheme(self.scheme())
             && match self.host() {
-                Host::Domain(name) => guard.allows_name(name),
+                Host::Domain(name) => guard.allows_name(self.scheme(), name),
                 Host::Ipv4(address) => guard.allows_address(self.scheme(), address.into()),
                 Host::Ipv6(address) => guard.allows_address(self.scheme(), address.into()),
             }

@@ -64,12 +64,12 @@ pub enum NotInvited {
     NoRoom,
 }
 
-/// Invites an address. An earlier invitation of the address stops working.
+/// Invites an address. An earlier invitation of the address stops working: gives it, if it worked until now.
 pub async fn invite(
     scope: &Scope,
     admin: Admin<'_>,
     new: &GeneratedInvitation,
-) -> Result<Plan<Result<(), NotInvited>>, Error> {
+) -> Result<Plan<Result<Option<Invitation>, NotInvited>>, Error> {
     let address = Folded::new(new.invitation.email.as_str());
     let is_same = |email: &str| Folded::new(email).as_str() == address.as_str();
     if scope.store().members().await?.iter().any(|member| is_same(member.email.as_str())) {
@@ -83,7 +83,10 @@ pub async fn invite(
         return Ok(Plan::new(scope, Err(NotInvited::NoRoom)));
     }
     let changes = stored::put(scope.call(), admin, (&new.invitation, new.secret.hash()), earlier)?;
-    Ok(Plan::new(scope, Ok(())).change([changes]).showing([new.id().uuid()]))
+    // A second attempt finds what the first may have made.
+    let replaced = earlier.map(|stored| stored.invitation.clone());
+    let replaced = replaced.filter(|earlier| earlier.is_valid_at(scope.now()) && earlier.id != new.id());
+    Ok(Plan::new(scope, Ok(replaced)).change([changes]).showing([new.id().uuid()]))
 }
 
 /// Revokes an invitation: its link stops working.

@@ -58,6 +58,7 @@ impl Form {
 
     /// Reads a form from a body, up to [`limits::FORM_BYTES_MAX`] bytes, or [`limits::UPLOAD_BYTES_MAX`] with a file.
     pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Self, FieldErrors> {
+        body::check_encoding(headers)?;
         let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let essence = content_type.split(';').next().unwrap_or_default().trim();
         if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {

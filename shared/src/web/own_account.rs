@@ -90,6 +90,20 @@ pub async fn end_session(submitted: &SubmittedForm<'_>, id: SessionId) -> Result
     submitted.run(|| std::future::ready(Ok(Plan::new(scope, ()).change([end.clone()])))).await
 }
 
+/// Whether whoever sends a form knows the password of the account that is signed in. Wrong passwords count like failed logins.
+///
+/// Decision: an admin is asked for it before anyone gets a way into the organization: by an invitation, a password link or the
+/// reset of a second factor. A browser that was left open, or a session's cookie alone, must not make a second self. The
+/// password is asked for whether there is a second factor or not: every account has one, and it is enough to tell the person
+/// from their browser.
+pub async fn knows_password(request: &Request, typed: &str) -> Result<bool, Error> {
+    let Some(checked) = Checked::check(request, request.signed_in()?.email().as_str(), typed).await? else {
+        return Ok(false);
+    };
+    checked.succeeded(request).await;
+    Ok(true)
+}
+
 /// The outcome of changing the password.
 #[derive(Debug)]
 pub enum PasswordChanged {

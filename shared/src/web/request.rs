@@ -6,11 +6,13 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
+use deserr::Deserr;
 use http::header;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, request};
 use uuid::Uuid;
 
 use crate::crypto::CookieSecret;
+use crate::domain::audit::NO_ROUTE;
 use crate::domain::ids::{MemberId, RequestId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
@@ -27,6 +29,7 @@ use crate::web::participant_session::{self, Attending};
 use crate::web::redirect::Redirect;
 use crate::web::session::{self, SignedIn};
 use crate::wire::fields::FieldErrors;
+use crate::wire::input;
 
 /// A request to the app.
 #[derive(Debug)]
@@ -51,7 +54,7 @@ pub struct Request {
 impl Request {
     /// Receives a request with its body.
     pub async fn receive(app: Arc<AppState>, request: http::Request<Body>) -> Self {
-        let record = CallRecord::begin(&app, "none");
+        let record = CallRecord::begin(&app, NO_ROUTE);
         let (mut parts, body) = request.into_parts();
         let path = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
         let path = path.iter().flatten().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -239,7 +242,16 @@ impl Request {
         value.and_then(|value| value.parse().ok()).ok_or_else(Error::not_found)
     }
 
-    /// The value of a query parameter.
+    /// Reads the query of a page that lists something, or of its export, as strictly as the API reads one: what the page does
+    /// not have, or has twice, or can't be, is refused. Otherwise a typo would show the whole list.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with every parameter that is wrong.
+    pub fn read_query<T: Deserr<FieldErrors>>(&self) -> Result<T, Error> {
+        input::read_query(self.parts.uri.query()).map_err(Error::Invalid)
+    }
+
+    /// The value of a query parameter of a page that lists nothing: what led to it, or what its form begins with.
     #[must_use]
     pub fn query(&self, name: &str) -> Option<String> {
         let mut pairs = form_urlencoded::parse(self.parts.uri.query()?.as_bytes());

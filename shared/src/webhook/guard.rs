@@ -21,7 +21,7 @@ impl Guard for PublicOnly {
         scheme == Scheme::Https
     }
 
-    fn allows_name(&self, name: &str) -> bool {
+    fn allows_name(&self, _: Scheme, name: &str) -> bool {
         let mut labels = name.rsplit('.');
         let last = labels.next().unwrap_or_default();
         // A name of one label is a name of a local network.

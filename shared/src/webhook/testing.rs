@@ -60,8 +60,8 @@ impl Guard for WithLoopback {
         true
     }
 
-    fn allows_name(&self, name: &str) -> bool {
-        PublicOnly.allows_name(name)
+    fn allows_name(&self, scheme: Scheme, name: &str) -> bool {
+        PublicOnly.allows_name(scheme, name)
     }
 
     fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool {

@@ -4,8 +4,11 @@ use std::time::Instant;
 
 use axum::body::{Body, BodyDataStream, Bytes};
 use futures_util::StreamExt;
+use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
 
 use crate::limits;
+use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 
 /// Why a body was not received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +17,31 @@ pub(crate) enum NotReceived {
     TooLong,
     /// It ended before its announced end, or stalled.
     Incomplete,
+}
+
+/// Whether the headers say that the body is compressed or encoded otherwise.
+///
+/// Decision: none is read. What little compression would save is not worth bodies that unpack to any size; and bytes that
+/// say they are something else must not be taken for JSON or a form.
+pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
+    let is_plain = |coding: &str| coding.is_empty() || coding.eq_ignore_ascii_case("identity");
+    let values = headers.get_all(CONTENT_ENCODING).iter();
+    !values
+        .map(|value| value.to_str().unwrap_or("?"))
+        .flat_map(|value| value.split(','))
+        .all(|one| is_plain(one.trim()))
+}
+
+/// Refuses a body that is encoded.
+///
+/// # Errors
+/// `invalid_format` at the body.
+pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), FieldErrors> {
+    if !is_encoded(headers) {
+        return Ok(());
+    }
+    let message = "must not be compressed or encoded: send it without Content-Encoding";
+    Err(FieldErrors::one(BODY, FieldCode::InvalidFormat, message))
 }
 
 /// Receives a body of up to `bytes_max` bytes. Of a longer one, bytes up to `discarded_max` are received and discarded, so
@@ -38,4 +66,28 @@ async fn next_chunk(chunks: &mut BodyDataStream, deadline: Instant) -> Result<Op
     let left = deadline.saturating_duration_since(Instant::now());
     let chunk = tokio::time::timeout(left.min(limits::BODY_STALL_TIMEOUT), chunks.next()).await;
     chunk.map_err(|_| NotReceived::Incomplete)?.transpose().map_err(|_| NotReceived::Incomplete)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn every_coding_but_identity_is_one() {
+        let is_encoded = |values: &'static [&'static str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(CONTENT_ENCODING, HeaderValue::from_static(value));
+            }
+            super::is_encoded(&headers)
+        };
+        for plain in [&[][..], &[""], &["identity"], &["Identity, identity"], &["identity", ""]] {
+            assert!(!is_encoded(plain), "{plain:?}");
+        }
+        for encoded in [&["gzip"][..], &["identity, gzip"], &["identity", "br"], &["aws-chunked"], &["x;q=1"]] {
+            assert!(is_encoded(encoded), "{encoded:?}");
+        }
+    }
 }

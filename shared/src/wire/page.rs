@@ -41,6 +41,14 @@ impl Deserr<FieldErrors> for Limit {
 #[schema(value_type = i64, minimum = 0, maximum = 9_223_372_036_854_775_807_i64, default = 0, example = 100)]
 pub struct Offset(u64);
 
+impl Offset {
+    /// The number of rows before the page.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
 impl Deserr<FieldErrors> for Offset {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
@@ -80,13 +88,23 @@ fn read_integer<V: IntoValue>(
 /// The text to search for, of at most `CHARS_MAX` characters as sent. Blanks around it are ignored, and an empty one
 /// means no filter (contract, section 1, "Search").
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Search<const CHARS_MAX: usize>(Option<Folded>);
+pub struct Search<const CHARS_MAX: usize> {
+    /// As it was sent, without the blanks around it.
+    typed: String,
+    needle: Option<Folded>,
+}
 
 impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
     /// The needle that a row's folded text must contain; none when every row matches.
     #[must_use]
     pub fn needle(&self) -> Option<&str> {
-        self.0.as_ref().map(Folded::as_str)
+        self.needle.as_ref().map(Folded::as_str)
+    }
+
+    /// The text as it was sent, without the blanks around it, for whoever is to see what was searched for.
+    #[must_use]
+    pub fn typed(&self) -> &str {
+        &self.typed
     }
 
     fn check(text: &str) -> Result<Self, (FieldCode, String)> {
@@ -97,7 +115,7 @@ impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
         if needle.chars().any(char::is_control) {
             return Err((FieldCode::InvalidValue, "must have no control characters".to_owned()));
         }
-        Ok(Self((!needle.is_empty()).then(|| Folded::new(needle))))
+        Ok(Self { typed: needle.to_owned(), needle: (!needle.is_empty()).then(|| Folded::new(needle)) })
     }
 
     /// Reads a text to search for.
@@ -111,7 +129,7 @@ impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
     /// The same search in a list that takes another number of characters.
     #[must_use]
     pub fn with_chars_max<const OTHER: usize>(self) -> Search<OTHER> {
-        Search(self.0)
+        Search { typed: self.typed, needle: self.needle }
     }
 }
 
@@ -254,7 +272,8 @@ impl<T: ToSchema> ListParameter for Filter<T> {
             .enum_values(Some([""]))
             .description(Some("No filter."))
             .extensions(Some(ExtensionsBuilder::new().add("x-enum-descriptions", json!(["No filter."])).build()));
-        OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(none).default(Some(json!(""))).into()
+        // It has no default in the document: generators of clients can't write down that of a choice of types.
+        OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(none).into()
     }
 }
 

@@ -50,7 +50,9 @@ pub(crate) const INVISIBLE: &[(char, char)] = &[
     ('\u{2800}', '\u{2800}'),
     ('\u{3164}', '\u{3164}'),
     ('\u{fe00}', '\u{fe0f}'),
-    ('\u{feff}', '\u{feff}'),
+    // The byte order mark, with the unassigned characters beside it, so that no pattern has the mark itself: source code of
+    // Go, which generated clients have patterns in, can't contain it.
+    ('\u{fefe}', '\u{ff00}'),
     ('\u{ffa0}', '\u{ffa0}'),
     ('\u{fff0}', '\u{fffb}'),
     ('\u{1bca0}', '\u{1bca3}'),
@@ -63,14 +65,25 @@ pub(crate) fn is_in(ranges: &[(char, char)], character: char) -> bool {
     ranges.iter().any(|(first, last)| (*first..=*last).contains(&character))
 }
 
+/// Whether a character shows nothing, is a blank, or makes text look like other text.
+pub(crate) fn is_unseen(character: char) -> bool {
+    [BLANK, CONTROL, MISLEADING, INVISIBLE].iter().any(|ranges| is_in(ranges, character))
+}
+
 /// The inside of a character class of a regular expression, without the ranges beyond Unicode's first plane.
+///
+/// Decision: characters up to U+00FF are written as `\x85`, and all others as themselves. That is all that JavaScript, RE2
+/// (which Go has), Rust and Python read alike: `\u2028` is none of RE2's escapes, and `\x{2028}` none of JavaScript's.
 ///
 /// Decision: no class can name those in a way that all dialects read. JavaScript without the flag `u`, which many checkers
 /// compile patterns with, takes them for halves of surrogate pairs and refuses the range. All such ranges are of
 /// [`INVISIBLE`] characters. So a pattern also matches a name in which only these could be something to see, such as tags
 /// alone, and an address with one of them. Both are refused all the same, as the description of names says.
 pub(crate) fn class(ranges: &[(char, char)]) -> String {
-    let written = |character: char| format!("\\u{:04X}", u32::from(character));
+    let written = |character: char| match u32::from(character) {
+        code @ ..=0xff => format!("\\x{code:02X}"),
+        _ => character.to_string(),
+    };
     let range = |(first, last): &(char, char)| {
         if first == last { written(*first) } else { format!("{}-{}", written(*first), written(*last)) }
     };
@@ -114,12 +127,37 @@ pub(crate) fn line_description(about: &str, chars_max: usize) -> String {
 /// The pattern of the texts that [`check_line`] accepts. It bounds the length of the text without the blanks around it, where
 /// `maxLength` would count them too, and takes all characters beyond the first plane for visible ones ([`class`]).
 ///
-/// What it looks ahead for is a text that may be there too: programs that make texts from a pattern make such ones at once.
+/// Decision: no pattern looks ahead, since RE2 can't. So what is before the first visible character has a bound of its own,
+/// and a text that begins with many invisible ones may match although it is too long.
 pub(crate) fn line_pattern(chars_max: usize) -> String {
     let blank = class(BLANK);
     let inner = class(&[CONTROL, MISLEADING].concat());
+    let unseen = class(&without(&[BLANK, INVISIBLE].concat(), &[CONTROL, MISLEADING].concat()));
     let visible = class(&[BLANK, CONTROL, MISLEADING, INVISIBLE].concat());
-    format!("^[{blank}]*(?=[^{inner}]*[^{visible}])[^{inner}]{{1,{chars_max}}}[{blank}]*$")
+    let rest = chars_max.saturating_sub(1);
+    format!("^[{blank}]*[{unseen}]{{0,{rest}}}[^{visible}][^{inner}]{{0,{rest}}}[{blank}]*$")
+}
+
+/// The characters of some ranges that are in none of others.
+fn without(ranges: &[(char, char)], others: &[(char, char)]) -> Vec<(char, char)> {
+    let mut left: Vec<(char, char)> = Vec::new();
+    for character in ranges.iter().flat_map(|(first, last)| *first..=*last).filter(|one| !is_in(others, *one)) {
+        match left.last_mut() {
+            Some((_, last)) if u32::from(*last) + 1 == u32::from(character) => *last = character,
+            _ => left.push((character, character)),
+        }
+    }
+    left
+}
+
+/// So many repetitions of a part of a pattern, in steps that RE2 takes: one may say at most a thousand.
+fn repeated(part: &str, times_max: usize) -> String {
+    const STEP: usize = 1000;
+    let whole = format!("{part}{{0,{STEP}}}").repeat(times_max / STEP);
+    match times_max % STEP {
+        0 => whole,
+        rest => format!("{whole}{part}{{0,{rest}}}"),
+    }
 }
 
 /// The pattern of a search: no control characters, but for blanks around it, which are ignored.
@@ -160,8 +198,8 @@ pub(crate) fn lines_pattern(chars_max: Option<usize>) -> String {
     let refused = class(&[&[('\0', '\u{8}'), ('\u{b}', '\u{1f}'), ('\u{7f}', '\u{9f}')], OVERRIDES].concat());
     let visible = class(&[BLANK, CONTROL, OVERRIDES].concat());
     let inner = format!("(\\r\\n|[^{refused}])");
-    let length = chars_max.map_or_else(|| "+".to_owned(), |max| format!("{{1,{max}}}"));
-    format!("^[{blank}]*(?={inner}*[^{visible}]){inner}{length}[{blank}]*$")
+    let rest = chars_max.map_or_else(|| format!("{inner}*"), |max| repeated(&inner, max.saturating_sub(1)));
+    format!("^[{blank}]*[^{visible}]{rest}[{blank}]*$")
 }
 
 /// Text folded for comparison: NFC, full default case folding, NFC (contract, section 1, "Search").
@@ -262,8 +300,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_ranges_is_what_the_others_lack() {
+        let left = without(&[('a', 'f'), ('x', 'z')], &[('c', 'd'), ('x', 'x'), ('q', 'q')]);
+        assert_eq!(left, [('a', 'b'), ('e', 'f'), ('y', 'z')]);
+        assert_eq!((repeated("a", 999), repeated("a", 1000)), ("a{0,999}".to_owned(), "a{0,1000}".to_owned()));
+        assert_eq!(repeated("(b|c)", 1999), "(b|c){0,1000}(b|c){0,999}");
+    }
+
+    #[test]
     fn a_class_names_its_ranges() {
-        assert_eq!(class(&[('\0', '\u{1f}'), ('\u{ad}', '\u{ad}')]), r"\u0000-\u001F\u00AD");
+        assert_eq!(class(&[('\0', '\u{1f}'), ('\u{ad}', '\u{ad}')]), r"\x00-\x1F\xAD");
+        assert_eq!(class(&[('\u{fe}', '\u{100}'), ('\u{2028}', '\u{202e}')]), "\\xFE-\u{100}\u{2028}-\u{202e}");
         assert_eq!(class(INVISIBLE), class(&INVISIBLE[..INVISIBLE.len() - 3]), "none beyond the first plane");
         assert!([CONTROL, BLANK, MISLEADING, OVERRIDES].concat().iter().all(|(_, last)| *last <= '\u{ffff}'));
     }

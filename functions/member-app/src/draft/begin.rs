@@ -11,7 +11,6 @@ use shared::service::drafts::{self, Beginning};
 use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
-use shared::wire::input;
 use shared::wire::input::OrDefault;
 
 use super::Choice;
@@ -108,7 +107,7 @@ struct WorkspacesPage {
 }
 
 async fn choose_workspace(request: &Request) -> Result<PageResponse, Error> {
-    let query: WorkspaceQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let query: WorkspaceQuery = request.read_query()?;
     let found = workspaces::list(request.signed_in()?.scope(), &query).await?;
     let search = request.query("search").unwrap_or_default();
     let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));

@@ -13,7 +13,6 @@ use shared::service::contacts::{self, ContactQuery};
 use shared::service::{agreements, drafts};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
-use shared::wire::input;
 
 use super::condition::condition_url;
 use super::documents::document_url;
@@ -75,7 +74,7 @@ impl Handler for Choose {
 async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let scope = request.signed_in()?.scope();
-    let query: ContactQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let query: ContactQuery = request.read_query()?;
     let ((agreement, _), found) = tokio::try_join!(drafts::load(scope, id), contacts::list(scope, &query))?;
     if !editable(&agreement) {
         return Ok(PageResponse::see_other(agreement_url(id)));

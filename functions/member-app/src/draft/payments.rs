@@ -33,7 +33,7 @@ use crate::fields::Fields;
 use crate::labels::{Badge, movement_badge};
 use crate::layout::{Layout, Link, Notice};
 use crate::movement::movement_url;
-use crate::pager::{Pager, clamped_page, requested_page};
+use crate::pager::{Paged, Pager, clamped_page, page_at};
 use crate::response::PageResponse;
 
 /// The currency of a new payment.
@@ -391,8 +391,9 @@ async fn list_page(
     if !editable(&agreement) {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
+    let query: Paged = request.read_query()?;
     let total = u64::try_from(payments.len()).unwrap_or(u64::MAX);
-    let shown = Page::slice(&payments, clamped_page(requested_page(request, "offset"), total));
+    let shown = Page::slice(&payments, clamped_page(page_at(query.offset), total));
     let page = PaymentsPage {
         layout: Layout::new(request),
         notice,

@@ -8,6 +8,7 @@ use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::web::Request;
+use shared::wire::input::Empty;
 
 use super::facts::as_typed;
 use super::sheet::{Column, OWNERS_SEPARATOR};
@@ -27,6 +28,8 @@ impl Handler for Export {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
+        // It has all items, so an address that asks for some is refused.
+        let Empty {} = request.read_query()?;
         let review = funding_review::of_workspace(signed_in.scope(), id).await?;
         let base = request.app().base_url.to_string();
         let mut csv = Csv::new();

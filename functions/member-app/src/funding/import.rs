@@ -22,7 +22,7 @@ use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::service::{funding_import, scope::Scope};
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
-use shared::wire::page::Page;
+use shared::wire::page::{Offset, Page, PageRequest};
 use uuid::Uuid;
 
 use super::import_rows::{NewRow, NotRead, Parsed, Row, parse};
@@ -33,7 +33,7 @@ use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
 use crate::labels::Badge;
 use crate::layout::{Layout, Link, Notice};
-use crate::pager::{Pager, requested_page};
+use crate::pager::{Pager, page_at};
 use crate::response::PageResponse;
 
 /// The problems that a page tells one by one.
@@ -197,14 +197,23 @@ impl Handler for ShowPreview {
     }
 }
 
-/// The file that an address names.
-fn named_file(request: &Request) -> Result<DocumentContent, Error> {
-    let (sha256, size) = (request.query("file"), request.query("size"));
-    let size_bytes = size.and_then(|size| size.parse().ok());
-    let is_hash = |hash: &String| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match (sha256.filter(is_hash), size_bytes) {
-        (Some(sha256), Some(size_bytes)) => Ok(DocumentContent { sha256, size_bytes }),
-        _ => Err(Error::not_found()),
+/// The file that an address names, and the page of its rows.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    file: String,
+    #[deserr(default)]
+    size: Offset,
+    #[deserr(default)]
+    offset: Offset,
+}
+
+impl Query {
+    fn file(&self) -> Result<DocumentContent, Error> {
+        let is_hash = self.file.len() == 64 && self.file.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let content = DocumentContent { sha256: self.file.clone(), size_bytes: self.size.get() };
+        if is_hash { Ok(content) } else { Err(Error::not_found()) }
     }
 }
 
@@ -215,10 +224,13 @@ struct Read {
     import: Uuid,
     /// The address of the preview.
     url: String,
+    /// The page of its rows.
+    page: PageRequest,
 }
 
 async fn read(request: &Request, scope: &Scope) -> Result<Read, Error> {
-    let (import, content): (Uuid, _) = (request.path_id("import")?, named_file(request)?);
+    let query: Query = request.read_query()?;
+    let (import, content): (Uuid, _) = (request.path_id("import")?, query.file()?);
     let files = request.app().files()?;
     let file = async {
         files.get(scope.org(), &content).await.map_err(|error| match error {
@@ -231,12 +243,12 @@ async fn read(request: &Request, scope: &Scope) -> Result<Read, Error> {
     let parsed = parsed.checked(scope, &review, Some(import)).await?;
     let DocumentContent { sha256, size_bytes } = &content;
     let url = format!("{}/{import}?file={sha256}&size={size_bytes}", import_url(review.workspace.id()));
-    Ok(Read { review, parsed, import, url })
+    Ok(Read { review, parsed, import, url, page: page_at(query.offset) })
 }
 
 async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
-    let Read { review, parsed, url, .. } = read(request, request.signed_in()?.scope()).await?;
-    let found = Page::slice(parsed.rows.iter(), requested_page(request, "offset"));
+    let Read { review, parsed, url, page, .. } = read(request, request.signed_in()?.scope()).await?;
+    let found = Page::slice(parsed.rows.iter(), page);
     let row = |row: &&Row| PreviewRow::new(&review, row);
     let problems = parsed.problems();
     let page = PreviewPage {
@@ -336,7 +348,7 @@ impl Handler for Import {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
-        let Read { review, parsed, import, url } = read(request, submitted.scope()).await?;
+        let Read { review, parsed, import, url, .. } = read(request, submitted.scope()).await?;
         if !parsed.problems().is_empty() {
             let title =
                 if parsed.rows.iter().any(|row| row.is_there) { "Nothing more was added" } else { "Nothing was added" };

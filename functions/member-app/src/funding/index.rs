@@ -2,16 +2,18 @@
 
 use askama::Template;
 use shared::error::Error;
+use shared::limits;
 use shared::service::funding_items::{self, FundingItemQuery};
 use shared::service::funding_review::{self, FundedWorkspace};
 use shared::web::Request;
-use shared::wire::page::{Page, Search};
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::{Offset, Page, Search};
 
 use super::trust::ItemRow;
 use super::{PATH, funding_url};
 use crate::Handler;
 use crate::layout::{Layout, encode_query_value};
-use crate::pager::{Pager, is_past_the_end, requested_page};
+use crate::pager::{Pager, is_past_the_end, page_at};
 use crate::response::PageResponse;
 
 #[derive(Template)]
@@ -49,6 +51,16 @@ impl Progress {
     }
 }
 
+/// What the address asks for.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
+}
+
 /// Shows the page.
 pub(crate) struct Show;
 
@@ -58,19 +70,19 @@ impl Handler for Show {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let search = request.query("search").unwrap_or_default().trim().to_owned();
-        if !search.is_empty() {
-            return found(request, search).await;
+        let query: Query = request.read_query()?;
+        if query.search.needle().is_some() {
+            return found(request, query).await;
         }
         let found = funding_review::workspaces_with_funding(request.signed_in()?.scope()).await?;
-        let found = Page::slice(found, requested_page(request, "offset"));
+        let found = Page::slice(found, page_at(query.offset));
         let url = |offset: u64| format!("{PATH}?offset={offset}");
         if is_past_the_end(found.pagination) {
             return Ok(PageResponse::see_other(url(0)));
         }
         let page = IndexPage {
             layout: Layout::new(request),
-            search,
+            search: String::new(),
             rows: found.data.iter().map(row).collect(),
             items: Vec::new(),
             pager: Pager::new("workspaces", found.pagination, url),
@@ -80,9 +92,9 @@ impl Handler for Show {
 }
 
 /// The items that have a text in their labels.
-async fn found(request: &Request, search: String) -> Result<PageResponse, Error> {
-    let needle = Search::parse(&search, "search").map_err(Error::Invalid)?;
-    let query = FundingItemQuery { search: needle, ..FundingItemQuery::of_page(requested_page(request, "offset")) };
+async fn found(request: &Request, query: Query) -> Result<PageResponse, Error> {
+    let search = query.search.typed().to_owned();
+    let query = FundingItemQuery { search: query.search, ..FundingItemQuery::of_page(page_at(query.offset)) };
     let found = funding_items::list(request.signed_in()?.scope(), &query).await?;
     let url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
     if is_past_the_end(found.pagination) {

@@ -82,7 +82,8 @@ impl Handler for Show {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let items = ids(&request.query("items").unwrap_or_default());
+        let query: Query = request.read_query()?;
+        let items = ids(&query.items)?;
         if items.is_empty() {
             return Ok(PageResponse::see_other(funding_url(request.path_id("id")?)));
         }
@@ -90,8 +91,21 @@ impl Handler for Show {
     }
 }
 
-fn ids(text: &str) -> Vec<FundingItemId> {
-    text.split(',').filter_map(|id| id.trim().parse().ok()).take(limits::PAPERED_ITEMS_MAX + 1).collect()
+/// What the address asks for.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    /// The ids of the items, with commas between them.
+    #[deserr(default)]
+    items: String,
+}
+
+/// The ids in a text, of which one more is read than can be papered.
+fn ids(text: &str) -> Result<Vec<FundingItemId>, Error> {
+    let given = text.split(',').map(str::trim).filter(|id| !id.is_empty()).take(limits::PAPERED_ITEMS_MAX + 1);
+    let wrong =
+        |_| Error::Invalid(FieldErrors::one("items", FieldCode::InvalidFormat, "must be ids with commas between"));
+    given.map(|id| id.parse().map_err(wrong)).collect()
 }
 
 async fn preview(
@@ -199,7 +213,7 @@ impl Handler for Paperize {
         let submitted = request.submitted_form()?;
         let form = submitted.form();
         let id: AgreementId = form.get("agreement").parse().unwrap_or_else(|_| AgreementId::new());
-        let items = ids(form.get("items"));
+        let items = ids(form.get("items"))?;
         let again = async |errors: FieldErrors| {
             let typed = Fields::submitted(form, errors);
             let page = preview(request, &items, (id, Some(typed)), None).await?;

@@ -14,12 +14,12 @@ use shared::domain::ids::{FundingItemId, TrustId, WorkspaceId};
 use shared::domain::sentences;
 use shared::domain::sentences::funding_words as words;
 use shared::error::Error;
+use shared::limits;
 use shared::service::funding_items::{self, Upserted};
 use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
-use shared::wire::page::Page;
-use shared::wire::text::Folded;
+use shared::wire::page::{Filter, Offset, Page, Search};
 
 use super::index::Progress;
 use super::{
@@ -31,7 +31,7 @@ use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
 use crate::labels::Badge;
 use crate::layout::{Layout, Link, Notice, encode_query_value};
-use crate::pager::{Pager, is_past_the_end, requested_page};
+use crate::pager::{Pager, is_past_the_end, page_at};
 use crate::response::PageResponse;
 use crate::workspaces::workspace_url;
 
@@ -70,51 +70,62 @@ struct SchedulePage {
     print: String,
 }
 
-/// The filters of the address.
+/// The filters of the address, and the page.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Filters {
-    phase: Option<Phase>,
-    is_parked: bool,
-    trust: Option<TrustId>,
-    search: String,
+    #[deserr(default)]
+    phase: Filter<Phase>,
+    #[deserr(default)]
+    hold: Filter<Hold>,
+    #[deserr(default)]
+    trust_id: Filter<TrustId>,
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
+}
+
+/// The choice of the filter for items on hold.
+#[derive(Debug, Clone, Copy, deserr::Deserr)]
+#[deserr(error = FieldErrors)]
+enum Hold {
+    #[deserr(rename = "yes")]
+    Only,
 }
 
 impl Filters {
-    /// Reads the filters. What is no filter is none: the address may be typed.
-    fn of(request: &Request) -> Self {
-        let query = |name: &str| request.query(name).unwrap_or_default();
-        Self {
-            phase: Phase::parse(&query("phase")),
-            is_parked: query("hold") == "yes",
-            trust: query("trust_id").parse().ok(),
-            search: query("search"),
-        }
-    }
-
     fn fits(&self, item: &FundingItem) -> bool {
-        let needle = Folded::new(self.search.trim());
-        self.phase.is_none_or(|phase| item.phase() == phase) && self.fits_but_phase(item, &needle)
+        self.phase.get().is_none_or(|phase| item.phase() == phase) && self.fits_but_phase(item)
     }
 
-    fn fits_but_phase(&self, item: &FundingItem, needle: &Folded) -> bool {
-        (!self.is_parked || item.hold().is_some())
-            && self.trust.is_none_or(|trust| item.trust_id() == Some(trust))
-            && item.search_text().as_str().contains(needle.as_str())
+    fn fits_but_phase(&self, item: &FundingItem) -> bool {
+        (!self.is_parked() || item.hold().is_some())
+            && self.trust_id.get().is_none_or(|trust| item.trust_id() == Some(trust))
+            && self.search.needle().is_none_or(|needle| item.search_text().as_str().contains(needle))
+    }
+
+    fn is_parked(&self) -> bool {
+        self.hold.get().is_some()
     }
 
     fn is_any(&self) -> bool {
-        self.phase.is_some() || self.is_parked || self.trust.is_some() || !self.search.trim().is_empty()
+        self.phase.get().is_some()
+            || self.is_parked()
+            || self.trust_id.get().is_some()
+            || self.search.needle().is_some()
     }
 
     fn trust_is(&self, id: &str) -> bool {
-        self.trust.is_some_and(|trust| trust.to_string() == id)
+        self.trust_id.get().is_some_and(|trust| trust.to_string() == id)
     }
 
     /// The URL of the page with these filters but another phase.
     fn with_phase(&self, path: &str, phase: Option<Phase>) -> String {
-        let hold = if self.is_parked { "yes" } else { "" };
-        let trust = self.trust.map(|id| id.to_string()).unwrap_or_default();
+        let hold = if self.is_parked() { "yes" } else { "" };
+        let trust = self.trust_id.get().map(|id| id.to_string()).unwrap_or_default();
         let phase = phase.map_or("", Phase::as_str);
-        let search = encode_query_value(self.search.trim());
+        let search = encode_query_value(self.search.typed());
         format!("{path}?phase={phase}&hold={hold}&trust_id={trust}&search={search}")
     }
 }
@@ -169,12 +180,12 @@ impl Handler for Show {
 pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::of_workspace(signed_in.scope(), id).await?;
-    let filters = Filters::of(request);
+    let filters: Filters = request.read_query()?;
     let path = funding_url(id);
     let mut shown: Vec<&FundingItem> = review.schedule.items.iter().filter(|item| filters.fits(item)).collect();
     shown.sort_by_key(|item| (item.phase(), item.id()));
-    let found = Page::slice(shown, requested_page(request, "offset"));
-    let url = |offset: u64| format!("{}&offset={offset}", filters.with_phase(&path, filters.phase));
+    let found = Page::slice(shown, page_at(filters.offset));
+    let url = |offset: u64| format!("{}&offset={offset}", filters.with_phase(&path, filters.phase.get()));
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(url(0)));
     }
@@ -222,9 +233,8 @@ fn item_id(typed: &Typed) -> String {
 
 /// How many of the items that fit all filters but the phase are in each phase.
 fn counts(review: &WorkspaceFundingReview, filters: &Filters) -> HashMap<Phase, u32> {
-    let needle = Folded::new(filters.search.trim());
     let mut counts = HashMap::new();
-    for item in review.schedule.items.iter().filter(|item| filters.fits_but_phase(item, &needle)) {
+    for item in review.schedule.items.iter().filter(|item| filters.fits_but_phase(item)) {
         *counts.entry(item.phase()).or_insert(0) += 1;
     }
     counts
@@ -235,7 +245,7 @@ fn phases(filters: &Filters, path: &str, counts: &HashMap<Phase, u32>) -> Vec<Ph
         url: filters.with_phase(path, phase),
         text: phase.map_or("All", words::phase),
         count: phase.map_or_else(|| counts.values().sum(), |phase| counts.get(&phase).copied().unwrap_or_default()),
-        is_current: filters.phase == phase,
+        is_current: filters.phase.get() == phase,
     };
     std::iter::once(None).chain(Phase::ALL.into_iter().map(Some)).map(link).collect()
 }

@@ -24,7 +24,7 @@ use crate::done::notice_of_act;
 use crate::draft::documents::document_url;
 use crate::labels::{Badge, DisplayTime, lifecycle_badge};
 use crate::layout::{Layout, Link, Notice};
-use crate::pager::{Pager, is_past_the_end, requested_page};
+use crate::pager::{Paged, Pager, is_past_the_end, page_at};
 use crate::response::PageResponse;
 
 #[derive(Template)]
@@ -77,10 +77,11 @@ impl Handler for Show {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
         let id: TrustId = request.path_id("id")?;
+        let query: Paged = request.read_query()?;
         let review = funding_review::trust(request.signed_in()?.scope(), id).await?;
         let TrustReview { trust, workspace, items, people, agreements, more_agreements } = review;
         let summary = FundingSummary::of(&items);
-        let found = Page::slice(items, requested_page(request, "offset"));
+        let found = Page::slice(items, page_at(query.offset));
         let url = |offset: u64| format!("{}?offset={offset}#items", trust_url(id));
         if is_past_the_end(found.pagination) {
             return Ok(PageResponse::see_other(url(0)));

@@ -103,7 +103,7 @@ impl Handler for New {
 }
 
 async fn choose_workspace(request: &Request) -> Result<PageResponse, Error> {
-    let query: WorkspaceQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let query: WorkspaceQuery = request.read_query()?;
     let found = workspaces::list(request.signed_in()?.scope(), &query).await?;
     let search = request.query("search").unwrap_or_default();
     let page_url = |offset: u64| format!("{TRUSTS}/new?search={}&offset={offset}", encode_query_value(&search));

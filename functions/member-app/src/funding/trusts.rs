@@ -5,7 +5,6 @@ use shared::error::Error;
 use shared::service::funding_review::{self, TrustPage};
 use shared::service::trusts::{TrustInFull, TrustQuery};
 use shared::web::Request;
-use shared::wire::input;
 
 use super::{TRUSTS, funding_url, trust_url};
 use crate::Handler;
@@ -42,7 +41,7 @@ impl Handler for List {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
-        let query: TrustQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+        let query: TrustQuery = request.read_query()?;
         let TrustPage { page: found, workspaces } =
             funding_review::trusts(request.signed_in()?.scope(), &query).await?;
         let search = request.query("search").unwrap_or_default();

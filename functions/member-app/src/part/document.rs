@@ -22,8 +22,9 @@ use shared::limits;
 use shared::service::participants::{self, Doing, ParticipantView};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Offset;
 
-use super::pages::{FROM, ShownPages};
+use super::pages::ShownPages;
 use super::receipt::receipt_url;
 use super::{TaskPlace, act, consent, done_before, load, name_of, needs_consent, part_url, reworded};
 use crate::Handler;
@@ -99,6 +100,15 @@ impl Handler for Show {
     }
 }
 
+/// What the address asks for.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    /// The number of the first page that is shown.
+    #[deserr(default)]
+    from: Option<Offset>,
+}
+
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: DocumentId = request.path_id("document")?;
     let (attending, view) = load(request).await?;
@@ -109,7 +119,9 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     let document = agreement.document(id).ok_or_else(Error::not_found)?;
     let content = document.content.as_ref().ok_or_else(Error::not_found)?;
     let file = request.app().files()?.get(attending.scope().org(), content).await?;
-    let (url, from) = (document_url(by.id(), id), request.query(FROM).and_then(|from| from.parse().ok()));
+    let query: Query = request.read_query()?;
+    let from = query.from.map(|from| usize::try_from(from.get()).unwrap_or(usize::MAX));
+    let url = document_url(by.id(), id);
     let pages = ShownPages::of(file, from, &url).await?;
     let can_sign = !agreement.blocks_to_sign(document, by.id()).is_empty();
     let page = DocumentPage {

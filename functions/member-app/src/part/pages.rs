@@ -13,7 +13,7 @@ use shared::limits;
 use super::document::blocking;
 
 /// The query parameter with the number of the page from which on a document is shown.
-pub(super) const FROM: &str = "from";
+const FROM: &str = "from";
 /// How many links there are around the current pages, on each side.
 const LINKS_AROUND: usize = 2;
 

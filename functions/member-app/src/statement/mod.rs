@@ -38,7 +38,7 @@ use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
 use crate::labels::{DisplayTime, actor_label};
 use crate::layout::{Layout, Link, Notice};
-use crate::pager::{Pager, is_past_the_end, requested_page};
+use crate::pager::{Paged, Pager, is_past_the_end, page_at};
 use crate::response::PageResponse;
 
 /// The path of the list.
@@ -142,7 +142,8 @@ impl Handler for List {
 }
 
 async fn list(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
-    let found = stored::list(request.signed_in()?.scope(), requested_page(request, "offset")).await?;
+    let query: Paged = request.read_query()?;
+    let found = stored::list(request.signed_in()?.scope(), page_at(query.offset)).await?;
     let url = |offset: u64| format!("{PATH}?offset={offset}");
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(url(0)));

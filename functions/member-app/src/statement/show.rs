@@ -12,7 +12,8 @@ use shared::limits;
 use shared::service::movements::EvidenceHolder;
 use shared::service::statements::{self as stored, Awaited, FiledEvidence, StatementReview};
 use shared::web::Request;
-use shared::wire::page::{Page, PageRequest};
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::{Offset, Page, PageRequest};
 use statements::{Entry, Match, Side};
 
 use super::filing::box_of;
@@ -139,8 +140,11 @@ pub(super) async fn page(
     checked: &BTreeSet<String>,
 ) -> Result<PageResponse, Error> {
     let (id, signed_in): (StatementId, _) = (request.path_id("id")?, request.signed_in()?);
-    let [fits, others, filed_page] = ["offset", "others", "filed"].map(|parameter| requested(request, parameter));
-    let only = request.query("entry").and_then(|number| number.parse().ok());
+    let query: Query = request.read_query()?;
+    let [fits, others, filed_page] = [query.offset, query.others, query.filed]
+        .map(|offset| PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, offset.get()));
+    // No statement has so many entries that a number is too large.
+    let only = query.entry.map(|number| u32::try_from(number.get()).unwrap_or(u32::MAX));
     let review = stored::review(signed_in.scope(), id, filed_page).await?;
     let Some(facts) = review.statement.facts.as_ref().map(RowFacts::from) else {
         return Ok(PageResponse::see_other(format!("{}/columns", statement_url(id))));
@@ -189,10 +193,19 @@ pub(super) async fn page(
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(objects)))
 }
 
-/// A page of the entries from the offset in a query parameter on.
-fn requested(request: &Request, parameter: &str) -> PageRequest {
-    let offset = request.query(parameter).and_then(|text| text.parse().ok()).unwrap_or_default();
-    PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, offset)
+/// What the address asks for: the pages of the entries that fit, of those that fit nothing, and of those that were filed, or
+/// only one entry, by its number.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    offset: Offset,
+    #[deserr(default)]
+    others: Offset,
+    #[deserr(default)]
+    filed: Offset,
+    #[deserr(default)]
+    entry: Option<Offset>,
 }
 
 /// Reads the file again, and compares its entries with the payments that wait for proof.

@@ -117,7 +117,7 @@ pub struct AnswerView {
     pub redacted: bool,
 }
 
-/// An answer, by the question's `type`.
+/// An answer, by the question's `type`: a file for `file`, an address for `address`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = InformationAnswerValue)]
 #[serde(untagged)]

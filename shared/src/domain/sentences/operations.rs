@@ -9,7 +9,7 @@ use crate::domain::audit::ObjectKind::{
     self, Agreement, Contact, Endpoint, FundingItem, Member, Obligation, Part, Proposal, Token, Trust, TrustOrItem,
     Workspace,
 };
-use crate::domain::audit::USE_MCP;
+use crate::domain::audit::{NO_ROUTE, USE_MCP, WRONG_METHOD};
 use crate::domain::event::EventType;
 use crate::domain::ids::ContactId;
 use crate::domain::proposal::ProposalAction;
@@ -255,7 +255,8 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("suspend_organization", "Suspended the organization", &[]),
     ("resume_organization", "Resumed the organization", &[]),
     ("set_up_demo", "Set up the demo", &[Agreement]),
-    ("none", "Called an address that does not exist", &[]),
+    (NO_ROUTE, "Called an address that does not exist", &[]),
+    (WRONG_METHOD, "Called an address with a method that it does not take", &[]),
 ];
 
 /// The ids of the operations that have words, in the order of the filter that offers them.

@@ -29,7 +29,7 @@ pub(super) fn build(url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> Optio
     Some(request)
 }
 
-/// Sends the request, and reads the response up to the limit of its body.
+/// Sends the request, and reads the response up to the limit of its body. Once the status is in, the attempt counts by it.
 pub(super) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: Request<Full<Bytes>>,
@@ -37,6 +37,7 @@ pub(super) async fn exchange(
 ) -> Result<(), FailureClass> {
     let handshake = http1::Builder::new()
         .max_buf_size(limits::WEBHOOK_HEAD_BYTES_MAX)
+        .max_headers(limits::WEBHOOK_HEADERS_MAX)
         // The specification spells header names in title case; some subscribers may compare them literally.
         .title_case_headers(true)
         .handshake(TokioIo::new(stream));

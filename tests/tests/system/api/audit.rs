@@ -76,7 +76,7 @@ async fn every_call_of_a_known_token_has_one_row() {
     let got = org.get(format!("{WORKSPACES}/{harbor}")).send().await;
     expected.push((got, "get_workspace", "ok", vec![harbor.clone()]));
     expected.push((org.get("/api/v1/nowhere").send().await, "none", "not_found", vec![]));
-    expected.push((org.call(Method::DELETE, &ada_path).send().await, "none", "method_not_allowed", vec![ada]));
+    expected.push((org.call(Method::DELETE, &ada_path).send().await, "wrong_method", "method_not_allowed", vec![ada]));
 
     let audit = org.audit().await;
     assert_eq!(audit.len(), expected.len(), "one row for each call");

@@ -141,6 +141,23 @@ async fn a_body_says_that_it_is_json() {
 }
 
 /// A request for trouble must not be answered with more of it: a response has to fit through Lambda.
+/// A body that says it is compressed is not read as what it is not, whether it is or not.
+#[tokio::test]
+async fn an_encoded_body_is_refused() {
+    let fixture = Fixture::new().await;
+    let mut cases = Vec::new();
+    for write in fixture.writes() {
+        for coding in ["gzip", "br", "deflate, identity", "aws-chunked"] {
+            cases.push((fixture.call(write).header("content-encoding", coding), vec![("body", "invalid_format")]));
+        }
+        let compressed = fixture.call(write).body("application/json", &b"\x1f\x8b\x08\0"[..]);
+        cases.push((compressed.header("content-encoding", "gzip"), vec![("body", "invalid_format")]));
+    }
+    refused(&fixture.org, cases).await;
+    let plain = fixture.org.post(WORKSPACES, &json!({"name": "Harbor"})).header("content-encoding", "identity");
+    plain.send().await.ok(201);
+}
+
 #[tokio::test]
 async fn a_body_of_nothing_but_errors_gets_a_short_answer() {
     const LISTED: usize = 100;

@@ -114,14 +114,32 @@ async fn without_a_token_no_route_is_told_from_another() {
 }
 
 #[tokio::test]
-async fn head_is_not_allowed() {
+async fn only_what_is_public_answers_head() {
     let org = Org::new().await;
     let authorization = format!("authorization: Bearer {}", org.token.value);
-    for path in ["/api/v1/me", "/api/v1/contacts", "/openapi.json", "/docs"] {
+    let head = async |path: &str, header: &str| {
         let line = format!("HEAD {path} HTTP/1.1");
-        let status = raw::status(org.base_url(), &[line.as_bytes(), authorization.as_bytes()], b"").await;
-        assert_eq!(status, 405, "{path}");
+        raw::status(org.base_url(), &[line.as_bytes(), header.as_bytes()], b"").await
+    };
+    for path in ["/api/v1/me", "/api/v1/contacts"] {
+        assert_eq!(head(path, &authorization).await, 405, "{path}");
+        assert_eq!(head(path, "accept: */*").await, 401, "{path}");
     }
+    for path in ["/openapi.json", "/docs"] {
+        for header in ["accept: */*", "authorization: Bearer nonsense", &authorization] {
+            assert_eq!(head(path, header).await, 200, "{path}");
+        }
+        let answered = org.anonymous().call(Method::HEAD, path).send().await;
+        let got = org.anonymous().get(path).send().await;
+        assert_eq!((answered.status, answered.bytes.len()), (200, 0), "{path}");
+        for header in ["content-type", "etag", "vary", "content-length"] {
+            assert_eq!(answered.header(header), got.header(header), "{path}: {header}");
+        }
+    }
+    // What is on record says which method was refused, not that there was nothing.
+    let audit = org.audit().await;
+    let refused: Vec<&Value> = audit.iter().filter(|row| row["code"] == "method_not_allowed").collect();
+    assert!(refused.len() == 2 && refused.iter().all(|row| row["operation"] == "wrong_method"), "{refused:?}");
 }
 
 #[tokio::test]

@@ -11,6 +11,8 @@ use crate::unknown_id;
 const PAGE: &str = "/app/organization";
 const INVITATIONS: &str = "/app/organization/invitations";
 const PASSWORD: &str = "tiger lamp orchid";
+/// That of the admins and members of tests.
+const OWN_PASSWORD: &str = "correct horse battery";
 
 async fn admin() -> (Org, Person, Browser) {
     let org = Org::new().await;
@@ -25,8 +27,10 @@ fn new_address() -> String {
 
 async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get("/app").await.hidden("form_token");
-    let all: Vec<(&str, &str)> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
-    browser.post(path, &all).await
+    let own = [("form_token", token.as_str()), ("own_password", OWN_PASSWORD)];
+    // What a test sends itself comes in the place of these.
+    let own = own.into_iter().filter(|(name, _)| fields.iter().all(|(given, _)| given != name));
+    browser.post(path, &own.chain(fields.iter().copied()).collect::<Vec<_>>()).await
 }
 
 /// Invites an address, and gives the path of the link.
@@ -54,6 +58,55 @@ async fn members_of(org: &Org) -> Vec<Value> {
 
 fn is_gone(page: &Page) -> bool {
     page.status == 404 && page.says("This invitation no longer works")
+}
+
+/// A browser that was left open lets nobody in: what does takes the admin's own password.
+#[tokio::test]
+async fn an_admin_confirms_with_their_password_what_lets_someone_in() {
+    let (org, ada, browser) = admin().await;
+    let ben = org.member("Ben Ruiz").await;
+    let before = org.state().await;
+    let acts = [
+        (INVITATIONS.to_owned(), vec![("email", "cleo@members.example"), ("role", "admin")]),
+        (format!("{PAGE}/members/{}/password-link", ben.id), vec![]),
+        (format!("{PAGE}/members/{}/second-factor", ben.id), vec![]),
+    ];
+    for (path, fields) in &acts {
+        for typed in ["", "wrong"] {
+            let own = [("own_password", typed)];
+            let page = send(&browser, path, &fields.iter().copied().chain(own).collect::<Vec<_>>()).await;
+            assert_eq!(page.status, 422, "{path}: {}", page.body);
+            let is_told = page.says("is required") || page.says("incorrect");
+            assert!(page.title().starts_with("Error: ") && is_told && !page.says("value=\"wrong\""), "{}", page.body);
+        }
+    }
+    let page = send(&browser, INVITATIONS, &[("email", "cleo"), ("role", "admin"), ("own_password", "")]).await;
+    assert!(page.says("email-error") && page.says("Your password is required."), "all at once: {}", page.body);
+    assert!(page.says("value=\"cleo\""), "what was typed is kept");
+    assert_eq!(org.state().await, before, "nothing has changed");
+    assert_eq!(ada.password, OWN_PASSWORD);
+    let made = send(&browser, &acts[1].0, &[]).await;
+    assert_eq!(made.status, 303, "{}", made.body);
+}
+
+#[tokio::test]
+async fn an_invitation_that_is_repeated_says_what_it_replaces() {
+    let (_, _, browser) = admin().await;
+    let email = new_address();
+    let invite = async |role: &str| {
+        let made = send(&browser, INVITATIONS, &[("email", &email), ("role", role)]).await;
+        assert_eq!(made.status, 303, "{}", made.body);
+        browser.get(made.location()).await
+    };
+    let first = invite("admin").await;
+    assert!(!first.says("It replaces"), "{}", first.body);
+    let again = invite("member").await;
+    assert!(
+        again.says("It replaces the invitation as Admin made on ") && again.says(" by Ada Okafor"),
+        "{}",
+        again.body
+    );
+    assert!(again.says("whose link no longer works"), "{}", again.body);
 }
 
 #[tokio::test]
@@ -329,7 +382,8 @@ async fn inviting_twice_leaves_the_link_that_is_shown() {
     let (org, _, admin) = admin().await;
     let email = new_address();
     let token = admin.get(PAGE).await.hidden("form_token");
-    let form = [("form_token", token.as_str()), ("email", email.as_str()), ("role", "member")];
+    let form =
+        [("form_token", token.as_str()), ("email", email.as_str()), ("role", "member"), ("own_password", OWN_PASSWORD)];
     let both = futures_util::future::join(admin.post(INVITATIONS, &form), admin.post(INVITATIONS, &form)).await;
     let rows = invitations_of(&org).await;
     assert_eq!(rows.len(), 1, "{rows:?}");

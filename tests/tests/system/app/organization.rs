@@ -37,7 +37,7 @@ async fn save_role(browser: &Browser, who: impl std::fmt::Display, role: &str) -
 }
 
 async fn create_link(browser: &Browser, who: impl std::fmt::Display) -> Page {
-    send(browser, &format!("{PAGE}/members/{who}/password-link"), &[]).await
+    send(browser, &format!("{PAGE}/members/{who}/password-link"), &[("own_password", "correct horse battery")]).await
 }
 
 /// The path of the link on a page, without the origin.

@@ -20,7 +20,7 @@ async fn a_call_has_a_line_that_tells_who_what_and_how_it_ended() {
         (org.get("/api/v1/me").send().await, "get_identity", "ok"),
         (org.get(CONTACTS).query("limit", 0).send().await, "list_contacts", "invalid_request"),
         (org.get("/api/v1/nowhere").send().await, "none", "not_found"),
-        (org.post("/api/v1/me", &json!({})).send().await, "none", "method_not_allowed"),
+        (org.post("/api/v1/me", &json!({})).send().await, "wrong_method", "method_not_allowed"),
     ] {
         let line = line(&org, &answer).await;
         assert_eq!(line["request_id"], answer.request_id());

@@ -219,6 +219,61 @@ async fn what_is_wrong_with_a_call_is_said_as_the_api_says_it() {
     assert!(found["code"] == "conflict" && next.contains("Read it again"), "{found} {next}");
 }
 
+/// A client that checks arguments against the schema and one that does not get on equally well: what the schema refuses is
+/// refused here too, however close it comes to what would do, and nothing of it takes effect.
+#[tokio::test]
+async fn arguments_are_as_strict_as_their_schema() {
+    let fixture = Fixture::new().await;
+    let mcp = Mcp::of(&fixture.org);
+    let near = [
+        json!(null),
+        json!("5"),
+        json!("false"),
+        json!("zzz"),
+        json!(5),
+        json!(-1),
+        json!(1.5),
+        json!(true),
+        json!([]),
+        json!(["draft"]),
+        json!({}),
+    ];
+    let before = fixture.org.state().await;
+    let mut refused = 0;
+    for tool in mcp.tools().await {
+        let name = tool["name"].as_str().expect("a name");
+        let schema = jsonschema::validator_for(&tool["inputSchema"]).expect("a schema");
+        let right = arguments(&fixture, fixture.operation(name));
+        assert!(schema.is_valid(&json!(right)), "{name}: {right:?}");
+        for argument in crate::members(&tool["inputSchema"]["properties"]) {
+            for value in &near {
+                let mut wrong = right.clone();
+                wrong.insert(argument.to_owned(), value.clone());
+                if schema.is_valid(&json!(wrong)) {
+                    continue;
+                }
+                let called = mcp.call(name, &Value::Object(wrong)).await;
+                assert_eq!(called.response()["status"], 422, "{name}: {argument}: {value}: {}", called.0);
+                let errors = called.answer()["error"]["errors"].clone();
+                let fields = errors.as_array().into_iter().flatten().map(|error| error["field"].as_str().unwrap_or(""));
+                let header = format!("header.{}", argument.replace('_', "-"));
+                let is_named = |field: &str| {
+                    field.trim_start_matches("path.").split('[').next() == Some(argument) || field == header
+                };
+                let named: Vec<&str> = fields.filter(|field| is_named(field)).collect();
+                assert_eq!(named.len(), 1, "{name}: {argument}: {value}: {errors}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 500, "{refused}");
+    assert_eq!(fixture.org.state().await, before);
+    // Who may not write is told that first.
+    let reading = Mcp::of(&fixture.org.read_only());
+    let called = reading.call("create_contact", &json!({"email": null})).await;
+    assert_eq!(called.answer()["error"]["code"], "forbidden", "{}", called.0);
+}
+
 /// Members see what agents did, and how it came.
 #[tokio::test]
 async fn members_see_that_a_call_came_over_mcp() {
