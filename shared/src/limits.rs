@@ -94,6 +94,10 @@ pub const DRAWING_POINTS_MAX: usize = 12_000;
 /// Bytes to which the streams of a document unpack, its pictures not counted. Ordinary ones of [`FILE_BYTES_MAX`] come to a
 /// third; a file made to exhaust its reader's memory comes to 4 GB.
 pub const DOCUMENT_UNPACKED_BYTES_MAX: usize = 128 * 1024 * 1024;
+/// Objects of a document, those in its object streams included. The tags of a long text come to half.
+pub const DOCUMENT_OBJECTS_MAX: usize = 300_000;
+/// Streams of a document: a thousand pages have some thousand.
+pub const DOCUMENT_STREAMS_MAX: usize = 50_000;
 /// Pages of a document that a signer's page shows at once, as pictures. It links to the others: a document has as many as
 /// fit in its file.
 pub const DOCUMENT_PAGES_AT_ONCE: usize = 50;
@@ -367,8 +371,16 @@ pub const SESSIONS_READ_MAX: i32 = 99;
 pub const FORM_BYTES_MAX: usize = 64 * 1024;
 /// A form with a file, in bytes: the largest file, and as much as any other form.
 pub const UPLOAD_BYTES_MAX: usize = FILE_BYTES_MAX + FORM_BYTES_MAX;
-/// The time for reading an uploaded PDF. A sound one takes milliseconds.
+/// The time for opening or drawing a PDF, from the start of the process that does it, and its time of the processor. A sound
+/// one takes milliseconds, and the picture of a large scan a second.
 pub const PDF_READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// The memory of that process, in bytes, the program's own code aside. A page scanned in color, unpacked and drawn, takes up
+/// to 240 MB.
+pub const PDF_READ_MEMORY_BYTES: u64 = 300_000_000;
+/// Of it, the stack, in bytes: `hayro` follows lists 512 levels deep and forms 50.
+pub const PDF_READ_STACK_BYTES: usize = 64 * 1024 * 1024;
+/// The most bytes that such a process answers: a picture of 4 MB, or the sizes of the pages of a document.
+pub const PDF_ANSWER_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// A password, in bytes. A longer one is not hashed.
 pub const PASSWORD_BYTES_MAX: usize = 1024;
 /// A new password, in characters: long enough to withstand guessing, without rules on what it is made of.

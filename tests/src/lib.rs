@@ -29,6 +29,7 @@ pub mod faults;
 pub mod figures;
 pub mod fixture;
 pub mod funding;
+pub mod hostile_pdf;
 pub mod ledger;
 pub mod log;
 pub mod mcp;

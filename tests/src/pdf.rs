@@ -22,7 +22,12 @@ fn with_pages(note: &str, trailer: &str, pages: &[String]) -> Vec<u8> {
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()),
     ];
-    let objects: Vec<&String> = heads.iter().chain(pages).collect();
+    of_objects(note, trailer, &heads.iter().chain(pages).cloned().collect::<Vec<_>>())
+}
+
+/// A PDF of these objects, from number 1. The first is the catalog.
+#[must_use]
+pub fn of_objects(note: &str, trailer: &str, objects: &[String]) -> Vec<u8> {
     let mut file = format!("%PDF-1.4\n% {note}\n");
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for (n, object) in objects.iter().enumerate() {

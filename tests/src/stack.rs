@@ -227,7 +227,8 @@ impl Stack {
     fn start_with(options: Options, own_dir: Option<TempDir>) -> Self {
         let bucket = || files_in_bucket().filter(|_| options.store != StoreAt::Embedded);
         let files = options.files.clone().or_else(bucket);
-        let options = Options { calls: Some(calls::heard()), files, ..options };
+        let pdf_program = Some(pdf_program());
+        let options = Options { calls: Some(calls::heard()), files, pdf_program, ..options };
         let (server, started) = Background::start("stack", async move |announce, stop| {
             if let StoreAt::Endpoint { url, table } = &options.store
                 && configured_endpoint().as_ref() == Some(url)
@@ -269,6 +270,19 @@ impl Stack {
     #[must_use]
     pub fn log_file(&self) -> &Path {
         &self.log_file
+    }
+}
+
+/// The program that reads PDFs. What runs tests can't: they have the stack's command line for it, built beside them. Other
+/// programs of this crate can, if their `main` begins so.
+fn pdf_program() -> PathBuf {
+    let this = std::env::current_exe().expect("this program's own path");
+    // The runners say where it is, also if tests are built elsewhere.
+    let told = ["NEXTEST_BIN_EXE_stack", "CARGO_BIN_EXE_stack"].iter().find_map(std::env::var_os);
+    match (told, this.parent()) {
+        (Some(program), _) => program.into(),
+        (None, Some(folder)) if folder.ends_with("deps") => folder.with_file_name("stack"),
+        (None, _) => this,
     }
 }
 

@@ -8,9 +8,14 @@ use shared::Webhooks;
 use shared::platform::aws::{AwsSettings, Service};
 use shared::platform::config;
 
+fn main() -> Result<(), Error> {
+    member_app::read_pdf_if_asked();
+    serve()
+}
+
 // One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
+async fn serve() -> Result<(), Error> {
     shared::lambda::serve(|app| {
         let bucket = config::required("FILES_BUCKET")?;
         let files = Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?);

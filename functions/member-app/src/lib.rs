@@ -75,6 +75,7 @@ use shared::AppState;
 use shared::domain::audit::{NO_ROUTE, WRONG_METHOD};
 use shared::error::Error;
 use shared::platform::call_record::catch_panic_and_overrun;
+use shared::platform::pdf_reader::{self, Draw};
 use shared::web::Request;
 
 use pages::Pages;
@@ -87,6 +88,15 @@ const PART_ADDRESSES: [&str; 4] = ["/app/evidence/parts/", "/app/links/", "/app/
 #[must_use]
 pub fn style_head() -> String {
     assets::STYLE.head()
+}
+
+/// Reads a PDF and ends this process, if it was started for that. `main` of what serves documents begins with it.
+pub fn read_pdf_if_asked() {
+    #[cfg(feature = "pictures")]
+    let draw: Option<Draw> = Some(part::picture::draw);
+    #[cfg(not(feature = "pictures"))]
+    let draw: Option<Draw> = None;
+    pdf_reader::read_if_asked(draw);
 }
 
 /// A page, or the action of a form.

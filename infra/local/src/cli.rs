@@ -64,6 +64,7 @@ impl From<ServeArgs> for Options {
             keyring: None,
             keys: None,
             files: None,
+            pdf_program: None,
             calls: None,
             has_background: true,
             has_stream: false,

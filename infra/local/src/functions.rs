@@ -9,12 +9,9 @@ use mcp::Access;
 use shared::api::operation::Register;
 use shared::api::pipeline::Routes;
 use shared::domain::audit::Via;
-use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
 use shared::platform::files::FileStore;
 use shared::platform::secrets::Keys;
-use shared::platform::telemetry::Log;
-use shared::store::Store;
 use shared::web::entrance::with_entrance;
 use shared::webhook::client::Client;
 use shared::webhook::resolve::SystemResolver;
@@ -73,17 +70,13 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    /// Builds the functions on a store. `base_url` is the origin of every link that they give out.
+    /// Builds the functions on a state, to which what only some of them use is added.
     pub(crate) fn new(
-        store: Store,
-        base_url: &str,
-        log: Log,
+        app: AppState,
         keys: Arc<dyn Keys>,
         files: Arc<dyn FileStore>,
-        time_scale: u32,
         calls: Option<Calls>,
     ) -> Result<Self, StartError> {
-        let origin = BaseUrl::parse(base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
         let (keys, files) = match &calls {
             Some(calls) => (calls.of_keys(keys), calls.of_files(files)),
             None => (keys, files),
@@ -91,7 +84,6 @@ impl Functions {
         let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new()));
         let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
         let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
-        let app = AppState::without_https(store, origin, log, TimeScale::scaled(time_scale));
         let app = Arc::new(app.with_webhooks(webhooks).with_files(files));
         let mut api = Routes::new().with_description().with_page(&read_api::DOCS);
         operations(&mut api);

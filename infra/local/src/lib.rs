@@ -55,3 +55,5 @@ pub use functions::{documentation, openapi_json, operations, tools_json};
 pub use guard::PublicOrLoopback;
 pub use options::{Options, Seed, StoreAt};
 pub use stack::Stack;
+
+pub use member_app::read_pdf_if_asked;

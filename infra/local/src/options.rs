@@ -31,6 +31,8 @@ pub struct Options {
     pub keys: Option<Arc<dyn Keys>>,
     /// Where files are; in the data directory if not given.
     pub files: Option<Arc<dyn FileStore>>,
+    /// The program that reads PDFs; this one if not given. What runs tests can't.
+    pub pdf_program: Option<PathBuf>,
     /// Hears of the calls that the functions make, if anything is to. Tests compare them with the functions' roles.
     pub calls: Option<Calls>,
     /// Whether the relay, the webhook sender and the clock run. Tests that count or break calls to the store turn them
@@ -54,6 +56,7 @@ impl Default for Options {
             keyring: None,
             keys: None,
             files: None,
+            pdf_program: None,
             calls: None,
             has_background: true,
             has_stream: false,

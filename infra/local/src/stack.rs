@@ -5,7 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use files::Files;
+use shared::AppState;
 use shared::crypto::keyring::Keyring;
+use shared::domain::time_scale::TimeScale;
+use shared::platform::config::BaseUrl;
+use shared::platform::pdf_reader::PdfReader;
 use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
 use shared::store::Store;
@@ -82,7 +86,10 @@ impl Stack {
         };
         let store = opened.store.clone();
         let calls = options.calls.clone();
-        let functions = Functions::new(store, &base_url, log.clone(), keys, files.clone(), options.time_scale, calls)?;
+        let pdfs = options.pdf_program.clone().map_or_else(PdfReader::of_this_program, PdfReader::of);
+        let origin = BaseUrl::parse(&base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
+        let app = AppState::without_https(store, origin, log.clone(), TimeScale::scaled(options.time_scale));
+        let functions = Functions::new(app.with_pdfs(pdfs), keys, files.clone(), calls)?;
         let credentials = if has_data {
             seed::load(&data_dir, &opened.store, progress).await?
         } else {

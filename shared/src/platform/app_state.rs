@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, BaseUrl, ConfigError};
 use crate::platform::files::FileStore;
+use crate::platform::pdf_reader::PdfReader;
 use crate::platform::secrets::Keys;
 use crate::platform::telemetry::Log;
 use crate::store::Store;
@@ -30,6 +31,8 @@ pub struct AppState {
     pub webhooks: Option<Webhooks>,
     /// The file store: only the app has it.
     pub files: Option<Arc<dyn FileStore>>,
+    /// What reads PDFs: only the app does.
+    pub pdfs: PdfReader,
 }
 
 /// The dependencies of managing webhook endpoints.
@@ -47,13 +50,14 @@ impl AppState {
     /// The state of a process without webhook endpoints.
     #[must_use]
     pub fn new(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
-        Self { store, base_url, log, time_scale, insecure_cookies: false, webhooks: None, files: None }
+        let pdfs = PdfReader::of_this_program();
+        Self { store, base_url, log, time_scale, insecure_cookies: false, webhooks: None, files: None, pdfs }
     }
 
     /// The state on a developer's machine, which has no https: cookies lack `Secure`. Only the local stack calls this.
     #[must_use]
     pub fn without_https(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
-        Self { store, base_url, log, time_scale, insecure_cookies: true, webhooks: None, files: None }
+        Self { insecure_cookies: true, ..Self::new(store, base_url, log, time_scale) }
     }
 
     /// The dependencies of managing webhook endpoints.
@@ -76,6 +80,12 @@ impl AppState {
     #[must_use]
     pub fn with_files(self, files: Arc<dyn FileStore>) -> Self {
         Self { files: Some(files), ..self }
+    }
+
+    /// Has another program read PDFs.
+    #[must_use]
+    pub fn with_pdfs(self, pdfs: PdfReader) -> Self {
+        Self { pdfs, ..self }
     }
 
     /// Adds the dependencies of managing webhook endpoints.

@@ -14,6 +14,7 @@ pub mod call_record;
 pub mod config;
 pub mod endings;
 pub mod files;
+pub mod pdf_reader;
 pub mod secrets;
 #[cfg(feature = "lambda")]
 pub mod secrets_manager;

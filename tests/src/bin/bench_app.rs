@@ -15,8 +15,13 @@ const ROUNDS: usize = 40;
 /// The goal for the median of each page, in milliseconds.
 const P50_MS_MAX: f64 = 20.0;
 
+fn main() {
+    local::read_pdf_if_asked();
+    bench();
+}
+
 #[tokio::main(flavor = "current_thread")]
-async fn main() {
+async fn bench() {
     let org = Org::on(Stack::with(Needs::SHARED)).await;
     let Furnished { subscriber, document } = pages::furnish(&org).await;
     let admin = &subscriber.admin;

@@ -6,7 +6,7 @@
 use askama::Template;
 use axum::body::Bytes;
 use shared::domain::agreement::edit::Part;
-use shared::domain::agreement::{Agreement, Document, DocumentContent, Label, pdf};
+use shared::domain::agreement::{Agreement, Document, DocumentContent, Label};
 use shared::domain::ids::{AgreementId, DocumentId, ParticipantId, SignatureBlockId};
 use shared::error::Error;
 use shared::limits;
@@ -39,14 +39,7 @@ async fn store(
     if file.content.len() > limits::FILE_BYTES_MAX {
         return refused(FieldCode::TooLong, "is larger than 4 MB. Make it smaller, or split it");
     }
-    let content = file.content.clone();
-    // A PDF that is made to take forever, or to break its reader, ends here and nowhere else.
-    let reading = tokio::task::spawn_blocking(move || pdf::check(&content));
-    let checked = match tokio::time::timeout(limits::PDF_READ_TIMEOUT, reading).await {
-        Ok(Ok(checked)) => checked,
-        Ok(Err(_)) | Err(_) => Err(pdf::NotADocument::Broken),
-    };
-    if let Err(reason) = checked {
+    if let Err(reason) = submitted.app().pdfs.check(file.content.clone()).await? {
         return refused(FieldCode::InvalidValue, &reason.to_string());
     }
     let files = submitted.app().files()?;

@@ -18,7 +18,6 @@ use shared::domain::participant::{ActingParticipant, Declining, Signing};
 use shared::domain::proposal::Note;
 use shared::domain::sentences::statements;
 use shared::error::Error;
-use shared::limits;
 use shared::service::participants::{self, Doing, ParticipantView};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
@@ -122,7 +121,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     let query: Query = request.read_query()?;
     let from = query.from.map(|from| usize::try_from(from.get()).unwrap_or(usize::MAX));
     let url = document_url(by.id(), id);
-    let pages = ShownPages::of(file, from, &url).await?;
+    let pages = ShownPages::of(&request.app().pdfs, file, from, &url).await?;
     let can_sign = !agreement.blocks_to_sign(document, by.id()).is_empty();
     let page = DocumentPage {
         layout: Layout::of_participant(request),
@@ -157,14 +156,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
 /// The ids of blocks as a form says them.
 fn joined(blocks: &BTreeSet<SignatureBlockId>) -> String {
     blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-}
-
-/// Runs what reads a PDF apart from the request: a PDF that is made to take forever ends here and nowhere else.
-pub(super) async fn blocking<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    match tokio::time::timeout(limits::PDF_READ_TIMEOUT, tokio::task::spawn_blocking(read)).await {
-        Ok(Ok(read)) => Ok(read),
-        Ok(Err(_)) | Err(_) => Err(Error::Internal("a document’s pages can’t be shown".to_owned())),
-    }
 }
 
 /// The place of a document among the documents that the participant signs, signed ones included.

@@ -6,11 +6,9 @@
 use std::ops::Range;
 
 use axum::body::Bytes;
-use shared::domain::agreement::pdf;
 use shared::error::Error;
 use shared::limits;
-
-use super::document::blocking;
+use shared::platform::pdf_reader::PdfReader;
 
 /// The query parameter with the number of the page from which on a document is shown.
 const FROM: &str = "from";
@@ -45,8 +43,8 @@ pub(super) struct PagesLink {
 
 impl ShownPages {
     /// The pages of a file from this one on: from the first, if there is no such page. `url` is the document's page.
-    pub async fn of(file: Bytes, from: Option<usize>, url: &str) -> Result<Self, Error> {
-        let sizes = blocking(move || pdf::page_sizes(&file)).await?;
+    pub async fn of(pdfs: &PdfReader, file: Bytes, from: Option<usize>, url: &str) -> Result<Self, Error> {
+        let sizes = pdfs.page_sizes(file).await?;
         let (current, links) = links(sizes.len(), from, url);
         let numbered = (1..).zip(sizes.iter().copied()).skip(current.start).take(current.len());
         let picture = |(number, (width, height)): (usize, (f32, f32))| PagePicture {

@@ -3,17 +3,26 @@
 //! Decision: they have a function of their own. What draws them zips to 2.4 MB, which the pages themselves don't carry: a
 //! signer's page is there before its pictures are.
 
+use paper::pages::Pages;
 use shared::domain::participant::receipt::FileType;
 use shared::error::Error;
 use shared::limits;
+use shared::platform::pdf_reader::{JPEG, NotDrawn, Picture};
 use shared::web::Request;
+use shared::wire::fields::{FieldCode, FieldErrors};
 
-use super::document::{blocking, file};
+use super::document::file;
 use crate::Handler;
 use crate::response::PageResponse;
 
-/// What a JPEG begins with. A picture is one, or a PNG.
-const JPEG: &[u8] = b"\xff\xd8";
+/// Draws a page: in a process of its own, which [`PdfReader`](shared::platform::pdf_reader::PdfReader) starts.
+pub(crate) fn draw(file: Vec<u8>, Picture { page, width_px }: Picture) -> Result<Vec<u8>, NotDrawn> {
+    let pages = Pages::open(file).map_err(|_| NotDrawn::TooDemanding)?;
+    if page >= pages.count() {
+        return Err(NotDrawn::NoSuchPage);
+    }
+    pages.render(page, width_px).ok_or(NotDrawn::TooDemanding)
+}
 
 /// Shows the picture of a page.
 pub(crate) struct Show;
@@ -25,10 +34,15 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let number: usize = request.path_id("page")?;
-        let index = number.checked_sub(1).ok_or_else(Error::not_found)?;
+        let page = number.checked_sub(1).ok_or_else(Error::not_found)?;
         let (document, file) = file(request).await?;
-        let draw = move || paper::pages::Pages::open(file.to_vec()).ok()?.render(index, limits::PAGE_PICTURE_WIDTH);
-        let picture = blocking(draw).await?.ok_or_else(Error::not_found)?;
+        let drawing = Picture { page, width_px: limits::PAGE_PICTURE_WIDTH };
+        let picture = request.app().pdfs.picture(file, drawing).await?.map_err(|why| match why {
+            NotDrawn::NoSuchPage => Error::not_found(),
+            NotDrawn::TooDemanding => {
+                Error::Invalid(FieldErrors::one("page", FieldCode::InvalidValue, "can’t be shown as a picture"))
+            }
+        })?;
         let file_type = if picture.starts_with(JPEG) { FileType::Jpeg } else { FileType::Png };
         let name = format!("{}, page {number}.{}", document.name.as_str(), file_type.extension());
         Ok(PageResponse::file(picture.into(), file_type.media_type(), "inline", &name).showing([document.id.uuid()]))

@@ -3,14 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use axum::body::Bytes;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use shared::domain::agreement::Agreement;
+use shared::domain::agreement::pdf::NotADocument;
+use shared::error::Error;
+use shared::platform::pdf_reader::{PdfReader, Picture};
 use tests::app::{self, Browser, Page};
 use tests::aws_services::AwsServices;
 use tests::runtime_api::{self, EVENTS, Function, event, recorded};
-use tests::{Answer, Org, drafts};
+use tests::{Answer, Org, drafts, hostile_pdf};
 
 use crate::unknown_id;
 use crate::webhooks::lambda::{self as webhook_lambda, Cloud};
@@ -298,6 +302,22 @@ async fn the_apps_functions_share_its_pages() {
             assert_eq!(page.status, if own.contains(path) { status } else { 404 }, "{function}: {path}");
         }
     }
+}
+
+/// A PDF is read in a process of its own, by the same program.
+#[tokio::test]
+async fn what_opens_pdfs_starts_itself_for_each() {
+    let (sound, page) = (Bytes::from(tests::pdf::pdf("sound", "")), Picture { page: 0, width_px: 400 });
+    for (function, draws) in [("agreement-app", false), ("participant-app", false), ("picture-app", true)] {
+        let reader = PdfReader::of(runtime_api::program(function));
+        assert_eq!(reader.check(sound.clone()).await.expect("a process"), Ok(1), "{function}");
+        assert_eq!(reader.page_sizes(sound.clone()).await.expect("a process"), [(595.0, 842.0)], "{function}");
+        assert_eq!(reader.picture(sound.clone(), page).await.expect("a process").is_ok(), draws, "{function}");
+        let deep = Bytes::from(hostile_pdf::deep(12_000, hostile_pdf::hidden));
+        assert_eq!(reader.check(deep).await.expect("a process"), Err(NotADocument::TooDemanding), "{function}");
+    }
+    let none = PdfReader::of("/there/is/no/such/program".into()).check(sound).await;
+    assert!(matches!(none, Err(Error::Internal(_))), "{none:?}");
 }
 
 /// A bundle passes through Lambda byte by byte, and the keys that verify it need no session.

@@ -6,6 +6,33 @@ use tests::pdf::pdf;
 use super::Desk;
 use crate::unknown_id;
 
+/// What a signer would see otherwise than others do.
+#[tokio::test]
+async fn a_file_that_programs_show_differently_is_refused_with_what_to_do() {
+    const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/pdf");
+    let desk = Desk::new().await;
+    let path = format!("{}/documents", desk.begin("blank", &[]).await);
+    for (name, reason) in [
+        ("mk-form-needappearances", "has form fields that programs show differently"),
+        ("mk-form-stale", "has form fields that programs show differently"),
+        ("mk-xfa-dynamic", "is an XFA form"),
+        ("mk-annot-noap", "has notes or stamps that programs draw differently"),
+        ("mk-cjk-notembedded", "uses fonts that are not embedded"),
+    ] {
+        let file = std::fs::read(format!("{FILES}/{name}.pdf")).expect("a file");
+        let refused = desk.upload(&path, &[("document_name", "Deed")], &file).await;
+        assert_eq!(refused.status, 422, "{name}: {}", refused.body);
+        assert!(
+            refused.says(reason) && refused.says("Print it to a new PDF, then upload that"),
+            "{name}: {}",
+            refused.body
+        );
+    }
+    let mentions = std::fs::read(format!("{FILES}/mk-mentions-encrypt.pdf")).expect("a file");
+    let added = desk.upload(&path, &[("document_name", "Deed")], &mentions).await;
+    assert_eq!(added.status, 303, "{}", added.body);
+}
+
 #[tokio::test]
 async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     const FOUR_MIB: usize = 4 * 1024 * 1024;

@@ -3,6 +3,7 @@
 mod conditions;
 mod documents;
 mod edits;
+mod hostile_documents;
 mod payments;
 mod promises;
 

@@ -1,0 +1,292 @@
+//! Whether all programs show the fields and notes of a PDF alike.
+//!
+//! A field or a note comes with a drawing of itself, its appearance. Where that is missing, or where the file asks for new
+//! ones, a program makes one up, and Countersign's pictures would lack what others show. Where a field's value is another
+//! than its appearance shows, programs that let people fill in the form show the value.
+//!
+//! Decision: such a file is refused rather than drawn as others would. There is no one way in which they do it, and printing
+//! it to a new PDF settles what is signed.
+
+use hayro_syntax::Pdf;
+use hayro_syntax::content::{Instruction, UntypedIter};
+use hayro_syntax::object::{Array, Dict, Name, Object, Rect, Stream, String as Text};
+
+use super::NotADocument;
+
+/// How many fields stand above a field that inherits from them.
+const ANCESTORS_MAX: usize = 32;
+
+/// Refuses what programs would show differently. Fonts are another matter.
+pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
+    let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id()).unwrap_or_default();
+    let form = catalog.get::<Dict<'_>>(b"AcroForm").unwrap_or_default();
+    let is_xfa = form.get::<Object<'_>>(b"XFA").is_some_and(|xfa| !matches!(xfa, Object::Null(_)));
+    if is_xfa || is_true(&catalog, b"NeedsRendering") {
+        return Err(NotADocument::XfaForm);
+    }
+    let is_redrawn = is_true(&form, b"NeedAppearances");
+    for page in pdf.pages().iter() {
+        for note in page.raw().get::<Array<'_>>(b"Annots").unwrap_or_default().iter::<Dict<'_>>() {
+            let is_field = name(&note, b"Subtype").is_some_and(|subtype| &*subtype == b"Widget");
+            let is_alike = match () {
+                () if !is_shown(&note) => true,
+                () if is_field => !is_redrawn && is_field_alike(&note, &form),
+                // A border around a link is no content.
+                () => is_link(&note) || appearance(&note).is_some(),
+            };
+            if !is_alike {
+                return Err(if is_field { NotADocument::FormDiffers } else { NotADocument::NotesDiffer });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_true(dict: &Dict<'_>, key: &[u8]) -> bool {
+    dict.get::<bool>(key).unwrap_or_default()
+}
+
+fn name<'a>(dict: &Dict<'a>, key: &[u8]) -> Option<Name<'a>> {
+    dict.get(key)
+}
+
+/// Whether a note shows anything at all.
+pub(super) fn is_shown(note: &Dict<'_>) -> bool {
+    const HIDDEN: u32 = 1 << 1;
+    const NO_VIEW: u32 = 1 << 5;
+    let has_area = note.get::<Rect>(b"Rect").is_some_and(|area| area.width() > 0.0 && area.height() > 0.0);
+    has_area && note.get::<u32>(b"F").unwrap_or_default() & (HIDDEN | NO_VIEW) == 0
+}
+
+/// Whether it only leads somewhere, or opens what belongs to another note.
+fn is_link(note: &Dict<'_>) -> bool {
+    name(note, b"Subtype").is_some_and(|subtype| matches!(&*subtype, b"Link" | b"Popup"))
+}
+
+/// The drawing of a note in its state.
+pub(super) fn appearance<'a>(note: &Dict<'a>) -> Option<Stream<'a>> {
+    match note.get::<Dict<'_>>(b"AP")?.get::<Object<'_>>(b"N")? {
+        Object::Stream(drawing) => Some(drawing),
+        Object::Dict(states) => states.get(name(note, b"AS")?),
+        _ => None,
+    }
+}
+
+/// What a field has, or the fields above it.
+fn inherited<'a>(field: &Dict<'a>, key: &[u8]) -> Option<Object<'a>> {
+    let mut field = field.clone();
+    for _ in 0..ANCESTORS_MAX {
+        match field.get::<Object<'_>>(key) {
+            None | Some(Object::Null(_)) => field = field.get(b"Parent")?,
+            found => return found,
+        }
+    }
+    None
+}
+
+fn flags(field: &Dict<'_>) -> u32 {
+    match inherited(field, b"Ff") {
+        Some(Object::Number(flags)) => u32::try_from(flags.as_i64()).unwrap_or_default(),
+        _ => 0,
+    }
+}
+
+/// Whether programs that know fields show the same as those that draw appearances.
+fn is_field_alike(field: &Dict<'_>, form: &Dict<'_>) -> bool {
+    const PASSWORD: u32 = 1 << 13;
+    const PUSH_BUTTON: u32 = 1 << 16;
+    let drawing = appearance(field);
+    let kind = inherited(field, b"FT").and_then(Object::into_name);
+    let is_drawn = || drawing.is_some() || !has_look(field);
+    match kind.as_deref() {
+        // Nothing is drawn of one that nobody has signed.
+        Some(b"Sig") => true,
+        Some(b"Btn") if flags(field) & PUSH_BUTTON != 0 => is_drawn(),
+        Some(b"Btn") => is_button_alike(field) && (is_chosen(field) || is_drawn_or_off(field)),
+        Some(b"Tx") if flags(field) & PASSWORD != 0 => drawing.is_some(),
+        Some(b"Tx" | b"Ch") => {
+            let wanted = values(field);
+            if wanted.is_empty() && drawing.is_none() {
+                return is_drawn();
+            }
+            drawing
+                .and_then(|drawing| shown(&drawing, form))
+                .is_some_and(|shown| is_value_shown(field, &wanted, &shown))
+        }
+        _ => drawing.is_some(),
+    }
+}
+
+/// Whether a field says how its border, background or label looks.
+fn has_look(field: &Dict<'_>) -> bool {
+    let look = field.get::<Dict<'_>>(b"MK").unwrap_or_default();
+    let is_set = |key: &[u8]| look.get::<Object<'_>>(key).is_some_and(|value| !matches!(value, Object::Null(_)));
+    [&b"BC"[..], b"BG", b"CA"].into_iter().any(is_set)
+}
+
+/// A box or a button of a group shows its state, and that is its value's. A box with no drawing of a state is empty in it.
+fn is_button_alike(field: &Dict<'_>) -> bool {
+    let state = name(field, b"AS");
+    let state = state.as_deref().unwrap_or(b"Off");
+    let value = inherited(field, b"V").and_then(Object::into_name);
+    let value = value.as_deref().unwrap_or(b"Off");
+    let states = states(field);
+    let is_own = |value: &[u8]| states.iter().flat_map(Dict::keys).any(|state| &*state == value);
+    let due = if value != b"Off" && is_own(value) { value } else { b"Off" };
+    state == due
+}
+
+fn states<'a>(field: &Dict<'a>) -> Option<Dict<'a>> {
+    field.get::<Dict<'_>>(b"AP")?.get::<Dict<'_>>(b"N")
+}
+
+/// Whether a button is on, and has a drawing of that.
+fn is_chosen(field: &Dict<'_>) -> bool {
+    name(field, b"AS").is_some_and(|state| &*state != b"Off") && appearance(field).is_some()
+}
+
+/// Whether a button that is off is drawn, or is nothing but empty.
+fn is_drawn_or_off(field: &Dict<'_>) -> bool {
+    states(field).is_some()
+        || (!has_look(field)
+            && inherited(field, b"V").is_none_or(|value| value.into_name().is_some_and(|value| &*value == b"Off")))
+}
+
+/// The text that a field holds, or the choices in it, as people read them.
+fn values(field: &Dict<'_>) -> Vec<Vec<Letter>> {
+    let held = match inherited(field, b"V") {
+        Some(Object::String(text)) => vec![letters(text.as_bytes())],
+        Some(Object::Stream(text)) => vec![letters(&text.decoded_data().unwrap_or_default())],
+        Some(Object::Array(several)) => several.iter::<Text<'_>>().map(|text| letters(text.as_bytes())).collect(),
+        _ => Vec::new(),
+    };
+    let options = inherited(field, b"Opt").and_then(Object::into_array).unwrap_or_default();
+    // An option is its text, or what it stands for with its text.
+    let read_as = |value: Vec<Letter>| {
+        let mut pairs = options
+            .iter::<Array<'_>>()
+            .map(|pair| pair.iter::<Text<'_>>().map(|text| letters(text.as_bytes())).collect::<Vec<_>>());
+        pairs
+            .find_map(|pair| match <[_; 2]>::try_from(pair) {
+                Ok([stands_for, text]) if stands_for == value => Some(text),
+                _ => None,
+            })
+            .unwrap_or(value)
+    };
+    held.into_iter().map(read_as).filter(|value| !value.is_empty()).collect()
+}
+
+/// Whether what is shown are the values. A list shows the options that are not chosen, too.
+fn is_value_shown(field: &Dict<'_>, wanted: &[Vec<Letter>], shown: &[Letter]) -> bool {
+    const COMBO: u32 = 1 << 17;
+    let is_list = inherited(field, b"FT").and_then(Object::into_name).is_some_and(|kind| &*kind == b"Ch")
+        && flags(field) & COMBO == 0;
+    if is_list {
+        return wanted.iter().all(|value| shown.windows(value.len()).any(|part| part == value.as_slice()));
+    }
+    wanted.concat() == shown
+}
+
+/// A letter that is compared: one of ASCII, or any other. Spaces and line breaks are none: each program sets its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letter {
+    Ascii(u8),
+    Other,
+}
+
+impl Letter {
+    fn of(code: u32) -> Option<Self> {
+        match u8::try_from(code) {
+            Ok(code) if code.is_ascii_graphic() => Some(Self::Ascii(code)),
+            Ok(code) if code.is_ascii() || code == 0xa0 => None,
+            _ => Some(Self::Other),
+        }
+    }
+}
+
+/// The letters of a text: UTF-16 with its mark, UTF-8 with its, or else a byte each.
+fn letters(text: &[u8]) -> Vec<Letter> {
+    let of_text = |text: String| text.chars().filter_map(|letter| Letter::of(letter.into())).collect();
+    if let Some(units) = text.strip_prefix(b"\xfe\xff") {
+        let units: Vec<u16> = units.as_chunks().0.iter().map(|unit| u16::from_be_bytes(*unit)).collect();
+        return of_text(String::from_utf16_lossy(&units));
+    }
+    match text.strip_prefix(b"\xef\xbb\xbf") {
+        Some(text) => of_text(String::from_utf8_lossy(text).into_owned()),
+        None => text.iter().filter_map(|byte| Letter::of((*byte).into())).collect(),
+    }
+}
+
+/// The letters that a drawing of a field shows. None if they can't be told: other drawings inside, or codes that are not
+/// those of letters.
+fn shown(drawing: &Stream<'_>, form: &Dict<'_>) -> Option<Vec<Letter>> {
+    let (own, shared) = (fonts(drawing.dict(), b"Resources"), fonts(form, b"DR"));
+    let content = drawing.decoded_data().ok()?;
+    let (mut shown, mut is_readable) = (Vec::new(), true);
+    let mut instructions = UntypedIter::new(&content);
+    while let Some(instruction) = instructions.next() {
+        match &**instruction.operator {
+            b"Do" => return None,
+            b"Tf" => {
+                let font = first_name(&instruction)?;
+                let font = own.get::<Dict<'_>>(&**font).or_else(|| shared.get(&**font));
+                is_readable = font.is_some_and(|font| has_letter_codes(&font));
+            }
+            b"Tj" | b"'" | b"\"" | b"TJ" => {
+                if !is_readable {
+                    return None;
+                }
+                for operand in instruction.operands() {
+                    match operand {
+                        Object::String(text) => shown.extend(codes(text)),
+                        Object::Array(parts) => parts.iter::<Text<'_>>().for_each(|text| shown.extend(codes(&text))),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(shown)
+}
+
+/// The fonts among the resources that a dictionary has under a key.
+fn fonts<'a>(of: &Dict<'a>, key: &[u8]) -> Dict<'a> {
+    of.get::<Dict<'_>>(key).and_then(|resources| resources.get(b"Font")).unwrap_or_default()
+}
+
+/// The name that an instruction begins with.
+pub(super) fn first_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b Name<'a>> {
+    match instruction.operands().next()? {
+        Object::Name(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn codes(text: &Text<'_>) -> Vec<Letter> {
+    text.as_bytes().iter().filter_map(|byte| Letter::of((*byte).into())).collect()
+}
+
+/// Whether the codes of a font's letters are those of ASCII, where they are letters of ASCII.
+fn has_letter_codes(font: &Dict<'_>) -> bool {
+    if name(font, b"Subtype").is_none_or(|subtype| matches!(&*subtype, b"Type0" | b"Type3")) {
+        return false;
+    }
+    let encoding = font.get::<Dict<'_>>(b"Encoding").unwrap_or_default();
+    let mut code = 0_i64;
+    for part in encoding.get::<Array<'_>>(b"Differences").unwrap_or_default().iter::<Object<'_>>() {
+        match part {
+            Object::Number(next) => code = next.as_i64(),
+            Object::Name(glyph) => {
+                // The quotation marks that every program moves.
+                let is_usual = matches!((code, &*glyph), (39, b"quotesingle") | (96, b"grave"));
+                if (32..127).contains(&code) && !is_usual {
+                    return false;
+                }
+                code = code.saturating_add(1);
+            }
+            _ => return false,
+        }
+    }
+    true
+}

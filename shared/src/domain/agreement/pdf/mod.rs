@@ -1,0 +1,302 @@
+//! What may be a document of an agreement: a PDF that everyone can open.
+//!
+//! [`pass`] looks at the bytes, and anything may call it. What opens a PDF, [`check`] and [`page_sizes`], runs in a process
+//! of its own: a small file can make its reader recurse, compute or allocate without end.
+
+mod appearance;
+mod filter;
+mod fonts;
+mod tokens;
+mod unpacking;
+
+use hayro_syntax::{LoadPdfError, Pdf};
+use serde::{Deserialize, Serialize};
+
+pub use filter::pass;
+
+/// Why a file can't be a document. Its text completes "The file …".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum NotADocument {
+    /// It has no bytes.
+    #[error("is empty. Choose a PDF.")]
+    Empty,
+    /// It is of another type.
+    #[error("is not a PDF. Save it as a PDF, then upload that.")]
+    NotAPdf,
+    /// It is encrypted, with or without a password.
+    #[error("is encrypted. Save it without a password or restrictions, then upload that.")]
+    Encrypted,
+    /// It is cut off or otherwise broken.
+    #[error("is a broken PDF that can’t be opened. Save it again, then upload that.")]
+    Broken,
+    /// It has more objects or streams than [`limits`](crate::limits) state, or unpacks to more bytes.
+    #[error("unpacks to more than most readers can hold. Print it to a new PDF, then upload that.")]
+    TooMuchInside,
+    /// Its objects are packed in a way that hardly any program writes.
+    #[error("is built in a way that few readers open. Print it to a new PDF, then upload that.")]
+    Unusual,
+    /// It is a form of a kind that most programs don't show.
+    #[error("is an XFA form, which most programs can’t show. Print it to a new PDF, then upload that.")]
+    XfaForm,
+    /// Programs show its fields differently.
+    #[error("has form fields that programs show differently. Print it to a new PDF, then upload that.")]
+    FormDiffers,
+    /// Programs draw its notes differently.
+    #[error("has notes or stamps that programs draw differently. Print it to a new PDF, then upload that.")]
+    NotesDiffer,
+    /// Its text is in fonts that programs replace.
+    #[error(
+        "uses fonts that are not embedded in it, so its text can look different or be missing. Print it to a new PDF, then upload that."
+    )]
+    FontsMissing,
+    /// Opening it took more time or memory than it may take.
+    #[error("takes too long or too much memory to open. Print it to a new PDF, then upload that.")]
+    TooDemanding,
+    /// It has no pages.
+    #[error("has no pages.")]
+    NoPages,
+}
+
+/// The number of pages of a PDF that everyone can open: whole, not encrypted, with a page, and shown alike by all programs. It
+/// has [passed](pass).
+///
+/// An encrypted PDF without a password opens too, but its restrictions keep signers from printing or saving it.
+///
+/// # Errors
+/// [`NotADocument`].
+pub fn check(file: Vec<u8>) -> Result<usize, NotADocument> {
+    let pdf = Pdf::new(file).map_err(|error| match error {
+        LoadPdfError::Decryption(_) => NotADocument::Encrypted,
+        LoadPdfError::Invalid => NotADocument::Broken,
+    })?;
+    if pdf.pages().is_empty() {
+        return Err(NotADocument::NoPages);
+    }
+    appearance::check(&pdf)?;
+    fonts::check(&pdf)?;
+    Ok(pdf.pages().len())
+}
+
+/// The width and height of each page as it is shown, in points. A file that can’t be opened has no pages.
+#[must_use]
+pub fn page_sizes(file: Vec<u8>) -> Vec<(f32, f32)> {
+    let Ok(pdf) = Pdf::new(file) else { return Vec::new() };
+    // A page whose size is beyond all numbers counts as one of letter paper.
+    let in_bounds = |(width, height): (f32, f32)| {
+        if width.is_finite() && height.is_finite() { (width, height) } else { (612.0, 792.0) }
+    };
+    pdf.pages().iter().map(|page| in_bounds(page.render_dimensions())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    fn check(file: &[u8]) -> Result<usize, NotADocument> {
+        pass(file)?;
+        super::check(file.to_vec())
+    }
+
+    fn pdf(trailer: &str) -> Vec<u8> {
+        let objects = [
+            "<< /Type /Catalog /Pages 2 0 R >>",
+            "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>",
+        ];
+        let mut file = "%PDF-1.4\n".to_owned();
+        let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+        for (n, object) in objects.iter().enumerate() {
+            let _ = writeln!(table, "{:010} 00000 n ", file.len());
+            let _ = write!(file, "{} 0 obj\n{object}\nendobj\n", n + 1);
+        }
+        let at = file.len();
+        let _ = write!(file, "{table}trailer\n<< /Size 4 /Root 1 0 R {trailer}>>\nstartxref\n{at}\n%%EOF\n");
+        file.into_bytes()
+    }
+
+    #[test]
+    fn a_whole_pdf_is_one() {
+        assert_eq!(check(&pdf("")), Ok(1));
+        let mut after_a_byte_order_mark = b"\xef\xbb\xbf\n".to_vec();
+        after_a_byte_order_mark.extend(pdf(""));
+        assert_eq!(check(&after_a_byte_order_mark), Ok(1), "readers repair shifted offsets");
+    }
+
+    #[test]
+    fn what_not_everyone_can_open_is_refused_with_the_reason() {
+        let whole = pdf("");
+        assert_eq!(check(b""), Err(NotADocument::Empty));
+        assert_eq!(check(b"<!doctype html><p>%%EOF"), Err(NotADocument::NotAPdf));
+        assert_eq!(check(b"PK\x03\x04 a Word document"), Err(NotADocument::NotAPdf));
+        assert_eq!(check(&whole[..whole.len() / 2]), Err(NotADocument::Broken), "cut off");
+        assert_eq!(check(b"%PDF-1.7\nnothing\n%%EOF\n"), Err(NotADocument::Broken));
+        for key in ["/Encrypt 9 0 R ", "/Encrypt<</Filter/Standard>>"] {
+            assert_eq!(check(&pdf(key)), Err(NotADocument::Encrypted), "{key}");
+        }
+        assert_eq!(check(&pdf("/EncryptMetadata false ")), Ok(1));
+        let text = String::from_utf8(whole).unwrap();
+        let without_pages = text.replace("[3 0 R] /Count 1", "[     ] /Count 0");
+        assert!(matches!(check(without_pages.as_bytes()), Err(NotADocument::NoPages | NotADocument::Broken)));
+    }
+}
+
+#[cfg(test)]
+mod alike_tests {
+    use super::*;
+
+    /// A PDF of one page with these keys, in a catalog with these, and objects from number 5. The content is number 4.
+    fn page(catalog: &str, keys: &str, content: &str, further: &[&str]) -> Vec<u8> {
+        let mut objects = vec![
+            format!("<< /Type /Catalog /Pages 2 0 R {catalog} >>"),
+            "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+            format!("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R {keys} >>"),
+            stream("", content),
+        ];
+        objects.extend(further.iter().map(|object| (*object).to_owned()));
+        let bodies = objects.iter().zip(1..).map(|(object, n)| format!("{n} 0 obj\n{object}\nendobj\n"));
+        let bodies: String = bodies.collect();
+        // Without a table: readers find the objects themselves.
+        format!("%PDF-1.4\n{bodies}trailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%EOF\n").into_bytes()
+    }
+
+    fn stream(keys: &str, content: &str) -> String {
+        format!("<< {keys} /Length {} >>\nstream\n{content}\nendstream", content.len())
+    }
+
+    fn form(content: &str) -> String {
+        let keys = "/Type /XObject /Subtype /Form /BBox [0 0 99 20]";
+        stream(&format!("{keys} /Resources << /Font << /H << /Subtype /Type1 /BaseFont /Helvetica >> >> >>"), content)
+    }
+
+    fn with_note(note: &str, drawing: &str) -> Result<usize, NotADocument> {
+        let note = format!("<< /Type /Annot /Rect [9 9 99 29] {note} >>");
+        let field = "/AcroForm << /Fields [5 0 R] >>";
+        check(page(field, "/Annots [5 0 R]", "", &[&note, &form(drawing)]))
+    }
+
+    #[test]
+    fn forms_that_programs_redraw_are_refused() {
+        let blank =
+            |form: &str, notes: &str, note: &str| check(page(&format!("/AcroForm << {form} >>"), notes, "", &[note]));
+        let field = "<< /Subtype /Widget /FT /Tx /Rect [9 9 99 29] >>";
+        assert_eq!(blank("/Fields []", "", ""), Ok(1));
+        assert_eq!(blank("/Fields [] /NeedAppearances true", "", ""), Ok(1), "nothing to redraw");
+        assert_eq!(
+            blank("/Fields [5 0 R] /NeedAppearances true", "/Annots [5 0 R]", field),
+            Err(NotADocument::FormDiffers)
+        );
+        assert_eq!(blank("/Fields [5 0 R]", "/Annots [5 0 R]", field), Ok(1), "an empty field");
+        for xfa in ["/XFA 5 0 R", "/XFA [(template) 5 0 R]"] {
+            assert_eq!(blank(xfa, "", &stream("", "<xdp/>")), Err(NotADocument::XfaForm), "{xfa}");
+        }
+        assert_eq!(blank("/XFA null", "", ""), Ok(1));
+    }
+
+    #[test]
+    fn a_field_shows_its_value() {
+        let text = |value: &str, drawing: &str| {
+            with_note(&format!("/Subtype /Widget /FT /Tx /V {value} /AP << /N 6 0 R >>"), drawing)
+        };
+        let drawn = "BT /H 9 Tf (USD ) Tj 0 -9 Td [(9,) -30 (999)] TJ ET";
+        assert_eq!(text("(USD 9,999)", drawn), Ok(1));
+        assert_eq!(text("<FEFF00550053004400200039002C003900390039>", drawn), Ok(1));
+        for stale in ["(USD 1,000)", "(USD 9,999.00)", "(USD 9,99)", "()", "(usd 9,999)"] {
+            assert_eq!(text(stale, drawn), Err(NotADocument::FormDiffers), "{stale}");
+        }
+        assert_eq!(text("(Z\\374rich)", "BT /H 9 Tf (Z\\374rich) Tj ET"), Ok(1));
+        assert_eq!(
+            text("(A)", "BT /Elsewhere 9 Tf (A) Tj ET"),
+            Err(NotADocument::FormDiffers),
+            "no font that is known"
+        );
+        for undrawn in [
+            "/FT /Tx /V (9)",
+            "/FT /Tx /MK << /BG [1] >>",
+            "/FT /Ch /V (9)",
+            "/FT /Btn /V /Yes",
+            "/FT /Tx /Parent << /V (9) >>",
+        ] {
+            assert_eq!(
+                with_note(&format!("/Subtype /Widget {undrawn}"), ""),
+                Err(NotADocument::FormDiffers),
+                "{undrawn}"
+            );
+        }
+        for nothing in ["/FT /Sig", "/FT /Tx", "/FT /Tx /V ()", "/FT /Btn", "/FT /Tx /F 2 /V (9)", "/FT /Tx /V null"] {
+            assert_eq!(with_note(&format!("/Subtype /Widget {nothing}"), ""), Ok(1), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn a_choice_and_a_button_show_theirs() {
+        let choice = |keys: &str, drawing: &str| {
+            with_note(&format!("/Subtype /Widget /FT /Ch {keys} /AP << /N 6 0 R >>"), drawing)
+        };
+        let options = "/Opt [[(1) (One)] [(2) (Two)]]";
+        let two = "BT /H 9 Tf (Two) Tj ET";
+        assert_eq!(choice(&format!("/Ff 131072 /V (2) {options}"), two), Ok(1));
+        assert_eq!(choice(&format!("/Ff 131072 /V (1) {options}"), two), Err(NotADocument::FormDiffers));
+        let both = "BT /H 9 Tf (One) Tj (Two) Tj ET";
+        assert_eq!(choice(&format!("/V [(1) (2)] {options}"), both), Ok(1), "a list shows all");
+        assert_eq!(choice(&format!("/V (3) {options}"), both), Err(NotADocument::FormDiffers));
+        let states = "/AP << /N << /Yes 6 0 R >> >>";
+        let button = |keys: &str| with_note(&format!("/Subtype /Widget /FT /Btn {states} {keys}"), "0 0 9 9 re f");
+        for alike in ["/V /Yes /AS /Yes", "/V /Off /AS /Off", "/AS /Off", "", "/V /Other /AS /Off"] {
+            assert_eq!(button(alike), Ok(1), "{alike}");
+        }
+        for stale in ["/V /Yes /AS /Off", "/V /Yes", "/V /Off /AS /Yes", "/AS /Yes"] {
+            assert_eq!(button(stale), Err(NotADocument::FormDiffers), "{stale}");
+        }
+    }
+
+    #[test]
+    fn a_note_without_a_drawing_is_refused() {
+        for note in
+            ["/Subtype /FreeText /Contents (Ten)", "/Subtype /Text", "/Subtype /Stamp /AP << /N << /On 6 0 R >> >>"]
+        {
+            assert_eq!(with_note(note, ""), Err(NotADocument::NotesDiffer), "{note}");
+        }
+        for note in [
+            "/Subtype /Link /Border [0 0 1]",
+            "/Subtype /Popup",
+            "/Subtype /Text /F 2",
+            "/Subtype /Stamp /AP << /N 6 0 R >>",
+        ] {
+            assert_eq!(with_note(note, "0 0 9 9 re f"), Ok(1), "{note}");
+        }
+    }
+
+    #[test]
+    fn text_is_in_fonts_that_everyone_has() {
+        let text = |font: &str, content: &str, further: &[&str]| {
+            let file =
+                page("", &format!("/Resources << /Font << /F {font} >> /XObject << /X 5 0 R >> >>"), content, further);
+            check(file)
+        };
+        let drawn = "BT /F 9 Tf (9) Tj ET";
+        let arial = "<< /Subtype /TrueType /BaseFont /Arial >>";
+        let japanese =
+            "<< /Subtype /Type0 /BaseFont /H /DescendantFonts [<< /Subtype /CIDFontType0 /BaseFont /H >>] >>";
+        let embedded = "<< /Subtype /TrueType /BaseFont /Arial /FontDescriptor << /FontFile2 5 0 R >> >>";
+        let file = stream("", "font");
+        assert_eq!(text("<< /Subtype /Type1 /BaseFont /Times-Roman >>", drawn, &[]), Ok(1));
+        assert_eq!(text(embedded, drawn, &[&file]), Ok(1));
+        for missing in [arial, japanese, "<< /Subtype /Type1 >>"] {
+            assert_eq!(text(missing, drawn, &[]), Err(NotADocument::FontsMissing), "{missing}");
+            for unseen in ["BT /F 9 Tf ET", "BT 3 Tr /F 9 Tf (9) Tj ET", "q BT /F 9 Tf ET Q BT (9) Tj ET"] {
+                assert_eq!(text(missing, unseen, &[]), Ok(1), "{missing} {unseen}");
+            }
+        }
+        assert_eq!(text(arial, "q 3 Tr Q BT /F 9 Tf [(9)] TJ ET", &[]), Err(NotADocument::FontsMissing));
+        let inside = stream("/Subtype /Form /BBox [0 0 9 9]", drawn);
+        assert_eq!(text(arial, "/X Do", &[&inside]), Err(NotADocument::FontsMissing), "in a drawing on the page");
+        let itself = stream("/Subtype /Form /BBox [0 0 9 9]", "/X Do");
+        assert_eq!(text(arial, "/X Do", &[&itself]), Ok(1));
+        let drawings = "<< /Subtype /Type3 /CharProcs << /a 5 0 R >> /Resources << /Font << /F << /Subtype /TrueType /BaseFont /Arial >> >> >> >>";
+        assert_eq!(text(drawings, drawn, &[&stream("", "0 0 9 9 re f")]), Ok(1));
+        assert_eq!(text(drawings, drawn, &[&stream("", drawn)]), Err(NotADocument::FontsMissing));
+    }
+}

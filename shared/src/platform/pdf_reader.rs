@@ -1,0 +1,262 @@
+//! Reads PDFs of strangers in a process of its own, which ends whatever becomes of it.
+//!
+//! A PDF of some kilobytes can make its reader recurse until the stack is full, compute for hours or take all memory, and
+//! nothing ends a thread from outside. So the program starts itself once more for each file, with [`ARGUMENT`]. That process
+//! limits its own memory, time and stack, opens nothing, knows none of the environment's secrets, reads the file from its
+//! input, writes the answer to its output, and is killed after [`limits::PDF_READ_TIMEOUT`]. Its start takes some
+//! milliseconds.
+//!
+//! Decision: one file at a time in a process. Lambda gives a process one call at a time anyway, and on a person's machine
+//! the memory of two matters more than the time of the second.
+//!
+//! Decision: where a system doesn't have these limits, such as Windows, the time is limited all the same, and a reader that
+//! crashes takes nothing with it.
+
+use std::env::{self, ArgsOs};
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::thread;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+use tokio::sync::Semaphore;
+
+use crate::domain::agreement::pdf::{self, NotADocument};
+use crate::error::Error;
+use crate::limits;
+
+/// The first argument of a process that reads a PDF. What runs tests refuses it, should it ever be started with it.
+const ARGUMENT: &str = "--read-pdf";
+
+/// What pictures begin with.
+const PNG: &[u8] = b"\x89PNG";
+/// The same for those that are no PNG.
+pub const JPEG: &[u8] = b"\xff\xd8";
+
+/// One file at a time.
+static ONE: Semaphore = Semaphore::const_new(1);
+
+/// What is to be found out about a PDF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// Whether it can be a document.
+    Check,
+    /// The sizes of its pages.
+    PageSizes,
+    /// A page's picture.
+    Picture(Picture),
+}
+
+/// The picture of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Picture {
+    /// The page. The first is 0.
+    pub page: usize,
+    /// The width, in pixels.
+    pub width_px: u16,
+}
+
+/// Why there is no picture of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotDrawn {
+    /// The document has no such page.
+    NoSuchPage,
+    /// It can't be drawn, or drawing it takes too much.
+    TooDemanding,
+}
+
+/// Draws a page of a PDF, as a PNG or a JPEG, on a stack of its own.
+pub type Draw = fn(Vec<u8>, Picture) -> Result<Vec<u8>, NotDrawn>;
+
+/// Starts the processes that read PDFs.
+#[derive(Debug, Clone)]
+pub struct PdfReader {
+    program: PathBuf,
+}
+
+impl PdfReader {
+    /// Has this program read them. Its `main` begins with [`read_if_asked`].
+    #[must_use]
+    pub fn of_this_program() -> Self {
+        // On Linux it is the program that runs, whatever has become of its file.
+        let link = PathBuf::from("/proc/self/exe");
+        Self { program: if link.exists() { link } else { env::current_exe().unwrap_or(link) } }
+    }
+
+    /// Has another program read them, whose `main` begins with [`read_if_asked`].
+    #[must_use]
+    pub fn of(program: PathBuf) -> Self {
+        Self { program }
+    }
+
+    /// The number of pages of a file that can be a document, or why it can't.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if no process can be started.
+    pub async fn check(&self, file: Bytes) -> Result<Result<usize, NotADocument>, Error> {
+        let answer = match self.read(Task::Check, file).await? {
+            Ok(answer) => serde_json::from_slice(&answer).unwrap_or(Err(NotADocument::TooDemanding)),
+            Err(refused) => Err(refused),
+        };
+        Ok(answer)
+    }
+
+    /// The width and height of each page as it is shown, in points. A file that can't be read has no pages.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if no process can be started.
+    pub async fn page_sizes(&self, file: Bytes) -> Result<Vec<(f32, f32)>, Error> {
+        let answer = self.read(Task::PageSizes, file).await?;
+        Ok(answer.ok().and_then(|answer| serde_json::from_slice(&answer).ok()).unwrap_or_default())
+    }
+
+    /// The picture of a page, as a PNG or a JPEG.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if no process can be started.
+    pub async fn picture(&self, file: Bytes, picture: Picture) -> Result<Result<Vec<u8>, NotDrawn>, Error> {
+        let Ok(answer) = self.read(Task::Picture(picture), file).await? else {
+            return Ok(Err(NotDrawn::TooDemanding));
+        };
+        let is_picture = [PNG, JPEG].iter().any(|head| answer.starts_with(head));
+        Ok(if is_picture { Ok(answer) } else { Err(serde_json::from_slice(&answer).unwrap_or(NotDrawn::TooDemanding)) })
+    }
+
+    async fn read(&self, task: Task, file: Bytes) -> Result<Result<Vec<u8>, NotADocument>, Error> {
+        let not_started = |error: &dyn std::fmt::Display| Error::Internal(format!("no process reads PDFs: {error}"));
+        // It is never closed.
+        let _one = ONE.acquire().await.map_err(|error| not_started(&error))?;
+        let looked_at = file.clone();
+        let passed = tokio::task::spawn_blocking(move || pdf::pass(&looked_at)).await;
+        if let Err(refused) = passed.map_err(|error| not_started(&error))? {
+            return Ok(Err(refused));
+        }
+        let mut command = Command::new(&self.program);
+        command.arg(ARGUMENT).args(task.arguments()).env_clear();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+        let mut process = command.spawn().map_err(|error| not_started(&error))?;
+        match tokio::time::timeout(limits::PDF_READ_TIMEOUT, answer(&mut process, &file)).await {
+            Ok(Some(answer)) => Ok(Ok(answer)),
+            ended => {
+                if ended.is_err() {
+                    // Waits for its end, so that the next file has the memory.
+                    let _ = process.kill().await;
+                }
+                Ok(Err(NotADocument::TooDemanding))
+            }
+        }
+    }
+}
+
+/// Hands the file to the process, and takes its answer. There is none from a process that fails.
+async fn answer(process: &mut Child, file: &[u8]) -> Option<Vec<u8>> {
+    let (mut input, output) = (process.stdin.take()?, process.stdout.take()?);
+    // One that has ended reads no more, and its status says the rest.
+    let sent = async move {
+        let _ = input.write_all(file).await;
+    };
+    let mut answer = Vec::new();
+    let mut output = output.take(limits::PDF_ANSWER_BYTES_MAX + 1);
+    let ((), received) = tokio::join!(sent, output.read_to_end(&mut answer));
+    received.ok()?;
+    let is_whole = u64::try_from(answer.len()).is_ok_and(|length| length <= limits::PDF_ANSWER_BYTES_MAX);
+    (is_whole && process.wait().await.ok()?.success()).then_some(answer)
+}
+
+impl Task {
+    fn arguments(self) -> Vec<String> {
+        match self {
+            Self::Check => vec!["check".to_owned()],
+            Self::PageSizes => vec!["page-sizes".to_owned()],
+            Self::Picture(Picture { page, width_px }) => {
+                vec!["picture".to_owned(), page.to_string(), width_px.to_string()]
+            }
+        }
+    }
+
+    fn parse(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
+        match arguments.next()?.to_str()? {
+            "check" => Some(Self::Check),
+            "page-sizes" => Some(Self::PageSizes),
+            "picture" => {
+                let mut number = || arguments.next()?.into_string().ok();
+                Some(Self::Picture(Picture { page: number()?.parse().ok()?, width_px: number()?.parse().ok()? }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Does it, in this process.
+    fn run(self, file: Vec<u8>, draw: Option<Draw>) -> Option<Vec<u8>> {
+        match self {
+            Self::Check => on_large_stack(move || serde_json::to_vec(&pdf::check(file)).ok()),
+            Self::PageSizes => on_large_stack(move || serde_json::to_vec(&pdf::page_sizes(file)).ok()),
+            Self::Picture(picture) => draw?(file, picture).or_else(|why| serde_json::to_vec(&why)).ok(),
+        }
+    }
+}
+
+/// Reads a PDF and ends this process, if it was started for that. A program that has PDFs read calls it first of all.
+/// `draw` is there in those that draw pages.
+pub fn read_if_asked(draw: Option<Draw>) {
+    let mut arguments = env::args_os();
+    if arguments.nth(1).is_some_and(|first| first == ARGUMENT) {
+        std::process::exit(i32::from(read(arguments, draw).is_none()));
+    }
+}
+
+fn read(arguments: ArgsOs, draw: Option<Draw>) -> Option<()> {
+    let task = Task::parse(arguments)?;
+    limit()?;
+    let mut file = Vec::new();
+    let most = u64::try_from(limits::FILE_BYTES_MAX).unwrap_or(u64::MAX);
+    io::stdin().take(most).read_to_end(&mut file).ok()?;
+    io::stdout().write_all(&task.run(file, draw)?).ok()
+}
+
+/// Does something in a thread with the stack that the deepest nesting takes. There is no result of what panics.
+fn on_large_stack<T: Send + 'static>(work: impl FnOnce() -> Option<T> + Send + 'static) -> Option<T> {
+    thread::Builder::new().stack_size(limits::PDF_READ_STACK_BYTES).spawn(work).ok()?.join().ok()?
+}
+
+/// Limits this process: it opens no file and no connection, leaves no core dump, and ends when it takes more memory or time
+/// of the processor than it may.
+#[cfg(unix)]
+fn limit() -> Option<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let set = |resource, most: u64| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).ok();
+    // The program itself is mapped already. Where the system doesn't tell how much that is, it doesn't limit it either.
+    if let Ok(mapped) = std::fs::read_to_string("/proc/self/statm") {
+        let pages: u64 = mapped.split(' ').next()?.parse().ok()?;
+        let page = u64::try_from(rustix::param::page_size()).ok()?;
+        set(Resource::As, pages.saturating_mul(page).saturating_add(limits::PDF_READ_MEMORY_BYTES))?;
+    }
+    set(Resource::Cpu, limits::PDF_READ_TIMEOUT.as_secs())?;
+    set(Resource::Core, 0)?;
+    set(Resource::Nofile, 0)
+}
+
+#[cfg(not(unix))]
+fn limit() -> Option<()> {
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_read_as_it_is_written() {
+        for task in [Task::Check, Task::PageSizes, Task::Picture(Picture { page: 3, width_px: 1200 })] {
+            assert_eq!(Task::parse(task.arguments().into_iter().map(OsString::from)), Some(task));
+        }
+        for other in [&[][..], &["chec"], &["picture"], &["picture", "-1", "3"], &["picture", "1"]] {
+            assert_eq!(Task::parse(other.iter().map(OsString::from)), None, "{other:?}");
+        }
+    }
+}
