@@ -178,11 +178,18 @@ impl Handler for Record {
         let refused = match submitted.run(run).await? {
             Ok(counting) => return Ok(with_notice(&submitted, url, &recorded(counting, &name)).await.into()),
             Err(NotRecorded::Unknown) => return Err(Error::not_found()),
+            Err(NotRecorded::Unsigned) => {
+                let errors = FieldErrors::one("file", FieldCode::InvalidValue, UNSIGNED);
+                return Ok(again(errors, None).await?.unprocessable());
+            }
             Err(refused) => refused,
         };
         Ok(again(FieldErrors::default(), Some(refusal(refused))).await?.conflicting())
     }
 }
+
+/// What is wrong with a scan that is the document's own file.
+const UNSIGNED: &str = "is the document itself, which nobody has signed. Upload a scan of the signed paper";
 
 fn wanted(agreement: &Agreement, document: DocumentId) -> Result<Document, Error> {
     agreement.document(document).cloned().ok_or_else(Error::not_found)
@@ -292,6 +299,7 @@ fn refusal(refused: NotRecorded) -> Notice {
         NotRecorded::Declined => "A participant has declined. Reopen the condition first.",
         NotRecorded::NotAsked => "The agreement does not ask for this signature now.",
         NotRecorded::Replaced => "The document has changed since this page was shown. Compare the paper with it again.",
+        NotRecorded::Unsigned => "The scan is the document itself, which nobody has signed.",
         NotRecorded::OtherBlocks => {
             "The places to sign have changed since this page was shown. Compare the paper with them again."
         }

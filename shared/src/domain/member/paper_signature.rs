@@ -61,6 +61,8 @@ pub enum NotRecorded {
     TooManyWaiting,
     /// The agreement's evidence has no room for the scan.
     NoRoom,
+    /// The scan is the file of the document itself, which nobody has signed.
+    Unsigned,
     /// The form was used already: for what was rejected, or with another scan.
     Used,
 }
@@ -120,6 +122,9 @@ pub fn record_paper_signature(
     }
     if document.content.as_ref().is_none_or(|content| content.sha256 != new.shown_sha256) {
         return Err(NotRecorded::Replaced);
+    }
+    if new.scan.content.sha256 == new.shown_sha256 {
+        return Err(NotRecorded::Unsigned);
     }
     if new.shown_blocks != block_ids {
         return Err(NotRecorded::OtherBlocks);

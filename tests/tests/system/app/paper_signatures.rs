@@ -444,6 +444,27 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
     assert!(late.status == 409 && late.says("The agreement is no longer active"), "{}", late.body);
 }
 
+/// The file that was to be printed and signed is no scan of it.
+#[tokio::test]
+async fn the_document_itself_is_no_scan_of_it() {
+    let live = two_signers().await;
+    let [ada, _] = live.ids();
+    let path = form_of(&live, ada);
+    let page = live.member.get(&path).await;
+    let itself =
+        live.member.get(&format!("{}/documents/{}/download", live.path(), live.agreement.documents[0].id)).await;
+    let refused = send(&live.member, &path, &page, &POST, ("Scan.pdf", &itself.bytes)).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(
+        refused.says("is the document itself, which nobody has signed") && refused.says("By post"),
+        "{}",
+        refused.body
+    );
+    assert!(signatures(&live).await.is_empty());
+    let recorded = send(&live.member, &path, &page, &POST, ("Scan.pdf", &pdf("Signed", ""))).await;
+    assert_eq!(recorded.status, 303, "{}", recorded.body);
+}
+
 #[tokio::test]
 async fn forms_that_are_sent_twice_or_at_once_act_once() {
     let (live, _, jonas) = with_second().await;

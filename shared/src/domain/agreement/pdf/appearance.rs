@@ -9,7 +9,8 @@
 
 use hayro_syntax::Pdf;
 use hayro_syntax::content::{Instruction, UntypedIter};
-use hayro_syntax::object::{Array, Dict, Name, Object, Rect, Stream, String as Text};
+use hayro_syntax::object::{Array, Dict, MaybeRef, Name, Object, Rect, Stream, String as Text};
+use hayro_syntax::xref::XRef;
 
 use super::NotADocument;
 
@@ -26,13 +27,19 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     }
     let is_redrawn = is_true(&form, b"NeedAppearances");
     for page in pdf.pages().iter() {
-        for note in page.raw().get::<Array<'_>>(b"Annots").unwrap_or_default().iter::<Dict<'_>>() {
+        // What draws the pictures ends at what is no note; other programs go on.
+        let mut is_drawn_here = true;
+        for note in items(page.raw(), b"Annots", page.xref()) {
+            let Some(note) = note.and_then(Object::into_dict) else {
+                is_drawn_here = false;
+                continue;
+            };
             let is_field = name(&note, b"Subtype").is_some_and(|subtype| &*subtype == b"Widget");
             let is_alike = match () {
                 () if !is_shown(&note) => true,
-                () if is_field => !is_redrawn && is_field_alike(&note, &form),
+                () if is_field => is_drawn_here && !is_redrawn && is_field_alike(&note, &form),
                 // A border around a link is no content.
-                () => is_link(&note) || appearance(&note).is_some(),
+                () => is_link(&note) || is_drawn_here && appearance(&note).is_some(),
             };
             if !is_alike {
                 return Err(if is_field { NotADocument::FormDiffers } else { NotADocument::NotesDiffer });
@@ -40,6 +47,14 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
         }
     }
     Ok(())
+}
+
+/// What is in a list of a dictionary. None for what isn't there.
+pub(super) fn items<'a>(dict: &Dict<'a>, key: &[u8], xref: &'a XRef) -> impl Iterator<Item = Option<Object<'a>>> {
+    dict.get::<Array<'_>>(key).unwrap_or_default().raw_iter().map(|item| match item {
+        MaybeRef::Ref(elsewhere) => xref.get(elsewhere.into()),
+        MaybeRef::NotRef(here) => Some(here),
+    })
 }
 
 fn is_true(dict: &Dict<'_>, key: &[u8]) -> bool {
@@ -157,15 +172,16 @@ fn values(field: &Dict<'_>) -> Vec<Vec<Letter>> {
     let held = match inherited(field, b"V") {
         Some(Object::String(text)) => vec![letters(text.as_bytes())],
         Some(Object::Stream(text)) => vec![letters(&text.decoded_data().unwrap_or_default())],
-        Some(Object::Array(several)) => several.iter::<Text<'_>>().map(|text| letters(text.as_bytes())).collect(),
+        Some(Object::Array(several)) => texts(&several).map(|text| letters(text.as_bytes())).collect(),
         _ => Vec::new(),
     };
     let options = inherited(field, b"Opt").and_then(Object::into_array).unwrap_or_default();
     // An option is its text, or what it stands for with its text.
     let read_as = |value: Vec<Letter>| {
         let mut pairs = options
-            .iter::<Array<'_>>()
-            .map(|pair| pair.iter::<Text<'_>>().map(|text| letters(text.as_bytes())).collect::<Vec<_>>());
+            .iter::<Object<'_>>()
+            .filter_map(Object::into_array)
+            .map(|pair| texts(&pair).map(|text| letters(text.as_bytes())).collect::<Vec<_>>());
         pairs
             .find_map(|pair| match <[_; 2]>::try_from(pair) {
                 Ok([stands_for, text]) if stands_for == value => Some(text),
@@ -239,7 +255,7 @@ fn shown(drawing: &Stream<'_>, form: &Dict<'_>) -> Option<Vec<Letter>> {
                 for operand in instruction.operands() {
                     match operand {
                         Object::String(text) => shown.extend(codes(text)),
-                        Object::Array(parts) => parts.iter::<Text<'_>>().for_each(|text| shown.extend(codes(&text))),
+                        Object::Array(parts) => texts(parts).for_each(|text| shown.extend(codes(&text))),
                         _ => {}
                     }
                 }
@@ -261,6 +277,11 @@ pub(super) fn first_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'
         Object::Name(name) => Some(name),
         _ => None,
     }
+}
+
+/// The strings of a list.
+fn texts<'a>(list: &Array<'a>) -> impl Iterator<Item = Text<'a>> {
+    list.iter::<Object<'_>>().filter_map(Object::into_string)
 }
 
 fn codes(text: &Text<'_>) -> Vec<Letter> {

@@ -10,7 +10,7 @@ use hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier, Stream};
 use hayro_syntax::page::Page;
 
 use super::NotADocument;
-use super::appearance::{appearance, first_name, is_shown};
+use super::appearance::{appearance, first_name, is_shown, items};
 
 /// The fonts that every program has (ISO 32000-1, 9.6.2.2).
 const STANDARD: [&[u8]; 14] = [
@@ -38,8 +38,8 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let mut search = Search::default();
     for page in pdf.pages().iter() {
         search.rest.push(Drawing { content: contents(page), resources: Resources::of_page(page) });
-        let notes = page.raw().get::<Array<'_>>(b"Annots").unwrap_or_default();
-        for note in notes.iter::<Dict<'_>>().filter(is_shown) {
+        let notes = items(page.raw(), b"Annots", page.xref()).filter_map(|note| note?.into_dict());
+        for note in notes.filter(is_shown) {
             if let Some(drawing) = appearance(&note) {
                 search.add(&drawing, &Resources::default());
             }
@@ -55,7 +55,9 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
 fn contents(page: &Page<'_>) -> Vec<u8> {
     let parts: Vec<Stream<'_>> = match page.raw().get::<Object<'_>>(b"Contents") {
         Some(Object::Stream(only)) => vec![only],
-        Some(Object::Array(parts)) => parts.iter::<Stream<'_>>().collect(),
+        Some(Object::Array(_)) => {
+            items(page.raw(), b"Contents", page.xref()).filter_map(|part| part?.into_stream()).collect()
+        }
         _ => Vec::new(),
     };
     let mut whole = Vec::new();

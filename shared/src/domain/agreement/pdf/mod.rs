@@ -270,6 +270,16 @@ mod alike_tests {
     }
 
     #[test]
+    fn a_note_behind_what_is_none_is_refused() {
+        let stamp = "<< /Subtype /Stamp /Rect [9 9 99 29] /AP << /N 6 0 R >> >>";
+        let notes = |list: &str| check(page("", &format!("/Annots [{list}]"), "", &[stamp, &form("0 0 9 9 re f")]));
+        assert_eq!(notes("5 0 R null"), Ok(1));
+        for hides in ["null 5 0 R", "77 0 R 5 0 R", "7 5 0 R"] {
+            assert_eq!(notes(hides), Err(NotADocument::NotesDiffer), "{hides}");
+        }
+    }
+
+    #[test]
     fn text_is_in_fonts_that_everyone_has() {
         let text = |font: &str, content: &str, further: &[&str]| {
             let file =

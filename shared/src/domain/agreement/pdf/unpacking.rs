@@ -237,6 +237,7 @@ mod tests {
         for code in 258..510 {
             write(code, 9);
         }
+        bits.resize(bits.len().next_multiple_of(8), false);
         let bomb: Vec<u8> =
             bits.chunks(8).map(|byte| byte.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect();
         assert_eq!(size(&bomb, &[Packing::Lzw], 1_000_000), Some((1..=253).sum()));
