@@ -17,8 +17,8 @@ use shared::service::agreements::AgreementInFull;
 
 use crate::files::{Files, file};
 use crate::lines::{
-    ActLine, AgreementFile, AuditLine, DocumentPath, Email, Former, Named, PaperLine, ReceiptLine, VerificationLine,
-    lines, object,
+    ActLine, Addressee, AgreementFile, AuditLine, DocumentPath, Former, Named, PaperLine, ReceiptLine,
+    VerificationLine, lines, object,
 };
 use crate::{EvidenceError, certifying, guide, paths, payments};
 
@@ -123,7 +123,7 @@ fn agreement_file<'a>(
         let since = participant.contact_version.unwrap_or_default();
         let changed = contact.and_then(|contact| contact.changed_since(since));
         let former = changed.map(|changed| changed.changes.iter().map(Former::from).collect()).unwrap_or_default();
-        Email { participant_id: participant.id, email, former }
+        Addressee { participant_id: participant.id, email, former }
     });
     AgreementFile {
         organization: Named { id: organization.id.to_string(), name: organization.name.as_str() },

@@ -36,7 +36,7 @@ pub(crate) struct AgreementFile<'a> {
     pub organization: Named<'a>,
     /// The agreement as the API shows it.
     pub agreement: AgreementView,
-    pub emails: Vec<Email<'a>>,
+    pub emails: Vec<Addressee<'a>>,
     pub document_paths: Vec<DocumentPath<'a>>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Named<'a> {
 
 /// The email address of a participant's contact, as it is now.
 #[derive(Serialize)]
-pub(crate) struct Email<'a> {
+pub(crate) struct Addressee<'a> {
     pub participant_id: ParticipantId,
     pub email: Option<&'a str>,
     /// Absent where neither name nor address has changed since the publication.
