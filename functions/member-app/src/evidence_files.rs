@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use ::evidence::{EvidenceError, Files};
+use ::evidence::{Audience, EvidenceError, Files};
 use axum::body::Bytes;
 use futures_util::future::try_join_all;
 use http::StatusCode;
@@ -30,6 +30,7 @@ use crate::agreement_summary::size;
 use crate::layout::{Layout, Link};
 use crate::part::part_url;
 use crate::response::{MessagePage, PageResponse};
+use crate::statement::extract::{self, Unread};
 
 /// Exports the bundle.
 pub(crate) struct Export;
@@ -50,11 +51,16 @@ impl Handler for Export {
             Ok(files) => files,
             Err(error) => return unreadable(request, agreement_link(id), error),
         };
+        let extracts = match extract::extracts(request, signed_in.scope().org(), &found).await {
+            Ok(extracts) => extracts,
+            Err(Unread::File(error)) => return unreadable(request, agreement_link(id), ReadError::File(error)),
+            Err(Unread::Other(error)) => return Err(error),
+        };
         let keyring = request.app().webhooks()?.keys.keyring().await?;
         let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
         let (organization, service) = (signed_in.organization().clone(), request.app().base_url.clone());
         let name = found.record.agreement.name.clone();
-        let write = move || ::evidence::bundle(&found, (&organization, &service), &files, &key);
+        let write = move || ::evidence::bundle(&found, &extracts, (&organization, &service), &files, &key);
         let bundle = apart(write).await?;
         let response =
             hand_out(request, signed_in.scope().org(), bundle, ("application/zip", &name, "evidence", "zip"));
@@ -74,8 +80,8 @@ impl Handler for Certificate {
         let id: AgreementId = request.path_id("id")?;
         let signed_in = request.signed_in()?;
         let found = evidence::completed(signed_in.scope(), id).await?;
-        let organization = signed_in.organization().clone();
-        Ok(certificate(request, found, organization, agreement_link(id)).await?.showing([id.uuid()]))
+        let (organization, link) = (signed_in.organization().clone(), agreement_link(id));
+        Ok(certificate(request, found, (organization, Audience::Members), link).await?.showing([id.uuid()]))
     }
 }
 
@@ -92,9 +98,9 @@ impl Handler for OwnCertificate {
         let by = attending.participant();
         let found = evidence::completed_of(attending.scope(), by).await?;
         let back = Link { url: part_url(by.id()), text: "Go to your agreement".to_owned() };
-        let organization = attending.organization().clone();
+        let about = (attending.organization().clone(), Audience::Participant(by.id()));
         let shown = [by.agreement_id().uuid(), by.id().uuid()];
-        Ok(certificate(request, found, organization, back).await?.showing(shown))
+        Ok(certificate(request, found, about, back).await?.showing(shown))
     }
 }
 
@@ -106,7 +112,7 @@ fn agreement_link(id: AgreementId) -> Link {
 async fn certificate(
     request: &Request,
     found: Result<CompletedRecord, NoEvidence>,
-    organization: Organization,
+    (organization, audience): (Organization, Audience),
     back: Link,
 ) -> Result<PageResponse, Error> {
     let found = match found {
@@ -115,7 +121,7 @@ async fn certificate(
     };
     let org = organization.id;
     let name = found.record().agreement.name.clone();
-    let file = apart(move || ::evidence::certificate(&found, &organization)).await?;
+    let file = apart(move || ::evidence::certificate(&found, &organization, audience)).await?;
     hand_out(request, org, file, ("application/pdf", &name, "certificate", "pdf")).await
 }
 

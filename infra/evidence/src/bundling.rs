@@ -20,14 +20,16 @@ use crate::lines::{
     ActLine, Addressee, AgreementFile, AuditLine, DocumentPath, Former, Named, PaperLine, ReceiptLine,
     VerificationLine, lines, object,
 };
-use crate::{EvidenceError, certifying, guide, paths, payments};
+use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, paths, payments};
 
-/// Makes the bundle of an agreement's evidence, with the files that its record names.
+/// Makes the bundle of an agreement's evidence, with the files that its record names and the entries of its statements that
+/// prove payments.
 ///
 /// # Errors
 /// [`EvidenceError`], also when a file was not handed over.
 pub fn bundle(
     evidence: &Evidence,
+    extracts: &[StatementExtract],
     (organization, service): (&Organization, &BaseUrl),
     files: &Files,
     key: &SigningKey,
@@ -58,10 +60,15 @@ pub fn bundle(
     contents.insert("paper_signatures.jsonl".to_owned(), lines(papers)?.into());
     contents.insert("audit.jsonl".to_owned(), lines(evidence.audit_rows.iter().map(AuditLine::from))?.into());
     contents.extend(payments::contents(record, files)?);
+    contents.insert("statement_extracts.jsonl".to_owned(), lines(extracts.iter())?.into());
+    contents.extend(answers::contents(record, files)?);
     contents.extend(consents(record, &consent::TEXTS)?);
     let completed = record.clone().until_completion().ok();
     if let Some(completed) = &completed {
-        contents.insert("certificate.pdf".to_owned(), certifying::certificate(completed, organization)?.into());
+        contents.insert(
+            "certificate.pdf".to_owned(),
+            certifying::certificate(completed, organization, Audience::Members)?.into(),
+        );
     }
     let guide = guide::text(record, organization, service, completed.is_some());
     contents.insert("README.txt".to_owned(), guide.into_bytes().into());

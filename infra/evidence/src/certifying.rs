@@ -2,8 +2,11 @@
 //!
 //! Decision: every participant gets the certificate, and none sees what another one answered, uploaded or said to the
 //! organization. So it has the hashes of uploads and answers, and neither names of files nor reasons nor the references of
-//! identity checks. That somebody acted on a payment or an obligation is in it, and not on which, how much or what they
-//! said: others may not take part in it. All that is in the bundle, which members export.
+//! identity checks. That somebody acted on an obligation is in it, and not on which or what they said: others may not take
+//! part in it. All that is in the bundle, which members export.
+//!
+//! Decision: the amounts of payments that a participant sends or receives are on their certificate, and all of them on that of
+//! members, which the bundle has. One investor doesn't learn from it what another one paid.
 //!
 //! Decision: a completed agreement's certificate never changes. So it has the organization's name as of the completion, and
 //! not the address of the service, which an operator may move: the bundle's manifest and README name it.
@@ -16,7 +19,8 @@ use paper::fonts;
 use shared::crypto;
 use shared::domain::agreement::Document;
 use shared::domain::evidence::{AgreementRecord, CompletedRecord, TimelineEntry};
-use shared::domain::ids::{ParticipantId, ReceiptId};
+use shared::domain::ids::{MovementId, ParticipantId, ReceiptId};
+use shared::domain::money::Money;
 use shared::domain::organization::Organization;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{Drawing, Receipt, ReceiptAct, Signature};
@@ -33,19 +37,32 @@ const ID_CHARS: usize = 32;
 /// The height of the field in which a certificate draws signatures of [`Drawing::WIDTH`].
 const FIELD_HEIGHT: u16 = 400;
 
-/// Makes the certificate. The same record makes the same file.
+/// Whom a certificate is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// The members of the organization.
+    Members,
+    /// A participant.
+    Participant(ParticipantId),
+}
+
+/// Makes the certificate. The same record makes the same file, for the same audience.
 ///
 /// # Errors
 /// [`EvidenceError::Certificate`].
-pub fn certificate(completed: &CompletedRecord, organization: &Organization) -> Result<Vec<u8>, EvidenceError> {
-    let mut certificate = content(completed, organization);
+pub fn certificate(
+    completed: &CompletedRecord,
+    organization: &Organization,
+    audience: Audience,
+) -> Result<Vec<u8>, EvidenceError> {
+    let mut certificate = content(completed, organization, audience);
     // Of all that it says: two certificates with one id say the same.
     certificate.id = crypto::sha256_hex(format!("{certificate:?}").as_bytes());
     certificate.id.truncate(ID_CHARS);
     Ok(certificate::write(&certificate, &fonts::all())?)
 }
 
-fn content(completed: &CompletedRecord, organization: &Organization) -> Certificate {
+fn content(completed: &CompletedRecord, organization: &Organization, audience: Audience) -> Certificate {
     let record = completed.record();
     let agreement = &record.agreement;
     let with_file = agreement.documents.iter().filter(|document| document.content.is_some());
@@ -59,7 +76,7 @@ fn content(completed: &CompletedRecord, organization: &Organization) -> Certific
         statement: "The Countersign service recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature."
             .to_owned(),
         documents: with_file.map(|document| of_document(record, document)).collect(),
-        acts: acts(record),
+        acts: acts(record, audience),
         events: completed.acts().map(event).collect(),
     }
 }
@@ -155,9 +172,9 @@ pub(crate) fn strokes(drawing: &Drawing) -> Vec<Vec<(f32, f32)>> {
 }
 
 /// What was done besides signing, in the order of time.
-fn acts(record: &AgreementRecord) -> Vec<Act> {
+fn acts(record: &AgreementRecord, audience: Audience) -> Vec<Act> {
     let of_receipts = record.receipts.iter().filter_map(|receipt| {
-        let what = what(receipt)?;
+        let what = what(receipt, record, audience)?;
         Some((receipt.at, receipt.name.as_str().to_owned(), marked(what, receipt)))
     });
     let of_verifications = record.verifications.iter().map(|verification| {
@@ -188,8 +205,21 @@ fn acts(record: &AgreementRecord) -> Vec<Act> {
     all.into_iter().map(act).collect()
 }
 
+/// The amount of a payment, if it is for the audience.
+fn amount_of(record: &AgreementRecord, id: MovementId, audience: Audience) -> Option<Money> {
+    let movement = &record.payments.iter().find(|payment| payment.movement.id() == id)?.movement;
+    let terms = movement.terms();
+    let is_for = match audience {
+        Audience::Members => true,
+        Audience::Participant(own) => [terms.sender, terms.receiver].contains(&Some(own)),
+    };
+    terms.money.filter(|_| is_for)
+}
+
 /// What a receipt is of, in words. None for a signature, which stands with its document.
-fn what(receipt: &Receipt) -> Option<String> {
+fn what(receipt: &Receipt, record: &AgreementRecord, audience: Audience) -> Option<String> {
+    let payment =
+        |of: Option<Money>| of.map_or("a payment".to_owned(), |of| format!("a payment of {}", of.for_people()));
     Some(match &receipt.act {
         ReceiptAct::Signed { .. } => return None,
         ReceiptAct::Consented { version, .. } => format!("Agreed to electronic records (text of version {version})"),
@@ -200,9 +230,18 @@ fn what(receipt: &Receipt) -> Option<String> {
             format!("Sent answers, revision {revision}, SHA-256 {sha256}")
         }
         // A claim, in words that say so.
-        ReceiptAct::ReportedSent { .. } => "Reported a payment as sent".to_owned(),
-        ReceiptAct::FiledEvidence { .. } => "Filed evidence of a payment".to_owned(),
-        ReceiptAct::WithdrewEvidence { .. } => "Withdrew evidence of a payment".to_owned(),
+        ReceiptAct::ReportedSent { movement_id, .. } => {
+            format!("Reported {} as sent", payment(amount_of(record, *movement_id, audience)))
+        }
+        // What the evidence says, which need not be all of the payment.
+        ReceiptAct::FiledEvidence { movement_id, money, .. } => {
+            let own = amount_of(record, *movement_id, audience).map(|of| (of, *money));
+            let part = own.filter(|(of, money)| of != money).map(|(_, money)| format!(", for {}", money.for_people()));
+            format!("Filed evidence of {}{}", payment(own.map(|(of, _)| of)), part.unwrap_or_default())
+        }
+        ReceiptAct::WithdrewEvidence { movement_id, .. } => {
+            format!("Withdrew evidence of {}", payment(amount_of(record, *movement_id, audience)))
+        }
         ReceiptAct::ActedOnObligation { .. } => "Acted on an obligation".to_owned(),
         ReceiptAct::Declined { document: Some(document), .. } => format!("Declined to sign “{}”", document.as_str()),
         ReceiptAct::Declined { .. } => "Declined".to_owned(),

@@ -36,6 +36,7 @@ uploads/             the files that participants uploaded, if any
 scans/               the scans of what was signed on paper, if anything was
 sender_evidence/     the documents that were filed about money being sent, if any
 receiver_evidence/   the documents that were filed about money arriving, if any
+answers/             the files among the answers to information requests, if any
 consent/             each text that participants consented to, if any
 timeline.jsonl       every act on the agreement: when, who, what
 receipts.jsonl       what each act of a participant left behind
@@ -45,14 +46,26 @@ movements.jsonl      the payments: what is due between whom, and whether it is c
 claims.jsonl         what the senders of payments say. A claim proves nothing
 sender_evidence.jsonl  what was filed on the sender's side of a payment. It never proves an arrival
 receiver_evidence.jsonl  what was filed on the receiving side, and what members decided about it
+statement_extracts.jsonl  the entries of bank statements that prove accepted payments, as they were read
+answers.jsonl        what participants answered to information requests, without bank details
 audit.jsonl          the audit row of each call in the timeline
 
 A .jsonl file has a JSON object in each line. The names and email addresses of participants in
 agreement.json, and the name of the organization there and above, are those of the time of the export;
 everything else is as it was recorded.
-Calls that only looked at the agreement are in the organization's audit log, not here.
-Payment instructions and bank details that participants gave are not here. A document is as it was
-filed: one from a bank may name accounts. Evidence that was rejected or withdrawn says so in its line.
+A document is as it was filed: one from a bank may name accounts. Evidence that was rejected or withdrawn
+says so in its line.
+
+What is not here, and why
+-------------------------
+Payment instructions, and bank details that participants gave: whoever checks an agreement need not know an
+account. Where a line leaves one out, it says so.
+Bank statements as files: they name the account in full, and have entries about others. Those that prove an
+accepted payment are in statement_extracts.jsonl, with the file's SHA-256 and the account's last characters.
+Banks' references of what was filed: at some banks they are account numbers. Those of statement entries are
+here without such numbers.
+Drafts of answers, and what was typed and never sent: only its author has seen it.
+Calls that only looked at the agreement: they are in the organization's audit log.
 
 How to check
 ------------

@@ -4,8 +4,10 @@
 //! on its agreement, a participant's contact, the organization or the service that got another name or address, a new key, or a
 //! release of the service that writes its files otherwise. `events/verify/README.md` describes the files for outsiders.
 
+mod answers;
 mod bundling;
 mod certifying;
+mod extracts;
 mod files;
 mod guide;
 mod keys;
@@ -18,7 +20,8 @@ mod tests;
 use shared::crypto::keyring::SealError;
 
 pub use bundling::bundle;
-pub use certifying::certificate;
+pub use certifying::{Audience, certificate};
+pub use extracts::{ExtractReference, StatementExtract};
 pub use files::Files;
 pub use keys::{key_document, public_key, signing_key};
 

@@ -268,7 +268,7 @@ impl<'a> ActFields<'a> {
                 path,
                 consent: *consent,
             },
-            // What was answered is not in the bundle: whoever checks an agreement need not know bank details and addresses.
+            // What was answered is in `answers.jsonl`.
             ReceiptAct::Answered { gate_id, submission_id, revision, sha256, consent } => Self::Answered {
                 condition_id: *gate_id,
                 submission_id: *submission_id,

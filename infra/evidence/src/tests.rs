@@ -18,7 +18,7 @@ use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
 use shared::wire::input::OrDefault;
 
-use crate::{EvidenceError, Files, bundle, certificate, key_document, public_key, signing_key};
+use crate::{Audience, EvidenceError, Files, bundle, certificate, key_document, public_key, signing_key};
 
 pub(crate) const PAPER: &[u8] = b"%PDF-1.7 a deed";
 /// The whole service in ten scripts, and a name that would turn a line around.
@@ -107,6 +107,7 @@ pub(crate) fn record() -> AgreementRecord {
         verifications: Vec::new(),
         papers: Vec::new(),
         payments: Vec::new(),
+        submissions: Vec::new(),
     }
 }
 
@@ -163,10 +164,10 @@ fn retired_keys_stay_known() {
 #[test]
 fn a_certificate_is_the_same_each_time_and_ends_with_the_completion() {
     let organization = organization();
-    let first = certificate(&completed(), &organization).unwrap();
+    let first = certificate(&completed(), &organization, Audience::Members).unwrap();
     assert!(first.starts_with(b"%PDF-"));
-    assert!(certificate(&completed(), &organization).unwrap() == first);
-    assert!(certificate(&completed(), &renamed(12)).unwrap() == first, "renamed afterwards");
+    assert!(certificate(&completed(), &organization, Audience::Members).unwrap() == first);
+    assert!(certificate(&completed(), &renamed(12), Audience::Members).unwrap() == first, "renamed afterwards");
     let found = completed();
     assert_eq!((found.record().timeline.len(), found.record().receipts.len()), (4, 4));
     let told: Vec<&str> = found.acts().map(|entry| entry.act.operation.as_str()).collect();
@@ -174,7 +175,7 @@ fn a_certificate_is_the_same_each_time_and_ends_with_the_completion() {
     let mut other = record();
     other.receipts.remove(3);
     let other = other.until_completion().unwrap();
-    assert!(certificate(&other, &organization).unwrap() != first);
+    assert!(certificate(&other, &organization, Audience::Members).unwrap() != first);
     let mut active = serde_json::to_value(&record().agreement).unwrap();
     active["life"] = json!({"state": "active", "published_at": at(2)});
     let active = AgreementRecord { agreement: serde_json::from_value(active).unwrap(), ..record() };
@@ -184,9 +185,9 @@ fn a_certificate_is_the_same_each_time_and_ends_with_the_completion() {
 #[test]
 fn a_bundle_is_the_same_each_time_and_verifies() {
     let (organization, service) = (organization(), service());
-    let evidence = Evidence { record: record(), audit_rows: Vec::new() };
+    let evidence = Evidence { record: record(), audit_rows: Vec::new(), statements: Vec::new() };
     let key = signing_key(&keyring("2026")).unwrap();
-    let write = |files: &Files| bundle(&evidence, (&organization, &service), files, &key);
+    let write = |files: &Files| bundle(&evidence, &[], (&organization, &service), files, &key);
     let first = write(&files()).unwrap();
     assert!(write(&files()).unwrap() == first);
     let report = verify(&first, &key_document(&keyring("2027")).unwrap());
@@ -202,8 +203,8 @@ fn a_bundle_is_the_same_each_time_and_verifies() {
     assert_eq!(text.sha256, consent::TEXTS[0].sha256(), "the hash of its receipt");
     let mut unknown = record();
     unknown.receipts[0] = receipt(1, 3, &json!({"act": "consented", "version": "2020-01", "sha256": "ab".repeat(32)}));
-    let unknown = Evidence { record: unknown, audit_rows: Vec::new() };
-    let lost = bundle(&unknown, (&organization, &service), &files(), &key);
+    let unknown = Evidence { record: unknown, audit_rows: Vec::new(), statements: Vec::new() };
+    let lost = bundle(&unknown, &[], (&organization, &service), &files(), &key);
     assert!(matches!(lost, Err(EvidenceError::NoConsentText(_))), "nothing is left out silently");
     assert!(!verify(&first, &KeyDocument::new(Vec::new()).unwrap()).is_verified());
     assert!(matches!(write(&Files::new()), Err(EvidenceError::NoFile(_))));

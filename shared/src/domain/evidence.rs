@@ -6,11 +6,13 @@
 //! Decision: evidence has no clock of its own. It is as of its newest act, so it stays the same until there is another
 //! act; whoever exports it twice gets the same twice.
 //!
-//! What participants answered, bank details among it, is not in it, nor are the instructions of a payment: whoever checks an
-//! agreement need not know them.
+//! What participants answered is in it, without bank details. Those are not in it, nor are the instructions of a payment:
+//! whoever checks an agreement need not know them.
 //!
-//! Decision: a statement file that was read is not in it either. It names the account, and has every other entry of it. Its
-//! SHA-256 stands with the entry that was filed.
+//! Decision: a statement file that was read is not in it either. It names the account, and has every other entry of it. The
+//! entries that were accepted are in it as they were read, with the SHA-256 of the file.
+
+use std::collections::BTreeSet;
 
 use super::agreement::acts::Act;
 use super::agreement::verification::Verification;
@@ -18,10 +20,12 @@ use super::agreement::{Agreement, DocumentContent, Life};
 use super::audit::AuditRow;
 use super::contact::Contact;
 use super::event::EventType;
-use super::ids::{DocumentId, ReceiptId, RequestId};
+use super::ids::{DocumentId, ReceiptId, RequestId, StatementId};
+use super::information::{Answer, AnswerFile, OpenAnswer, Submission};
 use super::movement::{Movement, evidence as filed};
 use super::paper_signature::PaperSignature;
 use super::participant::receipt::{FileType, Receipt, ReceiptAct};
+use super::statement::Statement;
 use super::time::Timestamp;
 use crate::limits;
 
@@ -49,8 +53,11 @@ pub struct AgreementRecord {
     pub verifications: Vec<Verification>,
     /// The recorded signatures on paper, the oldest first, those that count and those that don't.
     pub papers: Vec<PaperSignature>,
-    /// Its payments, in the order of their ids. None where only a certificate is made.
+    /// Its payments, in the order of their ids.
     pub payments: Vec<RecordedPayment>,
+    /// What its participants answered, the oldest first, whatever members decided about it. None where only a certificate is
+    /// made.
+    pub submissions: Vec<Submission>,
 }
 
 /// A payment with all that was filed about it.
@@ -58,7 +65,8 @@ pub struct AgreementRecord {
 pub struct RecordedPayment {
     /// The payment.
     pub movement: Movement,
-    /// The evidence that was ever filed for it, the oldest first, whatever members decided about it.
+    /// The evidence that was ever filed for it, the oldest first, whatever members decided about it. None where only a
+    /// certificate is made.
     pub evidence: Vec<filed::Evidence>,
 }
 
@@ -76,6 +84,8 @@ pub struct Evidence {
     pub record: AgreementRecord,
     /// The audit rows of the calls that changed it, in the order of the timeline.
     pub audit_rows: Vec<AuditRow>,
+    /// The statements with entries that prove its payments ([`AgreementRecord::statement_ids`]).
+    pub statements: Vec<Statement>,
 }
 
 /// Why there is no evidence.
@@ -130,10 +140,44 @@ impl AgreementRecord {
         documents.chain(uploads).chain(scans).chain(evidence.map(|(file, _)| &file.content))
     }
 
-    /// The files of its documents and uploads, the scans, and the evidence of its payments, each content once.
+    /// The files among the answers that a bundle has room for beside all others, in the order of the answers: no participant
+    /// keeps the proof of a payment out of it by large answers.
+    #[must_use]
+    pub fn answer_files(&self) -> Vec<&AnswerFile> {
+        let others = self.all_files().fold(0_u64, |bytes, file| bytes.saturating_add(file.size_bytes));
+        let mut left = limits::EVIDENCE_FILE_BYTES_MAX.saturating_sub(others);
+        let answers = self.submissions.iter().flat_map(|submission| submission.answers.values());
+        let files = answers.filter_map(|answer| match answer {
+            Answer::Open(OpenAnswer::File(file)) => Some(file),
+            _ => None,
+        });
+        let mut kept = Vec::new();
+        for file in files {
+            let Some(rest) = left.checked_sub(file.content.size_bytes) else { continue };
+            left = rest;
+            kept.push(file);
+        }
+        kept
+    }
+
+    /// The accepted evidence that was read from entries of statements, each with its statement.
+    pub fn proving_entries(&self) -> impl Iterator<Item = (&filed::Evidence, &filed::StatementEntry)> {
+        let evidence = self.payments.iter().flat_map(|payment| &payment.evidence).filter(|found| found.is_accepted());
+        evidence.filter_map(|found| Some((found, found.entry()?)))
+    }
+
+    /// The statements that [`proving_entries`](Self::proving_entries) are of, each once.
+    #[must_use]
+    pub fn statement_ids(&self) -> BTreeSet<StatementId> {
+        self.proving_entries().map(|(_, entry)| entry.statement_id).collect()
+    }
+
+    /// The files of its documents and uploads, the scans, the evidence of its payments, and the answers
+    /// ([`answer_files`](Self::answer_files)), each content once.
     #[must_use]
     pub fn files(&self) -> Vec<&DocumentContent> {
-        let mut files: Vec<&DocumentContent> = self.all_files().collect();
+        let answers = self.answer_files().into_iter().map(|file| &file.content);
+        let mut files: Vec<&DocumentContent> = self.all_files().chain(answers).collect();
         files.sort_by(|one, other| one.sha256.cmp(&other.sha256));
         files.dedup_by(|one, other| one.sha256 == other.sha256);
         files

@@ -24,6 +24,7 @@ use crate::limits;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::AgreementWithContacts;
 use crate::service::scope::Scope;
+use crate::service::statements;
 
 /// The evidence of an agreement.
 ///
@@ -82,14 +83,16 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
     for _ in 0..limits::EVIDENCE_ATTEMPTS_MAX {
         let beside = async {
             let papers = store.paper_signatures(id);
-            tokio::try_join!(store.receipts(id), store.verifications(id), papers).map_err(Error::from)
+            let submissions = async { if with_rows { store.submissions(id).await } else { Ok(Vec::new()) } };
+            let beside = tokio::try_join!(store.receipts(id), store.verifications(id), papers, submissions);
+            beside.map_err(Error::from)
         };
-        let (agreement, (receipts, verifications, papers)) = tokio::try_join!(found(scope, id), beside)?;
+        let (agreement, (receipts, verifications, papers, submissions)) = tokio::try_join!(found(scope, id), beside)?;
         if !agreement.was_published() {
             return Ok(Err(NoEvidence::NotPublished));
         }
         let Some(timeline) = first else { return Ok(Err(NoEvidence::TooManyActs)) };
-        let payments = if with_rows { payments_of(scope, &agreement).await? } else { Vec::new() };
+        let payments = payments_of(scope, &agreement, with_rows).await?;
         let calls = timeline.iter().map(|entry| entry.call).filter(|_| with_rows);
         let rows = async { store.audit_rows_of(calls).await.map_err(Error::from) };
         let again = async { store.timeline(id, until, limits::EVIDENCE_ACTS_MAX).await.map_err(Error::from) };
@@ -104,18 +107,25 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
             return Err(Error::Internal(format!("evidence: {missing} acts of {id} have no audit row")));
         }
         let (agreement, contacts) = loaded.into_parts();
-        let record = AgreementRecord { agreement, contacts, timeline, receipts, verifications, papers, payments };
-        return Ok(Ok(Evidence { record, audit_rows }));
+        let record =
+            AgreementRecord { agreement, contacts, timeline, receipts, verifications, papers, payments, submissions };
+        let statements = try_join_all(record.statement_ids().into_iter().map(|id| statements::get(scope, id))).await?;
+        return Ok(Ok(Evidence { record, audit_rows, statements }));
     }
     Err(Error::Unavailable(format!("evidence: {id} keeps changing")))
 }
 
-/// The payments of an agreement, with all evidence that was filed for each. Nothing is read where there are none.
-async fn payments_of(scope: &Scope, agreement: &Agreement) -> Result<Vec<RecordedPayment>, Error> {
+/// The payments of an agreement, with all evidence that was filed for each if it is wanted. Nothing is read where there are
+/// none.
+async fn payments_of(scope: &Scope, agreement: &Agreement, with_evidence: bool) -> Result<Vec<RecordedPayment>, Error> {
     let ids: Vec<MovementId> = agreement.movements().keys().copied().collect();
     let mut evidence: Vec<Vec<filed::Evidence>> = Vec::new();
     let movements = async { scope.store().movements(ids.iter().copied()).await.map_err(Error::from) };
     let filed = async {
+        if !with_evidence {
+            evidence.resize(ids.len(), Vec::new());
+            return Ok(());
+        }
         for some in ids.chunks(limits::EVIDENCE_PAYMENTS_AT_ONCE) {
             evidence.extend(try_join_all(some.iter().map(|id| scope.store().evidence_of(*id))).await?);
         }

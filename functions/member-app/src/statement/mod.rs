@@ -7,6 +7,8 @@
 
 mod columns;
 mod discard;
+#[cfg(feature = "evidence")]
+pub(crate) mod extract;
 mod filing;
 mod fits;
 mod masked;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::tests::{PAPER, at, entry, organization, record, renamed};
 use shared::domain::event::EventType;
+use shared::domain::evidence::RecordedPayment;
 use shared::domain::participant::consent;
 
 const DOCUMENT: &str = "019a0000-0000-7000-8000-dddddddddddd";
@@ -66,11 +67,22 @@ fn paper(n: u8, name: &str, state: &Value) -> PaperSignature {
     serde_json::from_value(paper).unwrap()
 }
 
+/// The payment that Ada sends.
+fn payment() -> RecordedPayment {
+    let movement = json!({
+        "id": id('7', 1), "agreement_id": id('7', 2), "workspace_id": id('7', 3),
+        "terms": {"purpose": "Closing payment", "money": {"amount_minor": 25_000_000, "currency": "USD"},
+            "direction": "incoming", "method": "wire", "sender": id('a', 1)},
+        "status": {"state": "draft"}, "created_by": member("Maren"), "created_at": at(1), "updated_at": at(1),
+    });
+    RecordedPayment { movement: serde_json::from_value(movement).unwrap(), evidence: Vec::new() }
+}
+
 /// What Ada did about a payment and an obligation, of which Ben may know nothing.
 fn on_payments_and_obligations() -> [Receipt; 4] {
     let (ada, movement_id, evidence_id, consent) = ((1, "Ada"), id('7', 1), id('8', 1), id('b', 1));
     let claim = json!({"sent_on": "2026-03-13", "references": [{"type": "other", "value": "REFERENCE-OF-A-CLAIM"}]});
-    let money = json!({"amount_minor": 25_000_000, "currency": "USD"});
+    let money = json!({"amount_minor": 10_000_000, "currency": "USD"});
     [
         receipt(
             7,
@@ -137,6 +149,7 @@ fn full() -> AgreementRecord {
         receipt(10, ben, &json!({"act": "withdrew", "consent": id('b', 2)})),
     ];
     record.receipts.splice(7..7, on_payments_and_obligations());
+    record.payments.push(payment());
     record.papers = vec![
         paper(3, "Cleo", &json!({"state": {"state": "confirmed", "by": member("Jonas"), "at": at(8).to_string()}})),
         paper(4, "Dan", &json!({"state": {"state": "counted_alone", "at": at(7).to_string()}})),
@@ -162,13 +175,15 @@ fn full() -> AgreementRecord {
 }
 
 fn content_of(record: AgreementRecord) -> Certificate {
-    content(&record.until_completion().unwrap(), &organization())
+    content(&record.until_completion().unwrap(), &organization(), Audience::Members)
 }
 
 /// What it is called today says nothing about who concluded it.
 #[test]
 fn it_names_the_organization_as_of_the_completion() {
-    let of = |renamed_at: i64| content(&full().until_completion().unwrap(), &renamed(renamed_at)).organization;
+    let of = |renamed_at: i64| {
+        content(&full().until_completion().unwrap(), &renamed(renamed_at), Audience::Members).organization
+    };
     assert_eq!(of(11), "Harbor Holdings", "renamed when it was completed");
     assert_eq!(of(12), "Harbor & Pine", "renamed afterwards");
 }
@@ -278,9 +293,9 @@ fn every_other_act_is_told_in_the_order_of_time() {
         (5, "Ada", "Approved: “I approve.”".to_owned()),
         (6, "Ada", format!("Uploaded a file, SHA-256 {upload}")),
         (7, "Ben", format!("Sent answers, revision 2, SHA-256 {answers}")),
-        (7, "Ada", "Reported a payment as sent".to_owned()),
-        (7, "Ada", "Filed evidence of a payment".to_owned()),
-        (7, "Ada", "Withdrew evidence of a payment".to_owned()),
+        (7, "Ada", "Reported a payment of $250,000.00 USD as sent".to_owned()),
+        (7, "Ada", "Filed evidence of a payment of $250,000.00 USD, for $100,000.00 USD".to_owned()),
+        (7, "Ada", "Withdrew evidence of a payment of $250,000.00 USD".to_owned()),
         (7, "Ada", "Acted on an obligation".to_owned()),
         (7, "Maren", "Recorded that Cleo signed “Deed” on paper on 12 Mar 2026".to_owned()),
         (7, "Maren", "Recorded that Dan signed “Deed” on paper on 12 Mar 2026".to_owned()),
@@ -303,6 +318,18 @@ fn nothing_that_was_said_to_the_organization_alone_is_in_it() {
         assert!(all.contains(private), "the record of this test lacks it: {private}");
         assert!(!found.contains(private), "{private}: {found}");
     }
-    // An amount, as people read it.
-    assert!(all.contains("25000000") && !found.contains("250,000"), "{found}");
+}
+
+/// What others pay is theirs.
+#[test]
+fn amounts_are_on_the_certificates_of_members_and_of_those_who_pay_or_receive_them() {
+    let completed = full().until_completion().unwrap();
+    let of = |audience| format!("{:?}", content(&completed, &organization(), audience).acts);
+    let participant = |n: u8| Audience::Participant(id('a', n).parse().unwrap());
+    for (audience, is_told) in [(Audience::Members, true), (participant(1), true), (participant(2), false)] {
+        let acts = of(audience);
+        assert_eq!(acts.contains("250,000") && acts.contains("100,000"), is_told, "{acts}");
+        assert!(is_told || !acts.contains("00,000"), "{acts}");
+        assert!(acts.contains("Filed evidence of a payment"), "{acts}");
+    }
 }

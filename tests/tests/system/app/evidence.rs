@@ -138,6 +138,7 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
         [
             "README.txt",
             "agreement.json",
+            "answers.jsonl",
             "audit.jsonl",
             "certificate.pdf",
             "claims.jsonl",
@@ -148,6 +149,7 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
             "receipts.jsonl",
             "receiver_evidence.jsonl",
             "sender_evidence.jsonl",
+            "statement_extracts.jsonl",
             "timeline.jsonl",
             "uploads/001 Proof_ address.pdf",
             "verifications.jsonl",

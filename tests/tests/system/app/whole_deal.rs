@@ -180,6 +180,8 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     assert_eq!(bundle.status, 200, "{}", bundle.body);
     let evidence = unzipped(&bundle.bytes);
     assert!(evidence.contains_key("certificate.pdf") && evidence.contains_key("receipts.jsonl"));
+    let answered = String::from_utf8_lossy(&evidence["answers.jsonl"]);
+    assert!(answered.contains(&text) && answered.contains("bank details are in no bundle"), "{answered}");
     for attendee in [&ada, &northwind] {
         let path = format!("/app/evidence/parts/{}/certificate", attendee.participant);
         assert_eq!(attendee.browser.get(&path).await.bytes, evidence["certificate.pdf"]);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tests::app::Page;
 use tests::pdf::pdf;
 
+use super::statements::{camt, entry, file, pair, review, uploaded};
 use super::{Deal, submit};
 use crate::app::evidence::{lines, unzipped, verified};
 
@@ -167,4 +168,60 @@ async fn a_payment_without_documents_is_in_the_bundle_and_ends_with_its_agreemen
     deal.org.decide_at_once(&deal.people[0], deal.agreement.id(), action).await;
     let (_, files) = export(&deal).await;
     assert_eq!(json!(told(&files, "movements.jsonl", &of_payment)), json!([["cancelled", 0, false]]));
+}
+
+/// The entry that proves a payment is in its bundle as it was read, and nothing else of the statement.
+#[tokio::test]
+async fn the_statement_entry_that_proves_a_payment_is_in_the_bundle() {
+    let deal = Deal::claimed().await;
+    let (maren, kim) = (&deal.maren, &deal.kim);
+    let statement = camt(
+        "S-1",
+        &[
+            entry("12.00", "CRDT", "B-1", "Someone else’s rent"),
+            entry("250000.00", "CRDT", "B-2", "Closing INV-117 from GB82 WEST 1234 5698 7654 32"),
+        ],
+    );
+    let at = uploaded(maren, "march.xml", &statement).await;
+    let page = maren.get(&at).await;
+    assert_eq!(file(maren, &page, &at, &[pair(&page, 2, deal.id)]).await.status, 303);
+    let (_, files) = export(&deal).await;
+    assert_eq!(files["statement_extracts.jsonl"], b"", "nothing is accepted yet");
+    let accept = review(&maren.get(&at).await);
+    deal.follow(kim, &deal.accept(kim, &accept).await).await;
+    assert_eq!(deal.state().await, "reconciled");
+
+    let (_, files) = export(&deal).await;
+    let evidence = lines(&files, "receiver_evidence.jsonl").remove(0);
+    let extract = lines(&files, "statement_extracts.jsonl");
+    let sha256 = shared::crypto::sha256_hex(&statement);
+    assert_eq!((&evidence["file_sha256"], &evidence["path"]), (&json!(sha256), &Value::Null));
+    assert_eq!(
+        json!(extract),
+        json!([{
+            "evidence_id": evidence["id"],
+            "movement_id": deal.id,
+            "file_name": "march.xml",
+            "file_sha256": sha256,
+            "size_bytes": statement.len(),
+            "format": "camt.053",
+            "account_ending": "3000",
+            "number": 2,
+            "position": "line 4",
+            "amount": {"amount_minor": 25_000_000, "currency": "USD"},
+            "booked_on": "2026-03-18",
+            "value_on": "2026-03-18",
+            "references": [{"kind": "account_servicer_reference", "value": "B-2"}],
+            "counterparty": "OKAFOR ADA",
+            "text": "Closing INV-117 from …5432",
+        }])
+    );
+    let readme = String::from_utf8_lossy(&files["README.txt"]).into_owned();
+    assert!(readme.contains("What is not here, and why"), "{readme}");
+    for (path, content) in &files {
+        let text = String::from_utf8_lossy(content);
+        for other in ["Someone else’s rent", "DE89370400440532013000", "GB82"] {
+            assert!(!text.contains(other), "{other} in {path}");
+        }
+    }
 }

@@ -454,8 +454,8 @@ async fn accounts_and_instructions_are_on_the_senders_page_alone() {
     }
 }
 
-/// Statements in three formats, with account numbers wherever banks and payers write them: names, texts, references, columns.
-fn marked_statements(marked: &Marked) -> [(&'static str, String); 3] {
+/// Statements in several formats, with account numbers wherever banks and payers write them: names, texts, references, columns.
+fn marked_statements(marked: &Marked) -> [(&'static str, String); 5] {
     let Marked { iban, account, routing, free, .. } = marked;
     let groups: Vec<&str> = iban.as_bytes().chunks(4).map(|part| std::str::from_utf8(part).expect("digits")).collect();
     let grouped = groups.join(" ");
@@ -473,7 +473,23 @@ fn marked_statements(marked: &Marked) -> [(&'static str, String); 3] {
         "Date,Amount,Payer,Text,Account,Currency\n2026-03-18,9.00,Ada {free},rent {account},{account},USD\n\
          2026-03-18,250000.00,Ada {grouped},INV-117 of {account} at {routing},{iban},USD\n"
     );
-    [("march.xml", camt), ("march.sta", mt), ("march.csv", csv)]
+    let bai = format!(
+        "01,1,2,260318,0800,1,,,2/\n02,1,{routing},1,260318,2359,USD,2/\n03,{account},USD,010,0,,/\n\
+         16,195,700,Z,{free},,Rent from {grouped} and {account}/\n16,195,25000000,Z,REF-3,INV-117,of {routing}, {free}/\n\
+         49,,4/\n98,,1,6/\n99,,1,8/\n"
+    );
+    let one = |amount: &str, id: &str, name: &str, memo: &str| {
+        format!(
+            "<STMTTRN><TRNTYPE>CREDIT<DTPOSTED>20260318<TRNAMT>{amount}<FITID>{id}<NAME>{name}<MEMO>{memo}</STMTTRN>\n"
+        )
+    };
+    let ofx = format!(
+        "OFXHEADER:100\nVERSION:102\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>USD<BANKACCTFROM><BANKID>{routing}\
+         <ACCTID>{account}</BANKACCTFROM><BANKTRANLIST>\n{}{}</BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>\n",
+        one("9.00", free, &format!("Ada {free}"), &format!("rent {account}")),
+        one("250000.00", "REF-4", "Ada", &format!("INV-117 of {account} at {routing}, {grouped} {free}"))
+    );
+    [("march.xml", camt), ("march.sta", mt), ("march.csv", csv), ("march.bai", bai), ("march.ofx", ofx)]
 }
 
 #[tokio::test]
@@ -524,6 +540,14 @@ async fn account_numbers_of_statements_are_in_their_files_alone() {
     }
     for row in deal.org.state().await.into_iter().chain(deal.org.audit().await).chain(deal.org.events().await) {
         marked.assert_absent("a row", &json!(row).to_string(), false);
+    }
+    // The bundle has the entry once it is accepted, and none of these numbers either.
+    deal.follow(&deal.kim, &deal.accept(&deal.kim, &accept).await).await;
+    let bundle = deal.kim.get(&format!("/app/evidence/agreements/{}/bundle", deal.agreement.id())).await;
+    let files = crate::app::evidence::unzipped(&bundle.bytes);
+    assert_eq!(crate::app::evidence::lines(&files, "statement_extracts.jsonl").len(), 1);
+    for (path, content) in files {
+        marked.assert_absent(&path, &String::from_utf8_lossy(&content), false);
     }
     let log = std::fs::read_to_string(deal.org.stack().log_file()).expect("the log");
     assert!(log.contains("upload_statement"), "the log has the calls");

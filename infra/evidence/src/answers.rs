@@ -1,0 +1,224 @@
+//! The answers of participants in a bundle.
+//!
+//! Decision: bank details are left out, and their line says so: whoever checks an agreement need not know an account. So is
+//! the salt of the answers' hash, with which the answers that are left out could be guessed.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::{Value, json};
+use shared::domain::actor::Actor;
+use shared::domain::agreement::gate::GateRule;
+use shared::domain::agreement::{Agreement, Label};
+use shared::domain::evidence::AgreementRecord;
+use shared::domain::ids::{FieldId, GateId, ParticipantId, SubmissionId};
+use shared::domain::information::{Answer, AnswerFile, OpenAnswer, Submission, Verdict};
+use shared::domain::time::Timestamp;
+
+use crate::files::{Files, file};
+use crate::lines::lines;
+use crate::{EvidenceError, paths};
+
+/// The files of a bundle that are about answers, by their paths.
+///
+/// # Errors
+/// [`EvidenceError`], also when a file was not handed over.
+pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+    let mut contents = BTreeMap::new();
+    let kept = record.answer_files();
+    for (n, kept) in kept.iter().enumerate() {
+        contents.insert(path(n, kept), file(files, &kept.content)?);
+    }
+    // Each file once, in the order of the answers.
+    let mut next = 0;
+    let mut place = |answered: &AnswerFile| {
+        let is_kept = kept.get(next).is_some_and(|kept| std::ptr::eq(*kept, answered));
+        is_kept.then(|| {
+            next += 1;
+            path(next - 1, answered)
+        })
+    };
+    let answered = record.submissions.iter().map(|found| SubmissionLine::new(found, &record.agreement, &mut place));
+    contents.insert("answers.jsonl".to_owned(), lines(answered)?.into());
+    Ok(contents)
+}
+
+fn path(n: usize, file: &AnswerFile) -> String {
+    paths::numbered("answers", n + 1, file.name.as_str(), file.file_type.extension())
+}
+
+/// A line of `answers.jsonl`.
+#[derive(Serialize)]
+struct SubmissionLine<'a> {
+    submission_id: SubmissionId,
+    condition_id: GateId,
+    participant_id: ParticipantId,
+    revision: u32,
+    sent_at: Timestamp,
+    answers_sha256: String,
+    answers: Vec<AnswerLine<'a>>,
+    state: &'static str,
+    decided_by: Option<&'a Actor>,
+    decided_at: Option<Timestamp>,
+    reason: Option<&'a str>,
+}
+
+/// An answer of a line.
+#[derive(Serialize)]
+struct AnswerLine<'a> {
+    question_id: FieldId,
+    question: Option<&'a str>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Null for what is left out.
+    answer: Value,
+    /// Why it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<&'static str>,
+}
+
+impl<'a> SubmissionLine<'a> {
+    fn new(
+        found: &'a Submission,
+        agreement: &'a Agreement,
+        place: &mut impl FnMut(&AnswerFile) -> Option<String>,
+    ) -> Self {
+        let (state, decided_by, decided_at, reason) = match &found.verdict {
+            Verdict::Sent => ("sent", None, None, None),
+            Verdict::Accepted { at, by } => ("accepted", Some(by), Some(*at), None),
+            Verdict::Returned { at, by, reason } => ("returned", Some(by), Some(*at), Some(reason.as_str())),
+        };
+        let answer = |(id, answer): (&FieldId, &'a Answer)| {
+            let question = question(agreement, found.gate_id, *id);
+            AnswerLine::new(*id, question, answer, place)
+        };
+        Self {
+            submission_id: found.id,
+            condition_id: found.gate_id,
+            participant_id: found.participant_id,
+            revision: found.revision,
+            sent_at: found.sent_at,
+            answers_sha256: found.sha256(),
+            answers: found.answers.iter().map(answer).collect(),
+            state,
+            decided_by,
+            decided_at,
+            reason,
+        }
+    }
+}
+
+impl<'a> AnswerLine<'a> {
+    fn new(
+        question_id: FieldId,
+        question: Option<&'a str>,
+        answer: &Answer,
+        place: &mut impl FnMut(&AnswerFile) -> Option<String>,
+    ) -> Self {
+        let (kind, answer, left_out) = match answer {
+            Answer::BankDetails { .. } => ("bank_details", Value::Null, Some("bank details are in no bundle")),
+            Answer::Open(open) => match open {
+                OpenAnswer::Text(text) => ("text", json!(text), None),
+                OpenAnswer::Number(number) => ("number", json!(number), None),
+                OpenAnswer::Date(day) => ("date", json!(day), None),
+                OpenAnswer::Boolean(answer) => ("boolean", json!(answer), None),
+                OpenAnswer::Choice(option) => ("choice", json!(option), None),
+                OpenAnswer::MultiChoice(options) => ("multi_choice", json!(options), None),
+                OpenAnswer::Address(address) => ("address", json!(address.lines()), None),
+                OpenAnswer::File(file) => {
+                    let path = place(file);
+                    let left_out = path.is_none().then_some("the bundle has no room for the file");
+                    let about = json!({
+                        "file_name": file.name.as_str(),
+                        "file_sha256": file.content.sha256,
+                        "size_bytes": file.content.size_bytes,
+                        "media_type": file.file_type.media_type(),
+                        "path": path,
+                    });
+                    ("file", about, left_out)
+                }
+            },
+        };
+        Self { question_id, question, kind, answer, left_out }
+    }
+}
+
+/// The question as it was asked.
+fn question(agreement: &Agreement, gate: GateId, field: FieldId) -> Option<&str> {
+    let gate = agreement.stages.iter().flat_map(|stage| &stage.gates).find(|found| found.id == gate)?;
+    let GateRule::InformationRequest { fields, .. } = &gate.rule else { return None };
+    fields.iter().find(|found| found.id == field).map(|found| Label::as_str(&found.label))
+}
+
+#[cfg(test)]
+mod tests {
+    use shared::crypto;
+    use shared::limits;
+
+    use super::*;
+    use crate::tests::{PAPER, at, record};
+
+    const ID: &str = "019a0000-0000-7000-8000-111111111111";
+
+    fn submission(answers: &Value) -> Submission {
+        serde_json::from_value(json!({
+            "id": ID, "gate_id": ID, "participant_id": ID, "revision": 1, "salt": ID, "answers": answers,
+            "sent_at": at(4), "verdict": {"state": "sent"},
+        }))
+        .unwrap()
+    }
+
+    fn file_of(size_bytes: usize) -> Value {
+        let content = json!({"sha256": crypto::sha256_hex(PAPER), "size_bytes": size_bytes});
+        json!({"file": {"name": "Passport", "content": content, "file_type": "pdf"}})
+    }
+
+    fn read(contents: &BTreeMap<String, Bytes>) -> Vec<Value> {
+        let text = std::str::from_utf8(&contents["answers.jsonl"]).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn answers_are_there_and_bank_details_are_not() {
+        let field = |n: u8| format!("019a0000-0000-7000-8000-3000000000{n:02}");
+        let sealed = json!({"bank_details": {"sealed": {"key": "k", "text": "c2VhbGVk"}, "ending": "6789"}});
+        let mut with_answers = record();
+        with_answers.submissions.push(submission(&json!({
+            field(1): {"text": "Harbor street"},
+            field(2): {"boolean": true},
+            field(3): file_of(PAPER.len()),
+            field(4): sealed,
+        })));
+        let files: Files = [(crypto::sha256_hex(PAPER), Bytes::from_static(PAPER))].into();
+        let found = contents(&with_answers, &files).unwrap();
+        let paths: Vec<&str> = found.keys().map(String::as_str).collect();
+        assert_eq!(paths, ["answers.jsonl", "answers/001 Passport.pdf"]);
+        let line = &read(&found)[0];
+        let said = |n: usize| (line["answers"][n]["type"].clone(), line["answers"][n]["answer"].clone());
+        assert_eq!(said(0), (json!("text"), json!("Harbor street")));
+        assert_eq!(said(1), (json!("boolean"), json!(true)));
+        assert_eq!(line["answers"][2]["answer"]["path"], "answers/001 Passport.pdf");
+        assert_eq!(line["answers_sha256"], with_answers.submissions[0].sha256());
+        assert_eq!(said(3), (json!("bank_details"), Value::Null));
+        assert_eq!(line["answers"][3]["left_out"], "bank details are in no bundle");
+        for secret in ["6789", "c2VhbGVk", "salt"] {
+            assert!(!line.to_string().contains(secret), "{secret}: {line}");
+        }
+    }
+
+    #[test]
+    fn a_file_for_which_there_is_no_room_is_named() {
+        let mut large = record();
+        let huge = usize::try_from(limits::EVIDENCE_FILE_BYTES_MAX).unwrap();
+        large.submissions.push(submission(&json!({ID: file_of(huge)})));
+        let found = contents(&large, &Files::new()).unwrap();
+        assert_eq!(found.len(), 1);
+        let answer = &read(&found)[0]["answers"][0];
+        assert_eq!(
+            (&answer["answer"]["path"], &answer["left_out"]),
+            (&Value::Null, &json!("the bundle has no room for the file"))
+        );
+        assert!(large.check_size().is_ok(), "the rest is exported");
+    }
+}
