@@ -106,7 +106,8 @@ def draft_a_deal(client, contact):
     new = AgreementCreate(workspace_id=workspace.id, name="Seed round SAFE", kind=AgreementKind.AGREEMENT_KIND_SAFE)
     draft = create_agreement.sync(client=client, body=new)
     assert isinstance(draft, Agreement) and draft.lifecycle == Lifecycle.LIFECYCLE_DRAFT, draft
-    part = ParticipantCreate(contact_id=contact.id, roles=[ParticipantRole.PARTICIPANT_ROLE_SIGNER, ParticipantRole.PARTICIPANT_ROLE_INVESTOR])
+    roles = [ParticipantRole.PARTICIPANT_ROLE_SIGNER, ParticipantRole.PARTICIPANT_ROLE_INVESTOR]
+    part = ParticipantCreate(contact_id=contact.id, roles=roles)
     participant = add_agreement_participant.sync(draft.id, client=client, body=part)
     assert isinstance(participant, Participant) and participant.agreement_id == draft.id, participant
     read = get_agreement.sync(draft.id, client=client)
@@ -117,7 +118,8 @@ def draft_a_deal(client, contact):
     answer = create_proposal.sync_detailed(client=client, body=proposal)
     error = refused(answer, 422, ErrorCode.ERROR_CODE_INVALID_REQUEST)
     # Confirming would activate the workspace; all else keeps it from being proposed.
-    assert {one.code for one in error.errors} == blockers - {FieldCode.FIELD_CODE_WORKSPACE_NOT_ACTIVATED}, (error, blockers)
+    expected = blockers - {FieldCode.FIELD_CODE_WORKSPACE_NOT_ACTIVATED}
+    assert {one.code for one in error.errors} == expected, (error, blockers)
 
 
 def same(value):
