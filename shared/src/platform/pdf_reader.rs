@@ -1,7 +1,7 @@
 //! Reads PDFs of strangers in a process of its own, which ends whatever becomes of it.
 //!
 //! A PDF of some kilobytes can make its reader recurse until the stack is full, compute for hours or take all memory, and
-//! nothing ends a thread from outside. So the program starts itself once more for each file, with [`ARGUMENT`]. That process
+//! nothing ends a thread from outside. So the program starts itself once more for each file, with `--read-pdf`. That process
 //! limits its own memory, time and stack, opens nothing, knows none of the environment's secrets, reads the file from its
 //! input, writes the answer to its output, and is killed after [`limits::PDF_READ_TIMEOUT`]. Its start takes some
 //! milliseconds.
