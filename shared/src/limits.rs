@@ -159,6 +159,12 @@ pub const INSTRUCTIONS_CHANGES_MAX: usize = 50;
 pub const ENDING_AT_ONCE: Duration = Duration::from_secs(2);
 /// Instructions in free form, in characters.
 pub const INSTRUCTIONS_CHARS_MAX: usize = 2000;
+/// The time for which a member counts as one with another who let them in, or reset their password or second factor, in
+/// seconds: a week, in which the person and the other members have the time to notice.
+pub const SECOND_SELF_S: i64 = 7 * 24 * 60 * 60;
+/// How often members may type other numbers than those of instructions that they verify. Typing is prone to a slip or two;
+/// more means that the instructions are others than the payee's, or that someone tries.
+pub const INSTRUCTION_TRIES_MAX: u32 = 5;
 /// Numbers in instructions in free form that could be accounts or codes: the second member types each of them.
 pub const INSTRUCTIONS_NUMBERS_MAX: usize = 20;
 /// Stages of one agreement (contract, section 2).

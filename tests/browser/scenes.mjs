@@ -359,6 +359,9 @@ const ACCOUNTS = [
   { 'Account holder': 'Riverside Makers', Bank: 'Testbank', 'IBAN or account number': 'DE89 3704 0044 0532 0130 00' },
 ];
 
+// What the payee reads out of the first of them.
+const READ_OUT = { 'Account number': '000123456789', 'BIC or routing number': '021000021', 'Read out by': 'Nora West', 'Number called': '+1 212 555 0100' };
+
 const movement = (id) => `/app/money/movements/${id}`;
 
 // Opens a payment, and does something there: opens the act's disclosure if it has one, fills in its form, and sends it.
@@ -414,7 +417,7 @@ export async function payments(admin, second, stack, { confidential }) {
   for (const name of ['toVerify', 'changed', 'ready', 'claimed', 'pending', 'stated', 'toReview', 'exception', 'returned', 'confirmed']) await enterInstructions(admin, made[name], US, ACCOUNTS[0]);
   await enterInstructions(admin, made.changed, 'IBAN', ACCOUNTS[1]);
   for (const name of ['ready', 'claimed', 'pending', 'stated', 'toReview', 'exception', 'returned', 'confirmed']) {
-    await onPayment(second, made[name], 'Verify instructions', {}, { choice: { How: 'Call back to a known number' } });
+    await onPayment(second, made[name], 'Verify instructions', READ_OUT, { choice: { How: 'Call back to a known number', 'Where you have that number from': 'From earlier dealings' } });
     await onPayment(second, made[name], 'Release instructions');
     if (name !== 'ready') await claimIt(second, made[name]);
   }
@@ -620,7 +623,7 @@ export const SCENES = [
   { name: 'Payment, to authorize', path: ofPayment('toAuthorize'), says: ['Deposit', 'Authorizing lets', 'No one has said that it was sent', 'Cancel movement…'], has: '.first button:text-is("Authorize")', reach: '.first button' },
   { name: 'Payment, instructions of one’s own', path: ofPayment('toVerify'), says: ['another member has to verify them', '…6789', 'Change instructions…'], lacks: 'button:text-is("Verify instructions")' },
   { name: 'Payment, instructions to verify', as: 'member', path: ofPayment('toVerify'), says: ['at a number that you knew before', 'Not verified'], has: '.first button:text-is("Verify instructions")' },
-  { name: 'Payment, verified without a method', as: 'member', path: ofPayment('toVerify'), act: press('Verify instructions'), status: 422, has: '#verify-method[aria-invalid=true]' },
+  { name: 'Payment, verified without numbers', as: 'member', path: ofPayment('toVerify'), act: press('Verify instructions'), status: 422, has: '#verify-number[aria-invalid=true]' },
   { name: 'Payment, instructions changed', as: 'member', path: ofPayment('changed'), says: ['The instructions were changed', 'Changed instructions are how deals are robbed', '…6789', '…3000'], has: '.old-new' },
   { name: 'Payment, instructions to enter', path: (made) => `${ofPayment('ready')(made)}/instructions`, says: ['Change instructions', 'for the account ending in …6789', 'takes them back from the payer'] },
   { name: 'Payment, instructions refused', path: (made) => `${ofPayment('ready')(made)}/instructions`, act: press('Enter instructions'), status: 422, says: 'Account numbers are never shown again', has: '#holder[aria-invalid=true]' },

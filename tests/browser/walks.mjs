@@ -403,6 +403,7 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await member.press('link', 'Investment amount');
   await member.press('button', 'Authorize');
   await member.press('link', 'Enter instructions');
+  await member.page.getByLabel('IBAN', { exact: true }).check();
   await member.fill('Account holder', 'Northwind Robotics, Inc.');
   await member.fill('Bank', 'Testbank');
   await member.fill('IBAN or account number', 'DE89 3704 0044 0532 0130 00');
@@ -413,7 +414,11 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await signIn(devin.tab, stack.base, stack.organizations[0].members[1]);
   await devin.says('Instructions to verify');
   await devin.press('link', 'Investment amount');
+  await devin.fill('IBAN', 'DE89 3704 0044 0532 0130 00');
+  await devin.fill('Read out by', 'Nora West');
   await devin.page.getByLabel('How', { exact: true }).selectOption({ label: 'Call back to a known number' });
+  await devin.fill('Number called', '+1 212 555 0100');
+  await devin.page.getByLabel('Where you have that number from', { exact: true }).selectOption({ label: 'From earlier dealings' });
   await devin.press('button', 'Verify instructions');
   await devin.press('button', 'Release instructions');
 

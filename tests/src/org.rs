@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use ops::{IssuedToken, NewToken, Scope};
 use serde_json::{Value, json};
 use shared::domain::ids::{OrgId, TokenId};
@@ -180,6 +181,20 @@ impl Org {
     /// The organization's audit rows, oldest first.
     pub async fn audit(&self) -> Vec<Value> {
         rows::audit(self.stack.table(), self.id).await
+    }
+
+    /// What tied members to each other, and who left, is over: the table has deleted it.
+    ///
+    /// # Panics
+    /// When the table does not answer.
+    pub async fn a_week_passes_for_members(&self) {
+        let of_members = format!("ORG#{}#MEMBERTIES", self.id);
+        let table = self.stack.table();
+        for row in self.state().await.into_iter().filter(|row| row["pk"] == of_members.as_str()) {
+            let part = |name: &str| AttributeValue::S(row[name].as_str().expect("a key").to_owned());
+            let delete = table.client().delete_item().table_name(&table.name);
+            delete.key("pk", part("pk")).key("sk", part("sk")).send().await.expect("it goes");
+        }
     }
 }
 

@@ -5,13 +5,14 @@ use shared::AppState;
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::agreement::gate::GateRule;
+use shared::domain::bank_account::BankAccount;
 use shared::domain::contact::Email;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, EvidenceId, MovementId};
 use shared::domain::money::{Currency, Money};
 use shared::domain::movement::NotMoved;
 use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence};
-use shared::domain::movement::instructions::{BankInstructions, InstructionsKind, VerificationMethod};
+use shared::domain::movement::instructions::{BankInstructions, InstructionsKind, NewVerification};
 use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::movement::source::ChosenSource;
 use shared::domain::movement::terms::PaymentTerms;
@@ -20,7 +21,7 @@ use shared::domain::proposal::{NewProposal, ProposalAction};
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
 use shared::platform::telemetry::Log;
-use shared::service::movements::{self, EvidenceDecision, MovementAct};
+use shared::service::movements::{self, EvidenceDecision, MovementAct, TypedVerification};
 use shared::service::scope::Plan;
 use shared::service::{payments, proposals};
 use shared::web::member_call::MemberCall;
@@ -34,6 +35,14 @@ use crate::org::Org;
 pub const IBAN: &str = "DE89370400440532013000";
 /// The number of another account.
 pub const OTHER_IBAN: &str = "GB33BUKB20201555555555";
+
+/// What a member says of the call in which instructions were read out to them.
+pub const READ_OUT: [(&str, &str); 4] = [
+    ("read_out_by", "Nora West"),
+    ("method", "call_back"),
+    ("phone", "+1 212 555 0100"),
+    ("phone_source", "earlier_dealings"),
+];
 
 /// The terms of a payment of 250,000.00 US dollars from the first participant to the second.
 ///
@@ -164,6 +173,24 @@ impl Org {
         done.expect("the rules allow it");
     }
 
+    /// A member calls the payee and types the IBAN that they read out for a revision of instructions.
+    ///
+    /// # Panics
+    /// When that is refused.
+    pub async fn verify_instructions(&self, person: &Person, id: MovementId, (revision, iban): (u32, &str)) {
+        let typed = |part: &str| READ_OUT.into_iter().find(|(name, _)| *name == part).map_or("", |(_, typed)| typed);
+        let verification = NewVerification::read(typed).expect("a verification");
+        let accounts = BankAccount::new(iban, None).into_iter().collect();
+        let new = TypedVerification { revision, verification, accounts };
+        let keys = self.stack().keyring();
+        let verified = self
+            .as_member(person, "verify_instructions", async |call| {
+                movements::verify_instructions(call.scope(), call.member(), keys, id, &new).await
+            })
+            .await;
+        verified.expect("it is what the instructions say");
+    }
+
     /// Lets a movement of an active agreement be paid: one member enters instructions, the other verifies and releases them.
     ///
     /// # Panics
@@ -177,7 +204,7 @@ impl Org {
             })
             .await;
         entered.expect("the rules allow it");
-        self.act_on_movement(second, id, MovementAct::VerifyInstructions(1, VerificationMethod::CallBack)).await;
+        self.verify_instructions(second, id, (1, IBAN)).await;
         self.act_on_movement(second, id, MovementAct::ReleaseInstructions(1)).await;
     }
 }
@@ -276,8 +303,7 @@ impl Paying {
             .await;
         entered.expect("the rules allow it");
         if releases {
-            let verify = MovementAct::VerifyInstructions(shown + 1, VerificationMethod::CallBack);
-            org.act_on_movement(&self.people[1], self.id, verify).await;
+            org.verify_instructions(&self.people[1], self.id, (shown + 1, OTHER_IBAN)).await;
             org.act_on_movement(&self.people[1], self.id, MovementAct::ReleaseInstructions(shown + 1)).await;
         }
     }

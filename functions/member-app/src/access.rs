@@ -251,7 +251,11 @@ pub(crate) async fn page(
         tasks: crate::part::task_texts(agreement, participant),
         verification: verification_url(id, participant),
         receipts: receipts.iter().rev().map(|receipt| row(agreement, receipt, &access_url(id, participant))).collect(),
-        papers: papers.iter().rev().map(|paper| PaperRow::new(&record, paper, signed_in.member())).collect(),
+        papers: papers
+            .iter()
+            .rev()
+            .map(|paper| PaperRow::new(&record, paper, (signed_in.member(), &signed_in.organization().time_zone)))
+            .collect(),
         to_record: links_to_record(agreement, participant),
         code: CodeCard::of(request, participant, &record).await?,
         refused,

@@ -53,6 +53,7 @@ pub mod reference;
 mod response;
 mod search;
 mod second_factor;
+mod second_members;
 mod sign_in;
 mod sign_in_code;
 mod statement;

@@ -22,6 +22,7 @@ use crate::labels::{Badge, actor_label};
 use crate::layout::{Layout, Link, Notice};
 use crate::obligations::{obligation_badge, obligation_url, refusal};
 use crate::response::PageResponse;
+use crate::second_members::why_one_self;
 
 /// The occurrences of each state that the page has room for. Those with nothing to do are the latest.
 const OPEN_MAX: usize = 20;
@@ -191,10 +192,11 @@ impl Handler for Show {
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, now): (ObligationId, _) = (request.path_id("id")?, request.now());
     let signed_in = request.signed_in()?;
-    let ObligationReview { in_full, counting, is_live } = obligations::review(signed_in.scope(), id).await?;
+    let ObligationReview { in_full, seconds, is_live } = obligations::review(signed_in.scope(), id).await?;
     let (obligation, agreement) = (&in_full.obligation, &in_full.agreement);
     let standing = obligation.standing(now);
     let member = signed_in.member().id();
+    let zone = &signed_in.organization().time_zone;
     let act = |found: &Occurrence| match found.state {
         _ if !is_live => (None, None),
         // The next verification may come early.
@@ -203,11 +205,13 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         }
         OccurrenceState::Due | OccurrenceState::Overdue => (Some(("satisfy", "Record satisfaction")), None),
         OccurrenceState::Satisfied => {
-            let is_own = found.satisfied.as_ref().is_some_and(|claim| claim.by.is_member(member));
-            if is_own && counting == Counting::Confirmed {
-                (None, Some("Another member or the other side confirms what you recorded.".to_owned()))
-            } else {
-                (Some(("confirm", "Confirm")), None)
+            let by = found.satisfied.as_ref().and_then(|claim| claim.by.member());
+            match (seconds.counting(member, by), by) {
+                (Counting::OneSelf, Some(first)) => (None, Some(why_one_self(&seconds, (member, first), zone))),
+                (Counting::Confirmed, Some(first)) if first == member => {
+                    (None, Some("Another member or the other side confirms what you recorded.".to_owned()))
+                }
+                _ => (Some(("confirm", "Confirm")), None),
             }
         }
         OccurrenceState::Upcoming | OccurrenceState::Confirmed | OccurrenceState::Cancelled => (None, None),

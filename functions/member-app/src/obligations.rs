@@ -66,6 +66,12 @@ pub(crate) fn refusal(refused: Refused, zone: &TimeZone) -> (&'static str, Strin
         Refused::NotSatisfied => {
             ("There is no claim to confirm", format!("No one has said that it is done. {nothing}"))
         }
+        Refused::OneSelf => (
+            "You don’t count as a second member for who recorded this claim",
+            format!(
+                "One of you invited the other, or reset the other’s password or second factor, in the last 7 days. {nothing}"
+            ),
+        ),
         Refused::Own => ("You recorded this claim", format!("Another member or the other side confirms it. {nothing}")),
         Refused::TooManyWait => ("Too many claims wait for confirmation", format!("Confirm those first. {nothing}")),
     }

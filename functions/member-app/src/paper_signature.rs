@@ -14,6 +14,7 @@ use shared::domain::member::{Counting, Member, NotDecided, NotRecorded, PaperDec
 use shared::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState, Scan};
 use shared::domain::participant::receipt::Signatory;
 use shared::domain::proposal::Note;
+use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::paper_signatures;
@@ -33,6 +34,7 @@ use crate::layout::{Layout, Link, Notice};
 use crate::part::condition::keep_file;
 use crate::part::document::read_signatory;
 use crate::response::PageResponse;
+use crate::second_members::{why_alone, why_one_self};
 
 #[derive(Template)]
 #[template(path = "paper_signature.html")]
@@ -55,7 +57,7 @@ struct FormPage {
     /// Whether the participant signed themselves. For anything but a person one did, with their own name and title.
     is_person: bool,
     /// Whether it counts at once, because there is no second member.
-    counts_at_once: bool,
+    at_once: Option<&'static str>,
     fields: Fields,
 }
 
@@ -101,7 +103,8 @@ async fn find(request: &Request) -> Result<(ParticipantRecord, ParticipantId, Do
 
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (record, participant, id) = find(request).await?;
-    let ParticipantRecord { agreement, contact, has_one_member, .. } = &record;
+    let ParticipantRecord { agreement, contact, seconds, .. } = &record;
+    let member = request.signed_in()?.member().id();
     let document = agreement.document(id).ok_or_else(Error::not_found)?;
     let blocks = agreement.blocks_to_sign(document, participant);
     if blocks.is_empty() && notice.is_none() {
@@ -123,7 +126,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         sha256: document.content.as_ref().map(|content| content.sha256.clone()).unwrap_or_default(),
         blocks: blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
         is_person: contact.kind == ContactKind::Person,
-        counts_at_once: *has_one_member,
+        at_once: seconds.is_alone(member).then(|| why_alone(seconds)),
         fields,
     };
     let shown = [agreement.id().uuid(), participant.uuid(), id.uuid(), contact.id.uuid()];
@@ -216,7 +219,7 @@ fn not_asked(ParticipantRecord { agreement, contact, .. }: &ParticipantRecord, d
 fn recorded(counting: Counting, name: &str) -> Notice {
     match counting {
         Counting::Alone => Notice::good(format!("{name} has signed on paper"), "It counts from now on."),
-        Counting::Confirmed => {
+        Counting::Confirmed | Counting::OneSelf => {
             Notice::good("Paper signature recorded", "Next: another member compares it with the scan, and confirms it.")
         }
     }
@@ -352,7 +355,7 @@ pub(crate) struct Wait {
 }
 
 impl PaperRow {
-    pub fn new(record: &ParticipantRecord, paper: &PaperSignature, member: &Member) -> Self {
+    pub fn new(record: &ParticipantRecord, paper: &PaperSignature, (member, zone): (&Member, &TimeZone)) -> Self {
         let agreement = &record.agreement;
         let path = format!("{}/papers/{}", access_url(agreement.id(), paper.participant_id), paper.id);
         let obstacle = obstacle(agreement, paper);
@@ -381,7 +384,7 @@ impl PaperRow {
             recorded_at: paper.recorded_at.into(),
             outcome: outcome.map(|(text, at)| (text, at.into())),
             reason,
-            wait: paper.is_pending().then(|| wait(record, paper, (member, obstacle), path)),
+            wait: paper.is_pending().then(|| wait(record, paper, (member, obstacle, zone), path)),
         }
     }
 }
@@ -389,24 +392,28 @@ impl PaperRow {
 const SIGNED: Badge = Badge { text: "Signed on paper", class: "green" };
 
 fn wait(
-    ParticipantRecord { contact, has_one_member, .. }: &ParticipantRecord,
+    ParticipantRecord { contact, seconds, .. }: &ParticipantRecord,
     paper: &PaperSignature,
-    (member, obstacle): (&Member, Option<NotDecided>),
+    (member, obstacle, zone): (&Member, Option<NotDecided>, &TimeZone),
     path: String,
 ) -> Wait {
     let (name, document) = (contact.display_name.as_str(), paper.document.as_str());
-    let is_own = paper.recorded_by.is_member(member.id()) && !has_one_member;
-    let is_alone = *has_one_member && paper.recorded_by.is_member(member.id());
+    let first = paper.recorded_by.member();
+    let counting = seconds.counting(member.id(), first);
+    let is_own = counting == Counting::Confirmed && first == Some(member.id());
     let line = if let Some(obstacle) = obstacle.or(is_own.then_some(NotDecided::Own)) {
         why_not(obstacle).to_owned()
+    } else if let (Counting::OneSelf, Some(first)) = (counting, first) {
+        why_one_self(seconds, (member.id(), first), zone)
     } else {
-        let alone = if is_alone { "You are the only member, so no one else can confirm it. " } else { "" };
+        let is_alone = counting == Counting::Alone;
+        let alone = if is_alone { format!("{} confirm it. ", why_alone(seconds)) } else { String::new() };
         format!(
             "{alone}Compare the scan with the document. Confirming signs “{document}” for {name}. This can’t be undone."
         )
     };
     let can_reject = !matches!(obstacle, Some(NotDecided::NotActive(_)));
-    Wait { line, can_confirm: obstacle.is_none() && !is_own, can_reject, path }
+    Wait { line, can_confirm: obstacle.is_none() && !is_own && counting != Counting::OneSelf, can_reject, path }
 }
 
 /// Why a signature on paper can't be confirmed, in words.
@@ -414,6 +421,9 @@ fn why_not(refused: NotDecided) -> &'static str {
     match refused {
         NotDecided::NotActive(_) => "The agreement ended before it was confirmed, so it doesn’t count.",
         NotDecided::Own => "You recorded it, so another member has to confirm it.",
+        NotDecided::OneSelf => {
+            "You don’t count as a second member for who recorded it: one of you invited the other, or reset the other’s password or second factor, in the last 7 days."
+        }
         NotDecided::Decided => "It was confirmed or rejected before.",
         NotDecided::SignedOnScreen => "The document was signed on screen meanwhile, so it doesn’t count.",
         NotDecided::Declined => "A participant has declined. Reopen the condition, then confirm it.",

@@ -20,12 +20,13 @@ use shared::domain::ids::{EvidenceId, MovementId, ParticipantId};
 use shared::domain::money::Money;
 use shared::domain::movement::claim::{Claim, TransferReference};
 use shared::domain::movement::evidence::{Evidence, EvidenceState};
+use shared::domain::movement::instructions::{NumberSource, VerificationMethod};
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, Origin, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
 use shared::domain::movement::surplus::Surplus;
 use shared::domain::movement::terms::{Direction, Method};
-use shared::domain::movement::{Movement, Status};
+use shared::domain::movement::{Movement, ReleaseBasis, Status};
 use shared::domain::time::Timestamp;
 
 use crate::files::{Files, file};
@@ -83,6 +84,7 @@ struct MovementLine<'a> {
     confirmed_at: Option<Timestamp>,
     confirmed_by: Option<&'a Actor>,
     confirmation_basis: Option<ConfirmationBasis>,
+    instructions: Option<InstructionsLine<'a>>,
 }
 
 impl<'a> From<&'a Movement> for MovementLine<'a> {
@@ -113,7 +115,48 @@ impl<'a> From<&'a Movement> for MovementLine<'a> {
             confirmed_at: confirmation.map(|found| found.confirmed_at),
             confirmed_by: confirmation.map(|found| &found.confirmed_by),
             confirmation_basis: confirmation.map(|found| found.basis),
+            instructions: InstructionsLine::of(movement),
         }
+    }
+}
+
+/// Who entered, verified and released the instructions of a payment, whom they called for it, and nothing of what the
+/// instructions say.
+#[derive(Serialize)]
+struct InstructionsLine<'a> {
+    revision: u32,
+    entered_by: &'a Actor,
+    entered_at: Timestamp,
+    verified_by: Option<&'a Actor>,
+    verified_at: Option<Timestamp>,
+    verification_method: Option<VerificationMethod>,
+    read_out_by: Option<&'a str>,
+    number_called: Option<&'a str>,
+    number_source: Option<NumberSource>,
+    released_by: Option<&'a Actor>,
+    released_at: Option<Timestamp>,
+    release_basis: Option<ReleaseBasis>,
+}
+
+impl<'a> InstructionsLine<'a> {
+    fn of(movement: &'a Movement) -> Option<Self> {
+        let found = movement.instructions()?;
+        let (verification, release) = (found.verification.as_ref(), movement.released());
+        let call = verification.and_then(|done| done.call.as_ref());
+        Some(Self {
+            revision: found.revision,
+            entered_by: &found.entered_by,
+            entered_at: found.entered_at,
+            verified_by: verification.map(|done| &done.by),
+            verified_at: verification.map(|done| done.at),
+            verification_method: verification.map(|done| done.method),
+            read_out_by: verification.and_then(|done| done.read_out_by.as_ref()).map(SafeLine::as_str),
+            number_called: call.map(|call| call.number.as_str()),
+            number_source: call.map(|call| call.source),
+            released_by: release.map(|release| &release.by),
+            released_at: release.map(|release| release.at),
+            release_basis: release.map(|release| release.basis),
+        })
     }
 }
 

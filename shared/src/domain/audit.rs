@@ -59,7 +59,7 @@ text_enum! {
     pub enum CallOutcome {
         /// It did what was asked.
         Success = "success",
-        /// It was refused, and changed nothing.
+        /// It was refused. At most the refusal was counted.
         Refused = "refused",
         /// The service failed.
         Failed = "failed",

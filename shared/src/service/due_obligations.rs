@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle};
 use crate::domain::ids::{AgreementId, ObligationId};
-use crate::domain::member::{Counting, Member};
+use crate::domain::member::Member;
 use crate::domain::obligation::Obligation;
 use crate::error::Error;
 use crate::limits;
-use crate::service::paper_signatures::counting;
 use crate::service::scope::Scope;
+use crate::service::second_members;
 use crate::store::Versioned;
 use crate::store::obligations::OpenObligation;
 
@@ -46,9 +46,9 @@ pub(super) async fn due(scope: &Scope, member: &Member) -> Result<DueObligations
     let mut overdue: Vec<&OpenObligation> = open.iter().filter(|open| open.next_due_ms < Some(now)).collect();
     overdue.retain(|open| open.next_due_ms.is_some());
     overdue.sort_by_key(|open| open.next_due_ms);
-    // Members are read only for who has recorded a claim that waits.
+    // Members and their ties are read only for who has recorded a claim that waits.
     let has_claimed = open.iter().any(|open| open.claimed_by.contains(&member.id()));
-    let is_alone = has_claimed && counting(store.members().await?.len()) == Counting::Alone;
+    let is_alone = has_claimed && second_members::load(scope).await?.is_alone(member.id());
     let of_others = |open: &OpenObligation| {
         let own = open.claimed_by.iter().filter(|by| **by == member.id()).count();
         if is_alone { open.claims } else { open.claims.saturating_sub(own) }

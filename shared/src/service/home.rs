@@ -15,8 +15,9 @@ use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, ParticipantId, ProposalId};
 use crate::domain::ledger::{LedgerState, is_agreed};
-use crate::domain::member::{Counting, Member};
+use crate::domain::member::{Member, SecondMembers};
 use crate::domain::movement::Movement;
+use crate::domain::movement::instructions::InstructionsStatus;
 use crate::domain::movement::state::MovementState;
 use crate::domain::organization::Organization;
 use crate::domain::participant::Access;
@@ -30,7 +31,6 @@ use crate::service::audit::{self, Names};
 use crate::service::due_obligations::{self, DueObligations};
 use crate::service::endpoints::{self, EndpointState};
 use crate::service::loaded_agreement::{AgreementWithFacts, DraftFunding, Payments, blockers_of, participants_of};
-use crate::service::paper_signatures::counting;
 use crate::service::proof_to_review::{self, ItemToReview};
 use crate::service::scope::Scope;
 use crate::service::tokens;
@@ -97,6 +97,8 @@ pub struct PaperToConfirm {
 pub enum PaymentWait {
     /// Its instructions were changed, and no one has verified them since.
     InstructionsChanged,
+    /// Too many wrong numbers ended the verification of its instructions.
+    VerificationEnded,
     /// It is an exception.
     Exception,
     /// Evidence of the receiving side is to be accepted or rejected.
@@ -357,6 +359,11 @@ fn seen_payments(
             PaymentWait::Instructions if movement.instructions().is_none() => PaymentWait::Instructions,
             PaymentWait::Instructions if current.lets_release(movement.id()) => PaymentWait::Release,
             PaymentWait::Instructions => PaymentWait::Others,
+            PaymentWait::InstructionsChanged
+                if movement.instructions().is_some_and(InstructionsStatus::has_verification_ended) =>
+            {
+                PaymentWait::VerificationEnded
+            }
             known => *known,
         };
         let is_overdue = *is_overdue && is_agreed(current.lifecycle());
@@ -428,14 +435,16 @@ async fn queue(
     all_attention: bool,
 ) -> Result<WorkQueue, Error> {
     let (store, now) = (scope.store(), scope.now());
-    let (open, pending, waiting, members) = tokio::try_join!(
+    let (open, pending, waiting, members, (ties, departures)) = tokio::try_join!(
         store.open_agreements(),
         store.all_pending_proposals(now),
         store.waiting_movements(),
         store.members(),
+        store.member_ties(),
     )?;
     // What they recorded or entered waits for another member; the only member confirms and verifies their own.
-    let recorder = (counting(members.len()) == Counting::Confirmed).then_some(member.id());
+    let seconds = SecondMembers { members, ties, departures, now };
+    let recorder = Some(member.id()).filter(|id| !seconds.is_alone(*id));
     let payments = payments_to_see(&waiting, &open, recorder, (&organization.time_zone, now));
     let chosen = Chosen::of(&open, &pending, (recorder, &organization.own_contact_ids), (now, all_attention));
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();

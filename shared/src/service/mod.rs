@@ -63,6 +63,7 @@ pub mod review_fingerprint;
 pub mod scope;
 pub mod search;
 pub mod second_factors;
+pub mod second_members;
 pub mod statements;
 pub mod suspension;
 pub mod system;

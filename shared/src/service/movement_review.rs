@@ -7,7 +7,7 @@ use crate::domain::agreement::{Agreement, Label};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{FieldId, GateId, MovementId, ParticipantId};
 use crate::domain::information::{Answer, Submission, Verdict};
-use crate::domain::member::Counting;
+use crate::domain::member::SecondMembers;
 use crate::domain::movement::Movement;
 use crate::domain::movement::evidence::Evidence;
 use crate::domain::time::Timestamp;
@@ -16,8 +16,8 @@ use crate::error::Error;
 use crate::service::agreements::found as found_agreement;
 use crate::service::loaded_agreement::AgreementWithContacts;
 use crate::service::movements::found;
-use crate::service::paper_signatures::counting;
 use crate::service::scope::Scope;
+use crate::service::second_members;
 use crate::service::workspaces;
 use crate::store::Versioned;
 
@@ -34,8 +34,8 @@ pub struct MovementReview {
     pub workspace: Workspace,
     /// All evidence that was ever filed for it, the oldest first.
     pub evidence: Vec<Evidence>,
-    /// Whether a member may verify what they entered themselves, because there is no other.
-    pub is_alone: bool,
+    /// Who counts as a second member for what another recorded.
+    pub seconds: SecondMembers,
 }
 
 /// A movement as its page shows it.
@@ -44,13 +44,11 @@ pub struct MovementReview {
 /// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: MovementId) -> Result<MovementReview, Error> {
     let evidence = async { scope.store().evidence_of(id).await.map_err(Error::from) };
-    let members = async { scope.store().members().await.map_err(Error::from) };
-    let (movement, evidence, members) = tokio::try_join!(found(scope, id), evidence, members)?;
+    let (movement, evidence, seconds) = tokio::try_join!(found(scope, id), evidence, second_members::load(scope))?;
     let workspace = workspaces::workspace_of(scope, movement.workspace_id());
     let (agreement, workspace) = tokio::try_join!(found_agreement(scope, movement.agreement_id()), workspace)?;
     let (movement, agreement, contacts) = as_of_now(scope, movement, agreement).await?;
-    let is_alone = counting(members.len()) == Counting::Alone;
-    Ok(MovementReview { movement, agreement, contacts, workspace: workspace.into_inner(), evidence, is_alone })
+    Ok(MovementReview { movement, agreement, contacts, workspace: workspace.into_inner(), evidence, seconds })
 }
 
 /// A movement and its agreement as of now, with the contacts of the participants.

@@ -9,9 +9,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use http::StatusCode;
+
 use crate::crypto::keyring::Keyring;
 use crate::domain::agreement::Agreement;
-use crate::domain::bank_account::{AccountDigest, AccountKeys};
+use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount};
 use crate::domain::ids::{AgreementId, EvidenceId, FieldId, GateId, MovementId, ParticipantId, StageId};
 use crate::domain::information::bank_details::BankDetails;
 use crate::domain::information::{Verdict, place as answer_place};
@@ -20,15 +22,15 @@ use crate::domain::member::{Counting, Member};
 use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
-use crate::domain::movement::instructions::{BankInstructions, VerificationMethod};
+use crate::domain::movement::instructions::{BankInstructions, NewVerification, ToTypeAgain};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::ExceptionReason;
 use crate::domain::movement::{Arrivals, Movement, NotMoved, Resolution, Status};
 use crate::domain::time::Timestamp;
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::service::agreements::found as found_agreement;
-use crate::service::paper_signatures::counting;
 use crate::service::scope::{Plan, Scope};
+use crate::service::second_members;
 use crate::store::Versioned;
 use crate::store::movements::{self as stored, Read};
 use crate::wire::page::Page;
@@ -135,8 +137,6 @@ impl Records {
 pub enum MovementAct {
     /// Authorizes it.
     Authorize,
-    /// Verifies the revision of instructions that the page showed.
-    VerifyInstructions(u32, VerificationMethod),
     /// Releases the revision of instructions that the page showed.
     ReleaseInstructions(u32),
     /// Records what the sender claims.
@@ -165,8 +165,10 @@ pub async fn act(
     if is_done(&records.movement, by, &act) {
         return Ok(records.plan(scope, Ok(())));
     }
-    let needs_a_second = matches!(act, MovementAct::VerifyInstructions(..) | MovementAct::ReleaseInstructions(_));
-    let counting = if needs_a_second { counting(scope.store().members().await?.len()) } else { Counting::Confirmed };
+    let counting = match act {
+        MovementAct::ReleaseInstructions(_) => second_members::load(scope).await?.counting(by.id(), None),
+        _ => Counting::Confirmed,
+    };
     Ok(match decide(by, records.ground(scope), &records.movement, (act, counting)) {
         Ok(change) => {
             let changes = stored::act(scope.call(), records.read(), &change)?;
@@ -184,9 +186,6 @@ fn decide(
 ) -> Result<MovementChange, NotMoved> {
     match act {
         MovementAct::Authorize => acts::authorize(by, ground, movement),
-        MovementAct::VerifyInstructions(revision, method) => {
-            acts::verify_instructions(by, ground, movement, (revision, method), counting)
-        }
         MovementAct::ReleaseInstructions(revision) => {
             acts::release_instructions(by, ground, movement, revision, counting)
         }
@@ -206,9 +205,6 @@ fn is_done(movement: &Movement, by: &Member, act: &MovementAct) -> bool {
         (MovementAct::Authorize, Status::Authorized) => {
             movement.authorized().is_some_and(|stamp| stamp.by.is_member(by.id()))
         }
-        (MovementAct::VerifyInstructions(revision, method), _) => instructions(*revision)
-            .and_then(|found| found.verification.as_ref())
-            .is_some_and(|found| found.method == *method && found.by.is_member(by.id())),
         (MovementAct::ReleaseInstructions(revision), Status::InstructionsReady) => {
             instructions(*revision).is_some() && movement.released().is_some_and(|found| found.by.is_member(by.id()))
         }
@@ -526,6 +522,78 @@ pub async fn instructed_accounts(
     Ok(match stored.and_then(|stored| stored.opened(keys).ok()) {
         Some(clear) => clear.accounts().iter().map(|account| account_keys.digest(account)).collect(),
         None => found.accounts.clone(),
+    })
+}
+
+/// What a member has to type again to verify a movement's current instructions. None without instructions, or if they do not
+/// open anymore.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn to_type_again(scope: &Scope, keys: &Keyring, movement: &Movement) -> Result<Option<ToTypeAgain>, Error> {
+    let Some(found) = movement.instructions() else { return Ok(None) };
+    let stored = scope.store().sealed_instructions(movement.id(), found.revision).await?;
+    Ok(stored.and_then(|stored| stored.opened(keys).ok()).map(|clear| clear.to_type_again()))
+}
+
+/// What a member says who verifies instructions.
+#[derive(Debug, Clone)]
+pub struct TypedVerification {
+    /// The revision that the form showed.
+    pub revision: u32,
+    /// Who read them out, and how.
+    pub verification: NewVerification,
+    /// What was typed again, in the order of the instructions.
+    pub accounts: Vec<BankAccount>,
+}
+
+/// Verifies instructions if what the member typed is what they say. If not, the plan counts the try, and the call is refused.
+/// A form that is sent twice verifies them once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such movement.
+pub async fn verify_instructions(
+    scope: &Scope,
+    by: &Member,
+    keys: &Keyring,
+    id: MovementId,
+    typed: &TypedVerification,
+) -> Result<Plan<Result<(), NotMoved>>, Error> {
+    let TypedVerification { revision, verification, accounts } = typed;
+    let records = Records::load(scope, id).await?;
+    let (movement, ground) = (&records.movement, records.ground(scope));
+    let found = movement.instructions().filter(|found| found.revision == *revision);
+    let done = found.and_then(|found| found.verification.as_ref());
+    if done.is_some_and(|done| done.by.is_member(by.id()) && verification.is_of(done)) {
+        return Ok(records.plan(scope, Ok(())));
+    }
+    let entered_by = found.and_then(|found| found.entered_by.member());
+    let counting = second_members::load(scope).await?.counting(by.id(), entered_by);
+    let (digests, account_keys) =
+        (instructed_accounts(scope, keys, movement).await?, AccountKeys::new(keys, scope.org()));
+    let is_same =
+        |(digest, account): (&AccountDigest, &BankAccount)| digest.is_exactly(&account_keys, account) == Some(true);
+    // What can't be compared, because nothing of it opens anymore, is not the same.
+    let to_type = to_type_again(scope, keys, movement).await?;
+    let is_comparable = movement.instructions().is_none() || to_type.is_some();
+    if is_comparable && digests.len() == accounts.len() && digests.iter().zip(accounts).all(is_same) {
+        return Ok(
+            match acts::verify_instructions(by, ground, movement, (*revision, verification.clone()), counting) {
+                Ok(change) => {
+                    let changes = stored::act(scope.call(), records.read(), &change)?;
+                    records.plan(scope, Ok(())).change(changes).emit(change.events)
+                }
+                Err(refused) => records.plan(scope, Err(refused)),
+            },
+        );
+    }
+    Ok(match acts::count_wrong_try(by, ground, movement, *revision, counting) {
+        Ok((counted, left)) => {
+            let changes = stored::count_wrong_try(scope.call(), movement, &counted)?;
+            let refused = records.plan(scope, Err(NotMoved::OtherNumbers(left)));
+            refused.change([changes]).refusing((StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest))
+        }
+        Err(refused) => records.plan(scope, Err(refused)),
     })
 }
 

@@ -15,7 +15,7 @@ use crate::domain::actor::Actor;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId, TriggerId};
-use crate::domain::member::{self, Counting, Member, ObligationChange};
+use crate::domain::member::{self, Member, ObligationChange, SecondMembers};
 use crate::domain::obligation::{CancelCause, Ground, Obligation, Refused, Word};
 use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
 use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Repeatable};
@@ -23,9 +23,9 @@ use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
 use crate::domain::proposal::Note;
 use crate::error::Error;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, participants_of};
-use crate::service::paper_signatures::counting;
 use crate::service::participants::standing;
 use crate::service::scope::{Plan, Scope};
+use crate::service::second_members;
 use crate::store::{Versioned, obligations as stored};
 use crate::wire::page::Page;
 
@@ -58,8 +58,8 @@ pub async fn get(scope: &Scope, id: ObligationId) -> Result<ObligationInFull, Er
 pub struct ObligationReview {
     /// The obligation, with what its sentences need.
     pub in_full: ObligationInFull,
-    /// Whether a member may confirm what they recorded themselves: there is no other.
-    pub counting: Counting,
+    /// Who counts as a second member for what another recorded.
+    pub seconds: SecondMembers,
     /// Whether people may still act on it: neither it nor its agreement has ended.
     pub is_live: bool,
 }
@@ -69,10 +69,9 @@ pub struct ObligationReview {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: ObligationId) -> Result<ObligationReview, Error> {
-    let members = async { scope.store().members().await.map_err(Error::from) };
-    let (in_full, members) = tokio::try_join!(get(scope, id), members)?;
+    let (in_full, seconds) = tokio::try_join!(get(scope, id), second_members::load(scope))?;
     let is_live = is_live(scope, &in_full.obligation, &in_full.agreement);
-    Ok(ObligationReview { in_full, counting: counting(members.len()), is_live })
+    Ok(ObligationReview { in_full, seconds, is_live })
 }
 
 /// Whether people may still act on an obligation: neither it nor its agreement has ended.
@@ -197,8 +196,9 @@ pub async fn act(
         Doing::DeclareTrigger(trigger) => member::declare_trigger(by, ground, trigger),
         Doing::RecordSatisfaction(occurrence) => member::record_satisfaction(by, ground, occurrence),
         Doing::Confirm(occurrence) => {
-            let members = scope.store().members().await?;
-            member::confirm_satisfaction(by, ground, occurrence, counting(members.len()))
+            let claimed_by = found.obligation.claim_of(occurrence).and_then(|claim| claim.by.member());
+            let counting = second_members::load(scope).await?.counting(by.id(), claimed_by);
+            member::confirm_satisfaction(by, ground, occurrence, counting)
         }
         Doing::Verify(occurrence) => member::verify_standing(by, ground, occurrence),
         Doing::Cancel(reason) => member::cancel_obligation(by, ground, reason),

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::AgreementWithFacts;
 use crate::service::scope::{Plan, Scope};
+use crate::service::second_members;
 use crate::store::paper_signatures as stored;
 
 /// The signatures on paper of an agreement, by participant, the oldest of each first: for its evidence.
@@ -34,7 +35,8 @@ pub async fn record(
     // After the agreement: what another member records or decides meanwhile, conflicts with its version.
     let before = found(scope, agreement).await?;
     let papers = scope.store().paper_signatures_of(agreement, new.participant_id);
-    let (earlier, members) = tokio::try_join!(papers, scope.store().members())?;
+    let (earlier, seconds) =
+        tokio::try_join!(async { papers.await.map_err(Error::from) }, second_members::load(scope))?;
     let contact = before.participant(new.participant_id).map(|participant| participant.contact_id.uuid());
     let ids = [agreement.uuid(), new.participant_id.uuid(), new.document_id.uuid(), new.id.uuid()];
     let plan = |output| Plan::new(scope, output).showing(ids.into_iter().chain(contact));
@@ -46,7 +48,7 @@ pub async fn record(
             _ => Err(NotRecorded::Used),
         }));
     }
-    let counting = if shown == Counting::Alone { counting(members.len()) } else { Counting::Confirmed };
+    let counting = if shown == Counting::Alone { seconds.counting(by.id(), None) } else { Counting::Confirmed };
     let loaded = AgreementWithFacts::of(before);
     let moment = loaded.act_moment(scope);
     let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
@@ -72,7 +74,7 @@ pub async fn decide(
     // After the agreement: what another member decides meanwhile, conflicts with its version.
     let before = found(scope, agreement).await?;
     let papers = scope.store().paper_signatures_of(agreement, participant);
-    let (papers, members) = tokio::try_join!(papers, scope.store().members())?;
+    let (papers, seconds) = tokio::try_join!(async { papers.await.map_err(Error::from) }, second_members::load(scope))?;
     let known = papers.iter().find(|known| known.id == paper).ok_or_else(Error::not_found)?;
     let ids = [agreement.uuid(), participant.uuid(), known.document_id.uuid(), paper.uuid()];
     let plan = |output| Plan::new(scope, output).showing(ids);
@@ -82,18 +84,14 @@ pub async fn decide(
     let loaded = AgreementWithFacts::of(before);
     let moment = loaded.act_moment(scope);
     let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
-    Ok(match decide_paper_signature(by, ground, known, decision, counting(members.len())) {
+    let counting = seconds.counting(by.id(), known.recorded_by.member());
+    Ok(match decide_paper_signature(by, ground, known, decision, counting) {
         Ok(change) => {
             let changes = stored::decide(scope.call(), loaded.agreement(), &change)?;
             plan(Ok(())).decided_at(moment).change(changes).emit(change.events)
         }
         Err(reason) => plan(Err(reason)),
     })
-}
-
-/// How what one member says, and another may confirm, counts in an organization with a number of members.
-pub(super) fn counting(members: usize) -> Counting {
-    if members < 2 { Counting::Alone } else { Counting::Confirmed }
 }
 
 /// Whether a signature on paper is decided as a member's form decides it, by the same member: the form was sent before.

@@ -4,7 +4,7 @@
 use crate::domain::agreement::{Agreement, Document, DocumentContent, Label, Participant};
 use crate::domain::contact::{ChangedIdentity, Contact};
 use crate::domain::ids::{AgreementId, DocumentId, GateId, MovementId, ParticipantId, ReceiptId};
-use crate::domain::member::{Member, NotReopened, reopen_gate};
+use crate::domain::member::{Member, NotReopened, SecondMembers, reopen_gate};
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
@@ -236,8 +236,8 @@ pub struct ParticipantRecord {
     pub receipts: Vec<Receipt>,
     /// Their signatures on paper, the oldest first.
     pub papers: Vec<PaperSignature>,
-    /// Whether the organization has one member only.
-    pub has_one_member: bool,
+    /// Who counts as a second member for what another recorded.
+    pub seconds: SecondMembers,
     /// The code that a member made last, if it still works.
     pub code: Option<StoredLinkCode>,
 }
@@ -262,16 +262,17 @@ pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) 
         let (access, receipts) = (store.access(id, participant), store.receipts_of(id, participant));
         let papers = store.paper_signatures_of(id, participant);
         let code = store.link_code(id, participant);
-        tokio::try_join!(access, receipts, papers, store.members(), code).map_err(Error::from)
+        tokio::try_join!(access, receipts, papers, store.members(), store.member_ties(), code).map_err(Error::from)
     };
-    let (agreement, (access, receipts, papers, members, code)) = tokio::try_join!(found(scope, id), own)?;
+    let (agreement, (access, receipts, papers, members, (ties, departures), code)) =
+        tokio::try_join!(found(scope, id), own)?;
     let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
     let loaded = AgreementWithContacts::load(scope, agreement).await?;
     let contact = loaded.contacts().iter().find(|found| found.id == contact).cloned().ok_or_else(Error::not_found)?;
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
     let code = code.filter(|code| code.works(access.generation, scope.now()) && code.tries_left() > 0);
-    let has_one_member = members.len() < 2;
-    Ok(ParticipantRecord { agreement, contact, access, receipts, papers, has_one_member, code })
+    let seconds = SecondMembers { members, ties, departures, now: scope.now() };
+    Ok(ParticipantRecord { agreement, contact, access, receipts, papers, seconds, code })
 }
 
 /// Reissues the link of a participant: the one before, and the sessions that it opened, end. A form names the generation

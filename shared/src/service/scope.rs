@@ -1,5 +1,6 @@
 //! The scope in which a use case works, and the plan that it returns.
 
+use http::StatusCode;
 use uuid::Uuid;
 
 use crate::domain::actor::Actor;
@@ -9,6 +10,7 @@ use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
+use crate::error::ErrorCode;
 use crate::limits;
 use crate::store::OrgStore;
 use crate::store::change::Changes;
@@ -118,6 +120,7 @@ pub struct Plan<T> {
     events: Vec<EventKind>,
     test: Option<(EndpointId, Event)>,
     shown: Vec<Uuid>,
+    refusal: Option<(StatusCode, &'static str)>,
 }
 
 impl<T> Plan<T> {
@@ -131,6 +134,7 @@ impl<T> Plan<T> {
             events: Vec::new(),
             test: None,
             shown: Vec::new(),
+            refusal: None,
         }
     }
 
@@ -190,6 +194,12 @@ impl<T> Plan<T> {
         self
     }
 
+    /// Says that the call is refused although the plan has changes: they count the refusal, and its audit row says so.
+    pub(crate) fn refusing(mut self, (status, code): (StatusCode, ErrorCode)) -> Self {
+        self.refusal = Some((status, code.as_str()));
+        self
+    }
+
     /// Whether the plan has no changes and no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -198,14 +208,14 @@ impl<T> Plan<T> {
 
     /// The same plan with another output.
     pub(crate) fn with_output<U>(self, output: U) -> Plan<U> {
-        let Self { output: _, now, changes, checks, events, test, shown } = self;
-        Plan { output, now, changes, checks, events, test, shown }
+        let Self { output: _, now, changes, checks, events, test, shown, refusal } = self;
+        Plan { output, now, changes, checks, events, test, shown, refusal }
     }
 
     /// The same plan with what is made of its output.
     pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Plan<U> {
-        let Self { output, now, changes, checks, events, test, shown } = self;
-        Plan { output: make(output), now, changes, checks, events, test, shown }
+        let Self { output, now, changes, checks, events, test, shown, refusal } = self;
+        Plan { output: make(output), now, changes, checks, events, test, shown, refusal }
     }
 
     /// The output of a plan that is not committed.
@@ -221,8 +231,9 @@ impl<T> Plan<T> {
 
     /// The commit of the plan, the ids for the audit row, and the output.
     pub(crate) fn into_commit(self, scope: &Scope) -> (Commit<'_>, Vec<Uuid>, T) {
-        let Self { output, now, changes, checks, events, test, shown } = self;
+        let Self { output, now, changes, checks, events, test, shown, refusal } = self;
         let mut commit = Commit::new(scope.store(), scope.call()).at(now).with(changes).checking(checks).emit(events);
+        commit = commit.refused(refusal);
         if let Some((endpoint, event)) = test {
             commit = commit.emit_to(endpoint, event);
         }
@@ -236,7 +247,7 @@ impl<T, R> Plan<Result<T, R>> {
     /// # Errors
     /// The refusal.
     pub fn accepted(self) -> Result<Plan<T>, R> {
-        let Self { output, now, changes, checks, events, test, shown } = self;
-        output.map(|output| Plan { output, now, changes, checks, events, test, shown })
+        let Self { output, now, changes, checks, events, test, shown, refusal } = self;
+        output.map(|output| Plan { output, now, changes, checks, events, test, shown, refusal })
     }
 }

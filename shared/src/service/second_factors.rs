@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use crate::domain::contact::Email;
 use crate::domain::ids::MemberId;
 use crate::domain::member::Admin;
+use crate::domain::member::second::{Tie, TieKind};
 use crate::domain::organization::MemberRecord;
 use crate::domain::second_factor::{self, NotReset};
 use crate::error::Error;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
-use crate::store::second_factors;
+use crate::store::{member_ties, second_factors};
 
 /// Those of some members whose second factor is on.
 pub async fn turned_on(scope: &Scope, members: &[&MemberRecord]) -> Result<HashSet<MemberId>, Error> {
@@ -31,7 +32,10 @@ pub async fn reset(
     Ok(match second_factor::reset(admin, member, account) {
         Ok((member, account, factor)) => {
             let changes = second_factors::reset(scope.call(), admin, &account, &factor)?;
-            Plan::new(scope, Ok(member)).change([changes]).showing([id.uuid()])
+            let kind = TieKind::SecondFactorReset;
+            let tie = Tie { member_id: id, by: admin.member().id(), kind, at: scope.now() };
+            let tied = member_ties::tie(scope.call(), &tie)?;
+            Plan::new(scope, Ok(member)).change([changes, tied]).showing([id.uuid()])
         }
         Err(refusal) => Plan::new(scope, Err(refusal)),
     })

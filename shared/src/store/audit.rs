@@ -71,10 +71,14 @@ fn key(call: &CallContext) -> Key {
     keys::audit(call.org(), call.request_id())
 }
 
-/// The row of a call that takes effect, for its transaction, with the number of the attempt that it belongs to.
-pub(super) fn of_success(call: &CallContext, status: StatusCode, shown: &[u8], attempt: usize) -> Item {
+/// The code of a call that did what was asked.
+pub(super) const OK: &str = "ok";
+
+/// The row of a call that takes effect, for its transaction, with its status and code, and the number of the attempt that it
+/// belongs to.
+pub(super) fn of_commit(call: &CallContext, (status, code): (StatusCode, &str), shown: &[u8], attempt: usize) -> Item {
     let objects = call.objects_with(shown);
-    let mut item = of_call(call, Outcome { status: status.as_u16(), code: "ok", objects: &objects });
+    let mut item = of_call(call, Outcome { status: status.as_u16(), code, objects: &objects });
     item.insert(ATTEMPT.to_owned(), AttributeValue::N(attempt.to_string()));
     item
 }

@@ -32,6 +32,7 @@ pub struct Commit<'a> {
     events: Vec<Event>,
     test: Option<(EndpointId, Event)>,
     checks: Vec<Changes>,
+    refusal: Option<(StatusCode, &'static str)>,
 }
 
 /// The responses of a call's attempts to commit, in their order.
@@ -63,7 +64,16 @@ enum AttemptOutcome {
 impl<'a> Commit<'a> {
     /// An empty commit of a call.
     pub(crate) fn new(store: &'a OrgStore, call: &'a CallContext) -> Self {
-        Self { store, call, now: call.now(), changes: Vec::new(), events: Vec::new(), test: None, checks: Vec::new() }
+        Self {
+            store,
+            call,
+            now: call.now(),
+            changes: Vec::new(),
+            events: Vec::new(),
+            test: None,
+            checks: Vec::new(),
+            refusal: None,
+        }
     }
 
     /// Sets the moment of the attempt, where it is later than the call's: events that are added from here on happen then.
@@ -98,6 +108,12 @@ impl<'a> Commit<'a> {
         self
     }
 
+    /// Commits a call that is refused, with the status and the code of its audit row: what it changes counts the refusal.
+    pub(crate) fn refused(mut self, refusal: Option<(StatusCode, &'static str)>) -> Self {
+        self.refusal = refusal;
+        self
+    }
+
     /// Commits a call of the API, and returns the response to answer with: this attempt's, or that of an earlier attempt of
     /// the same call that took effect although its response was lost.
     ///
@@ -111,7 +127,7 @@ impl<'a> Commit<'a> {
     ) -> Result<StoredResponse, Error> {
         let (store, call) = (self.store, self.call);
         let attempt = attempts.remember(&response);
-        let row = audit::of_success(call, response.status, &response.objects, attempt);
+        let row = audit::of_commit(call, (response.status, audit::OK), &response.objects, attempt);
         let record = key.map(|key| idempotency::record(call, key, &response));
         match self.transact(row, record).await? {
             AttemptOutcome::Committed => Ok(response),
@@ -128,7 +144,8 @@ impl<'a> Commit<'a> {
     /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
     pub(crate) async fn done(self, status: StatusCode, objects: &[Uuid]) -> Result<(), Error> {
         let objects: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
-        let row = audit::of_success(self.call, status, &objects, 0);
+        let (status, code) = self.refusal.unwrap_or((status, audit::OK));
+        let row = audit::of_commit(self.call, (status, code), &objects, 0);
         self.transact(row, None).await.map(|_| ())
     }
 
@@ -207,7 +224,7 @@ mod tests {
     #[test]
     fn a_transaction_has_the_audit_row_first_and_as_many_checks_as_fit() {
         let (store, call) = parts();
-        let row = || audit::of_success(&call, StatusCode::OK, &[], 0);
+        let row = || audit::of_commit(&call, (StatusCode::OK, audit::OK), &[], 0);
         let key = IdempotencyKey { key: "key".to_owned(), fingerprint: [0; 32] };
         let response =
             StoredResponse { status: StatusCode::OK, body: Vec::new(), headers: HeaderMap::new(), objects: Vec::new() };
@@ -231,7 +248,7 @@ mod tests {
     fn a_commit_refuses_changes_and_checks_of_another_call() {
         let (store, call) = parts();
         let (_, other) = parts();
-        let row = || audit::of_success(&call, StatusCode::OK, &[], 0);
+        let row = || audit::of_commit(&call, (StatusCode::OK, audit::OK), &[], 0);
         let commits = [
             Commit::new(&store, &call).with(checks(&other, 1)),
             Commit::new(&store, &call).checking(checks(&other, 1)),

@@ -37,6 +37,8 @@ fn part(kind: RecordKind) -> Part {
         | Kind::Organization
         | Kind::Member
         | Kind::FormerMember
+        | Kind::MemberTie
+        | Kind::Departure
         | Kind::Audit
         | Kind::Event
         | Kind::EndpointHealth

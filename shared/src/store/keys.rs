@@ -62,6 +62,7 @@ use crate::domain::ids::{
     OrgId, PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, StatementId, TokenId, TrustId,
     VerificationId, WorkspaceId,
 };
+use crate::domain::member::second::TieKind;
 use crate::domain::movement::evidence::EvidenceKey;
 use crate::domain::participant::session::Part;
 use crate::domain::proposal::ProposalAction;
@@ -639,6 +640,21 @@ pub(super) const ACT: &str = "ACT#";
 /// The name that a removed member had, for the records of what they did.
 pub(super) fn former_member(org: OrgId, member: MemberId) -> Key {
     Key::new(of(org, "FORMERMEMBERS"), member)
+}
+
+/// The partition of what ties members of an organization to each other, and of who left.
+pub(super) fn member_ties(org: OrgId) -> String {
+    of(org, "MEMBERTIES")
+}
+
+/// What ties a member to another who did something for them.
+pub(super) fn member_tie(org: OrgId, (member, by): (MemberId, MemberId), kind: TieKind) -> Key {
+    Key::new(member_ties(org), format_args!("{member}#{by}#{}", kind.as_str()))
+}
+
+/// That a member left.
+pub(super) fn departure(org: OrgId, member: MemberId) -> Key {
+    Key::new(member_ties(org), member)
 }
 
 /// The first response to an idempotency key.

@@ -6,11 +6,12 @@ use super::change::{Change, Changes, Condition, Update};
 use super::item::{from_item, to_item};
 use super::keys::{self, PARTITION};
 use super::list::Order;
-use super::{OrgStore, Store, StoreError};
+use super::{OrgStore, Store, StoreError, member_ties};
 use crate::domain::account::{Account, Membership};
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::DisplayName;
 use crate::domain::ids::{MemberId, OrgId};
+use crate::domain::member::second::Departure;
 use crate::domain::member::{Member, Removal, RoleChange};
 use crate::domain::organization::{MemberRecord, Role};
 
@@ -51,7 +52,8 @@ pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Acc
     name.insert("name".to_owned(), AttributeValue::S(gone.name.as_str().to_owned()));
     // An invitation of the address would let them in again.
     let invitation = Change::Delete(keys::invitation(org, &gone.email));
-    let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id)), invitation, Change::Put(name)];
+    let left = member_ties::departure(org, &Departure { member_id: gone.id, at: call.now() })?;
+    let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id)), invitation, Change::Put(name), left];
     changes.extend(removal.remaining_admin().map(|admin| has_admin_role(org, admin)));
     if let Some(account) = account {
         let kept: Vec<_> =

@@ -43,6 +43,7 @@ pub mod keys;
 pub mod ledger;
 pub(crate) mod link_codes;
 pub mod list;
+pub(crate) mod member_ties;
 pub(crate) mod members;
 pub mod migrate;
 mod movement_row;

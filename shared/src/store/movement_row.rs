@@ -219,10 +219,11 @@ fn signed(packed: &mut Unpacker<'_>) -> Option<i64> {
     i64::try_from(packed.number()?).ok()
 }
 
-/// The member who entered instructions that no one has verified, and whether they were changed.
+/// The member who entered instructions that no one has verified, and whether every member should look: they were changed, or
+/// can't be verified anymore.
 fn unverified_by(instructions: &InstructionsStatus) -> Option<(MemberId, bool)> {
     let by = instructions.entered_by.member().filter(|_| instructions.verification.is_none())?;
-    Some((by, !instructions.changes.is_empty()))
+    Some((by, !instructions.changes.is_empty() || instructions.has_verification_ended()))
 }
 
 #[cfg(test)]

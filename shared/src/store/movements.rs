@@ -26,6 +26,7 @@ use crate::domain::agreement::draft::Draft;
 use crate::domain::call_context::CallContext;
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId};
+use crate::domain::member::ByMember;
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
 use crate::domain::movement::instructions::SealedInstructions;
@@ -272,6 +273,16 @@ pub(crate) fn act(call: &CallContext, read: Read<'_>, change: &MovementChange) -
     let MovementChange { movement, agreement: followed, .. } = change;
     let moved = Changes::decided_by_member(call, movement, record::replace(call.org(), before, &**movement)?);
     Ok(vec![agreements::execute(call, agreement, followed)?, moved])
+}
+
+/// The changes that count a wrong try at the verification of instructions. The agreement's history does not have it: nothing
+/// was done.
+pub(crate) fn count_wrong_try(
+    call: &CallContext,
+    before: &Versioned<Movement>,
+    after: &ByMember<Movement>,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided_by_member(call, after, record::replace(call.org(), before, &**after)?))
 }
 
 /// The changes with which a member resolves an exception.

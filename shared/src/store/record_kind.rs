@@ -41,6 +41,10 @@ text_enum! {
         Member = "member",
         /// The name of a removed member.
         FormerMember = "name of a removed member",
+        /// What ties a member to another.
+        MemberTie = "tie between members",
+        /// That a member left.
+        Departure = "departure of a member",
         /// An invitation.
         Invitation = "invitation",
         /// The pointer from a token's id to its hash.
@@ -230,6 +234,7 @@ fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKin
         "COUNTER" => alone(Kind::Counter, "t").or_else(|| alone(Kind::Counter, "t#i")),
         "MEMBERS" => sorted(Kind::Member, "i"),
         "FORMERMEMBERS" => sorted(Kind::FormerMember, "i"),
+        "MEMBERTIES" => sorted(Kind::MemberTie, "i#i#t").or_else(|| sorted(Kind::Departure, "i")),
         "INVITATIONS" => sorted(Kind::Invitation, "*"),
         "TOKENS" => sorted(Kind::TokenPointer, "i"),
         "FUNDINGTOREVIEW" => sorted(Kind::FundingItemToReview, "i"),
@@ -320,6 +325,7 @@ mod tests {
     use crate::crypto::SecretHash;
     use crate::domain::contact::{Email, ExternalReference};
     use crate::domain::funding::Place as FundingPlace;
+    use crate::domain::member::second::TieKind;
     use crate::domain::participant::session::Part;
     use crate::domain::proposal::ProposalAction;
     use crate::domain::time::Timestamp;
@@ -357,6 +363,8 @@ mod tests {
             (Kind::Organization, keys::organization(org)),
             (Kind::Member, keys::member(org, id().into())),
             (Kind::FormerMember, keys::former_member(org, id().into())),
+            (Kind::MemberTie, keys::member_tie(org, (id().into(), id().into()), TieKind::PasswordReset)),
+            (Kind::Departure, keys::departure(org, id().into())),
             (Kind::Invitation, keys::invitation(org, &email)),
             (Kind::TokenPointer, keys::token(org, id().into())),
             (Kind::Audit, keys::audit(org, id().into())),

@@ -20,15 +20,17 @@ use crate::domain::actor::{Actor, ActorType};
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::{DisplayName, Email};
 use crate::domain::ids::MemberId;
+use crate::domain::member::second::{Tie, TieKind};
 use crate::domain::organization::{MemberRecord, Organization, Role};
 use crate::domain::password::{NewPassword, WeakPassword};
 use crate::domain::password_link::PasswordLink;
 use crate::domain::second_factor::TypedCode;
 use crate::error::Error;
 use crate::retry::retry_on_conflict;
+use crate::store::change::Changes;
 use crate::store::commit::Commit;
 use crate::store::invitations::{self, InvitedAddress, StoredInvitation};
-use crate::store::{Versioned, members, password_links};
+use crate::store::{StoreError, Versioned, member_ties, members, password_links};
 use crate::web::credentials::{Checked, Proven, hash_password};
 use crate::web::login::{LoginCookies, Secrets, begin_session};
 use crate::web::request::Request;
@@ -266,7 +268,9 @@ async fn accept_with_account(
             let joining = (found.organization.clone(), member_of(invitation, name, request));
             begin_session(request, proven, secrets, joining, |call, member| {
                 let joined = members::create_for_account(call, member, &proven.account)?;
-                Ok(vec![joined, invitations::accept(call, invitation)])
+                let mut changes = vec![joined, invitations::accept(call, invitation)];
+                changes.extend(tie_to_inviter(call, member, invitation)?);
+                Ok(changes)
             })
             .await?
         }
@@ -306,7 +310,9 @@ async fn accept_with_new_account(
     let proven = Proven::new_account(account);
     let begun = begin_session(request, &proven, secrets, (found.organization.clone(), member), |call, member| {
         let created = members::create_with_account(call, member, &proven.account)?;
-        Ok(vec![created, invitations::accept(call, invitation)])
+        let mut changes = vec![created, invitations::accept(call, invitation)];
+        changes.extend(tie_to_inviter(call, member, invitation)?);
+        Ok(changes)
     });
     Ok(Ok(begun.await?))
 }
@@ -314,6 +320,17 @@ async fn accept_with_new_account(
 fn member_of(invitation: &Versioned<StoredInvitation>, name: DisplayName, request: &Request) -> MemberRecord {
     let (email, role) = (invitation.invitation.email.clone(), invitation.invitation.role);
     MemberRecord { id: MemberId::new(), name, email, role, created_at: request.now() }
+}
+
+/// What ties a new member to the admin who invited them. None if an operator did.
+fn tie_to_inviter(
+    call: &CallContext,
+    member: &MemberRecord,
+    invitation: &StoredInvitation,
+) -> Result<Option<Changes>, StoreError> {
+    let by = invitation.invitation.created_by.as_ref().and_then(Actor::member);
+    by.map(|by| member_ties::tie(call, &Tie { member_id: member.id, by, kind: TieKind::Invited, at: call.now() }))
+        .transpose()
 }
 
 /// A link to set a new password that can be used.
@@ -390,10 +407,10 @@ pub async fn set_password(request: &Request, secret: &LinkSecret, password: &str
         };
         let scope = request.record().scope(request.app(), link.organization_id, actor, Vec::new());
         let call = scope.call();
-        let changes = [
-            password_links::set_password(call, secret.hash(), &account, password_hash)?,
-            members::check_member(call, member.id),
-        ];
+        let tie = |by| Tie { member_id: member.id, by, kind: TieKind::PasswordReset, at: call.now() };
+        let to_admin = link.created_by.map(|by| member_ties::tie(call, &tie(by))).transpose()?;
+        let set = password_links::set_password(call, secret.hash(), &account, password_hash)?;
+        let changes = [set, members::check_member(call, member.id)].into_iter().chain(to_admin);
         // Set once: the address of a link does not change.
         let _ = tried.set(account.email.clone());
         Commit::new(scope.store(), call).with(changes).done(StatusCode::SEE_OTHER, &[member.id.uuid()]).await?;

@@ -14,6 +14,7 @@ impl Item {
         let movement = &payment.movement;
         let (badge, class) = match payment.wait {
             PaymentWait::InstructionsChanged => ("Instructions changed", "red"),
+            PaymentWait::VerificationEnded => ("Verification ended", "red"),
             PaymentWait::Exception => ("Exception", "red"),
             PaymentWait::Evidence => ("Evidence to review", "blue"),
             _ if payment.is_overdue => ("Overdue", "red"),
@@ -24,6 +25,9 @@ impl Item {
             (PaymentWait::Exception, Some(reason), _) => Some(exception(reason).to_owned()),
             (PaymentWait::InstructionsChanged, _, Some(instructions)) => {
                 instructions.changes.last().map(|change| format!("changed by {}", actor_label(&change.by)))
+            }
+            (PaymentWait::VerificationEnded, ..) => {
+                Some("other numbers were typed too often: enter the instructions again".to_owned())
             }
             (wait, ..) => Some(to_do(wait).to_owned()).filter(|text| !is_told && !text.is_empty()),
         };
@@ -53,6 +57,10 @@ fn to_do(wait: PaymentWait) -> &'static str {
         PaymentWait::Authorization => "To authorize",
         PaymentWait::Instructions => "Instructions to enter",
         PaymentWait::Release => "Instructions to release",
-        PaymentWait::InstructionsChanged | PaymentWait::Exception | PaymentWait::Evidence | PaymentWait::Others => "",
+        PaymentWait::InstructionsChanged
+        | PaymentWait::VerificationEnded
+        | PaymentWait::Exception
+        | PaymentWait::Evidence
+        | PaymentWait::Others => "",
     }
 }

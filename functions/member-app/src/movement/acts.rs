@@ -3,19 +3,19 @@
 use shared::domain::day::Day;
 use shared::domain::ids::MovementId;
 use shared::domain::local_time::NotLocalTime;
-use shared::domain::movement::Resolution;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
-use shared::domain::movement::instructions::VerificationMethod;
+use shared::domain::movement::instructions::{NewVerification, ToTypeAgain};
 use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::movement::state::ExceptionReason;
 use shared::domain::movement::surplus::SurplusOutcome;
+use shared::domain::movement::{NotMoved, Resolution};
 use shared::error::Error;
-use shared::service::movements::{self, MovementAct};
+use shared::service::movements::{self, MovementAct, TypedVerification};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::form::Typed;
-use super::refusal::refusal;
+use super::refusal::{line, refusal};
 use super::{movement_url, page};
 use crate::Handler;
 use crate::done::redirect_with;
@@ -107,10 +107,45 @@ impl Handler for Verify {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let method = VerificationMethod::parse(form.get("method")).ok_or_else(|| not_chosen("method"));
-        let doing = method.map(|method| MovementAct::VerifyInstructions(revision(form), method));
-        act(request, "verify", doing, Notice::good("Instructions verified", "Next: release them to the payer.")).await
+        let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let movement = movements::get(scope, id).await?.movement;
+        let keys = request.app().webhooks()?.keys.newest().await?;
+        let to_type = movements::to_type_again(scope, &keys, &movement).await?;
+        let fields = to_type.as_ref().map(ToTypeAgain::fields).unwrap_or_default();
+        let secret: Vec<&str> = fields.iter().map(String::as_str).chain(["number", "code"]).collect();
+        let typed = |errors: FieldErrors| Typed::without("verify", form, errors, &secret);
+        let new = match read_verification(form, to_type.as_ref()) {
+            Ok(new) => new,
+            Err(errors) => return Ok(page(request, typed(errors), None).await?.unprocessable()),
+        };
+        let done = Notice::good("Instructions verified", "Next: release them to the payer.");
+        let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
+        match submitted.run(|| movements::verify_instructions(scope, by, &keys, id, &new)).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(refused @ NotMoved::OtherNumbers(_)) => {
+                let notice = Notice::bad("These are not the numbers that were entered", line(refused));
+                Ok(page(request, typed(FieldErrors::default()), Some(notice)).await?.unprocessable())
+            }
+            Err(refused) => {
+                Ok(page(request, typed(FieldErrors::default()), Some(refusal(refused))).await?.conflicting())
+            }
+        }
+    }
+}
+
+/// Reads what a member says who verifies instructions. All that is wrong is told at once.
+fn read_verification(form: &Form, to_type: Option<&ToTypeAgain>) -> Result<TypedVerification, FieldErrors> {
+    let typed = |part: &str| form.get(part);
+    // Without instructions that can be read, the rules refuse it.
+    let accounts = to_type.map_or_else(|| Ok(Vec::new()), |to_type| to_type.read(typed));
+    match (accounts, NewVerification::read(typed)) {
+        (Ok(accounts), Ok(verification)) => Ok(TypedVerification { revision: revision(form), verification, accounts }),
+        (accounts, verification) => {
+            let mut errors = accounts.err().unwrap_or_default();
+            errors.extend(verification.err().unwrap_or_default());
+            Err(errors)
+        }
     }
 }
 

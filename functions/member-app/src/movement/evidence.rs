@@ -223,7 +223,8 @@ async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> 
     let review = movement_review::get(signed_in.scope(), id).await?;
     let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
     let (by, form_token) = (signed_in.member(), signed_in.form_token());
-    let shown = Shown { review: &review, by, typed: &typed, form_token, now: request.now() };
+    let zone = &signed_in.organization().time_zone;
+    let shown = Shown { review: &review, to_type: None, zone, by, typed: &typed, form_token, now: request.now() };
     let form = match obstacle(&review, found) {
         Some(obstacle) => Err(obstacle),
         None => Ok(ActForm {

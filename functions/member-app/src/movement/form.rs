@@ -40,6 +40,20 @@ pub(super) enum Inputs {
     Claim(Vec<Choice>),
     /// What evidence says: its sources.
     Evidence(Vec<Choice>),
+    /// What a member says who verifies instructions.
+    Verification(VerificationInputs),
+}
+
+/// The fields of a member who verifies instructions.
+#[derive(Debug, Clone)]
+pub(super) struct VerificationInputs {
+    /// The text of the instructions without its numbers, if they are one.
+    pub text: Option<String>,
+    /// The labels and names of the numbers that are typed again.
+    pub numbers: Vec<(String, String)>,
+    pub methods: Vec<Choice>,
+    /// Where a telephone number may be from.
+    pub sources: Vec<Choice>,
 }
 
 /// The form of an act. In a template, `{{ form }}` is its element.
@@ -94,6 +108,11 @@ impl Typed {
         Self { name: name.into(), fields: without_numbers(form, errors, &[]) }
     }
 
+    /// The same of a form with fields that no page shows again.
+    pub fn without(name: impl Into<String>, form: &Form, errors: FieldErrors, secret: &[&str]) -> Self {
+        Self { name: name.into(), fields: without_numbers(form, errors, secret) }
+    }
+
     /// Whether it is the form of a name.
     pub fn is(&self, name: &str) -> bool {
         self.name == name
@@ -112,7 +131,7 @@ impl Typed {
 
 /// The fields that hold references of banks or amounts, which may be long numbers. Those that look like an account number
 /// were refused by their own check.
-const MAY_BE_LONG: [&str; 4] = ["amount", "bank_reference", "id", "reference"];
+const MAY_BE_LONG: [&str; 5] = ["amount", "bank_reference", "id", "phone", "reference"];
 
 /// The fields of a form as they were typed, but for the secret ones and all that looks like an account number.
 pub(super) fn without_numbers(form: &Form, errors: FieldErrors, secret: &[&str]) -> Fields {

@@ -55,6 +55,10 @@ pub(super) struct Current {
     pub entered: (String, DisplayTime),
     /// How, by whom and when they were verified.
     pub verified: Option<(String, DisplayTime)>,
+    /// Who read them out, and where they were reached.
+    pub read_out: Option<String>,
+    /// Whether nobody can verify them anymore.
+    pub has_ended: bool,
     /// On what basis, by whom and when they were released.
     pub released: Option<(String, DisplayTime)>,
 }
@@ -98,6 +102,8 @@ impl InstructionsCard {
                     let how = words::verification_method(done.method);
                     (format!("{how}, by {}", actor_label(&done.by)), done.at.into())
                 }),
+                read_out: current.verification.as_ref().and_then(words::read_out),
+                has_ended: current.has_verification_ended(),
                 released: movement.released().map(|done| {
                     let basis = words::release_basis(done.basis);
                     (format!("{basis}. By {}", actor_label(&done.by)), done.at.into())
@@ -159,6 +165,8 @@ struct FormPage {
     accounts: Vec<Account>,
     /// The kinds, by their values.
     kinds: Vec<(&'static str, &'static str)>,
+    /// Whether the code of the bank is asked for before the number.
+    is_code_first: bool,
     fields: Fields,
 }
 
@@ -207,6 +215,14 @@ async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Not
     }
     let current = movement.instructions();
     let terms = movement.terms();
+    // What most accounts in the currency have comes first.
+    let is_dollars = terms.money.is_some_and(|money| money.currency().code() == "USD");
+    let kinds = if is_dollars {
+        [InstructionsKind::Aba, InstructionsKind::Iban, InstructionsKind::Other]
+    } else {
+        InstructionsKind::ALL
+    };
+    let [first, ..] = kinds;
     let page = FormPage {
         layout: Layout::new(request),
         notice,
@@ -219,8 +235,9 @@ async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Not
         caution: caution(movement, ends_agreement(agreement, id, request.now())),
         revision: current.map_or(0, |current| current.revision),
         accounts: accounts.iter().map(|account| Account::new(&found, account)).collect(),
-        kinds: InstructionsKind::ALL.map(|kind| (kind.as_str(), words::instructions_kind(kind))).to_vec(),
-        fields: fields.unwrap_or_else(|| Fields::of([("from", TYPED), ("kind", InstructionsKind::Iban.as_str())])),
+        kinds: kinds.map(|kind| (kind.as_str(), words::instructions_kind(kind))).to_vec(),
+        is_code_first: first == InstructionsKind::Aba,
+        fields: fields.unwrap_or_else(|| Fields::of([("from", TYPED), ("kind", first.as_str())])),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid(), agreement.id().uuid()]))
 }
@@ -264,9 +281,10 @@ impl Handler for Enter {
 /// What is said after instructions were entered.
 fn entered(before: &Movement) -> Notice {
     match (before.instructions().is_some(), before.state().is_in_flight()) {
-        (false, _) => {
-            Notice::good("Instructions entered", "Next: they are verified by a call to a number that you knew before.")
-        }
+        (false, _) => Notice::good(
+            "Instructions entered",
+            "Next: another member calls the payee at a number that you knew before, and types what they read out.",
+        ),
         (true, false) => Notice::warn(
             "Instructions changed",
             "They are no longer released. Verify the new ones, then release them again.",

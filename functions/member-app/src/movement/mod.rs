@@ -20,12 +20,15 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{EvidenceId, MovementId, ParticipantId};
 use shared::domain::member::Member;
 use shared::domain::money::in_app;
+use shared::domain::movement::instructions::{InstructionsStatus, ToTypeAgain};
 use shared::domain::movement::surplus::{Surplus, SurplusOutcome};
 use shared::domain::movement::{Confirmation, Ending, Exception, Movement, Status};
 use shared::domain::sentences::movements as words;
 use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::movement_review::{self, MovementReview};
+use shared::service::movements;
 use shared::web::Request;
 use uuid::Uuid;
 
@@ -111,6 +114,9 @@ struct RecordRow {
 /// What the page is made of, besides what is stored.
 struct Shown<'a> {
     review: &'a MovementReview,
+    /// What a member types again to verify the instructions. None if they do not wait for that, or do not open anymore.
+    to_type: Option<ToTypeAgain>,
+    zone: &'a TimeZone,
     by: &'a Member,
     typed: &'a Typed,
     form_token: String,
@@ -191,7 +197,9 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     let (id, signed_in): (MovementId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = movement_review::get(signed_in.scope(), id).await?;
     let (by, form_token) = (signed_in.member(), signed_in.form_token());
-    let shown = Shown { review: &review, by, typed: &typed, form_token, now: request.now() };
+    let to_type = to_type_again(request, &review.movement).await?;
+    let zone = &signed_in.organization().time_zone;
+    let shown = Shown { review: &review, to_type, zone, by, typed: &typed, form_token, now: request.now() };
     let MovementReview { movement, agreement, .. } = &review;
     let (next, others) = next::acts(&shown);
     let (next, instructions) = InstructionsCard::new(&shown, next);
@@ -210,6 +218,20 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         record: record(movement),
     };
     Ok(PageResponse::render(&page)?.showing(ids(&review)))
+}
+
+/// What a member types again to verify a payment's instructions, if they wait for that.
+async fn to_type_again(request: &Request, movement: &Movement) -> Result<Option<ToTypeAgain>, Error> {
+    let waits = |found: &InstructionsStatus| !found.is_verified_by_another() && !found.has_verification_ended();
+    if movement.state().is_done() || !movement.instructions().is_some_and(waits) {
+        return Ok(None);
+    }
+    let (scope, keys) = (request.signed_in()?.scope(), &request.app().webhooks()?.keys);
+    match movements::to_type_again(scope, &*keys.keyring().await?, movement).await? {
+        // Another instance may have sealed them with a key that is younger than this one's cache.
+        None => movements::to_type_again(scope, &*keys.newest().await?, movement).await,
+        found => Ok(found),
+    }
 }
 
 /// The ids of what the page shows.

@@ -3,20 +3,22 @@
 use shared::domain::agreement::gate::{GateRule, GateStatus};
 use shared::domain::agreement::{Lifecycle, StageAction};
 use shared::domain::ids::EvidenceId;
+use shared::domain::member::Counting;
 use shared::domain::money::{Money, in_app};
 use shared::domain::movement::claim::ReferenceType;
-use shared::domain::movement::instructions::VerificationMethod;
+use shared::domain::movement::instructions::{InstructionsStatus, NumberSource, ToTypeAgain, VerificationMethod};
 use shared::domain::movement::source::{ChosenSource, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
 use shared::domain::movement::{Movement, NotMoved, Status};
 use shared::domain::sentences::movements as words;
 use shared::service::movement_review::MovementReview;
 
-use super::form::{ActForm, Choice, Inputs};
+use super::form::{ActForm, Choice, Inputs, VerificationInputs};
 use super::instructions::instructions_url;
 use super::{Shown, capitalized, evidence_url, link_of, refusal};
 use crate::agreement::agreement_url;
 use crate::layout::Link;
+use crate::second_members::{who_can, why_alone, why_not_alone, why_one_self};
 
 /// The next step.
 pub(super) struct Next {
@@ -190,14 +192,37 @@ fn instruct(shown: &Shown<'_>) -> Next {
         let link = Link { url: instructions_url(movement.id()), text: "Enter instructions".to_owned() };
         return Next { link: Some(link), ..Next::text(text) };
     };
+    if instructions.has_verification_ended() {
+        let text = refusal::line(NotMoved::VerificationEnded);
+        let link = Link { url: instructions_url(movement.id()), text: "Enter instructions".to_owned() };
+        return Next { link: Some(link), ..Next::text(text) };
+    }
     match (verify(shown), release(shown)) {
         (Some(verify), _) if instructions.verification.is_none() => Next::of(verify),
         (_, Some(release)) => Next::of(release),
         (Some(verify), None) => Next::of(verify),
-        (None, None) if !instructions.is_verified_by_another() && !shown.review.is_alone => {
-            Next::text(refusal::line(NotMoved::Own))
-        }
+        (None, None) if !instructions.is_verified_by_another() => why_not_verified(shown, instructions),
         (None, None) => shown.elsewhere(refusal::line(NotMoved::StepNotDone(StageAction::ReleaseInstructions))),
+    }
+}
+
+/// Why a member neither verifies instructions nor releases them, and who can.
+fn why_not_verified(shown: &Shown<'_>, instructions: &InstructionsStatus) -> Next {
+    let (by, seconds) = (shown.by.id(), &shown.review.seconds);
+    match (instructions.entered_by.member(), shown.counting()) {
+        (Some(first), Counting::OneSelf) => Next::text(why_one_self(seconds, (by, first), shown.zone)),
+        (_, Counting::Alone) => shown.elsewhere(refusal::line(NotMoved::StepNotDone(StageAction::ReleaseInstructions))),
+        (first, _) if first == Some(by) => {
+            let why = why_not_alone(seconds, by, shown.zone).unwrap_or_else(|| who_can(seconds, by));
+            Next { lines: vec![why], ..Next::text(refusal::line(NotMoved::Own)) }
+        }
+        // They can't be read anymore: their key was dropped.
+        _ => {
+            let link =
+                Link { url: instructions_url(shown.review.movement.id()), text: "Enter instructions".to_owned() };
+            let text = "These instructions can’t be read anymore. Enter them again.";
+            Next { link: Some(link), ..Next::text(text) }
+        }
     }
 }
 
@@ -221,42 +246,61 @@ fn review(shown: &Shown<'_>) -> Next {
 
 /// The form that verifies instructions; none if the member can't, or they are verified.
 pub(super) fn verify(shown: &Shown<'_>) -> Option<ActForm> {
-    let MovementReview { movement, is_alone, .. } = shown.review;
+    let movement = &shown.review.movement;
     let instructions = movement.instructions().filter(|_| !movement.state().is_done() && shown.is_published())?;
-    let is_done = instructions.verification.is_some() && (*is_alone || instructions.is_verified_by_another());
+    let to_type = shown.to_type.as_ref()?;
+    let counting = shown.counting();
+    let is_alone = counting == Counting::Alone;
+    let is_done = instructions.verification.is_some() && (is_alone || instructions.is_verified_by_another());
     let is_own = instructions.entered_by.is_member(shown.by.id()) && !is_alone;
-    if is_done || is_own {
+    if is_done || is_own || counting == Counting::OneSelf || instructions.has_verification_ended() {
         return None;
     }
-    let alone = if instructions.entered_by.is_member(shown.by.id()) {
-        " You are the only member, so no one else can do it."
-    } else {
-        ""
+    let alone = if is_alone { format!(" {} do it.", why_alone(&shown.review.seconds)) } else { String::new() };
+    let tries = match instructions.tries_left() {
+        left if instructions.wrong_tries == 0 => format!("You have {left} tries."),
+        1 => "One try is left.".to_owned(),
+        left => format!("{left} tries are left."),
     };
     let text = format!(
-        "Call {} at a number that you knew before, not one from a message, and have them read out the account. It has to end in {}.{alone}",
+        "Call {} at a number that you knew before, not one from a message, and type what they read out. The numbers that were entered are not shown. {tries}{alone}",
         shown.payee(),
-        ending(&instructions.ending)
     );
-    let choices = VerificationMethod::ALL.map(|method| Choice {
-        value: method.as_str(),
-        text: words::verification_method(method).to_owned(),
-        about: "",
-    });
+    let choice = |value, text: &str| Choice { value, text: text.to_owned(), about: "" };
+    let methods = VerificationMethod::OFFERED;
     let form = shown.act("instructions/verify", "Verify instructions", text);
     Some(ActForm {
         name: "verify".to_owned(),
-        fields: shown.typed.fields_of("verify", &[]),
+        fields: shown.typed.fields_of("verify", &[("method", VerificationMethod::CallBack.as_str())]),
         is_refused: shown.typed.is("verify"),
         hidden: vec![("revision", instructions.revision.to_string())],
-        inputs: Inputs::Select("method", "How", choices.to_vec()),
+        inputs: Inputs::Verification(VerificationInputs {
+            text: match to_type {
+                ToTypeAgain::Numbers { text, .. } => Some(text.clone()),
+                ToTypeAgain::Account { .. } => None,
+            },
+            numbers: to_type.fields().into_iter().map(|field| (number_label(to_type, &field), field)).collect(),
+            methods: methods.map(|method| choice(method.as_str(), words::verification_method(method))).to_vec(),
+            sources: NumberSource::ALL.map(|source| choice(source.as_str(), words::number_source(source))).to_vec(),
+        }),
         ..form
     })
 }
 
+/// The label of a field for a number that is typed again.
+fn number_label(to_type: &ToTypeAgain, field: &str) -> String {
+    match (to_type, field.strip_prefix("number_")) {
+        (ToTypeAgain::Numbers { .. }, Some(number)) => format!("Number {number}"),
+        (ToTypeAgain::Account { .. }, _) if field == "code" => "BIC or routing number".to_owned(),
+        (ToTypeAgain::Account { is_iban: true, .. }, _) => "IBAN".to_owned(),
+        _ => "Account number".to_owned(),
+    }
+}
+
 /// The form that releases instructions; none if that is not possible.
 pub(super) fn release(shown: &Shown<'_>) -> Option<ActForm> {
-    let MovementReview { movement, agreement, is_alone, .. } = shown.review;
+    let MovementReview { movement, agreement, seconds, .. } = shown.review;
+    let is_alone = seconds.is_alone(shown.by.id());
     let is_ready = movement.state() == MovementState::Authorized
         && agreement.lifecycle() == Lifecycle::Active
         && agreement.lets_release(movement.id());
@@ -267,7 +311,7 @@ pub(super) fn release(shown: &Shown<'_>) -> Option<ActForm> {
     let caution = if instructions.is_verified_by_another() {
         String::new()
     } else {
-        " No second member has verified them: your organization has only one.".to_owned()
+        format!(" No second member has verified them. {} do it.", why_alone(seconds))
     };
     let text = format!(
         "{} will see the account ending in {} in full, and can pay.{caution}",
@@ -426,6 +470,12 @@ impl Shown<'_> {
     fn elsewhere(&self, text: String) -> Next {
         let link = Link { url: agreement_url(self.review.agreement.id()), text: "Go to the agreement".to_owned() };
         Next { link: Some(link), ..Next::text(text) }
+    }
+
+    /// How it counts what the member says about the instructions.
+    fn counting(&self) -> Counting {
+        let entered_by = self.review.movement.instructions().and_then(|found| found.entered_by.member());
+        self.review.seconds.counting(self.by.id(), entered_by)
     }
 
     /// Whether members act on the payment: its agreement was published.

@@ -38,6 +38,21 @@ pub(crate) fn line(refused: NotMoved) -> String {
         NotMoved::NotVerified => "Another member has to verify the instructions first.",
         NotMoved::Verified => "The instructions are verified already.",
         NotMoved::Own => "You entered these instructions, so another member has to verify them.",
+        NotMoved::OneSelf => {
+            "You don’t count as a second member for who entered these instructions: one of you invited the other, or reset the other’s password or second factor, in the last 7 days. Another member has to verify them."
+        }
+        NotMoved::OtherNumbers(0) => {
+            "That was the last try. Verification has ended: ask the payee for their account once more, then enter the instructions again."
+        }
+        NotMoved::OtherNumbers(left) => {
+            let tries = if left == 1 { "One try is".to_owned() } else { format!("{left} tries are") };
+            return format!(
+                "{tries} left. Have the payee read them out again. If they still differ, the instructions are not the payee’s: pay nothing to them."
+            );
+        }
+        NotMoved::VerificationEnded => {
+            "Verification has ended: other numbers were typed too often. Ask the payee for their account at a number that you knew before, then enter the instructions again."
+        }
         NotMoved::Decided => "A member has decided about this evidence already.",
         NotMoved::NotStanding => "This evidence was rejected or withdrawn before.",
         NotMoved::WrongCurrency => {

@@ -317,7 +317,7 @@ fn checked(organization: &str, movement: &Movement) -> String {
                 movements::verification_method(verification.method)
             )
         }
-        _ => format!("Not verified by a second member: {organization} has only one"),
+        _ => format!("Not verified by a second member of {organization}: no other counted as one"),
     }
 }
 

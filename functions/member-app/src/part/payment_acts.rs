@@ -306,6 +306,9 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
         | NotMoved::NotVerified
         | NotMoved::Verified
         | NotMoved::Own
+        | NotMoved::OneSelf
+        | NotMoved::OtherNumbers(_)
+        | NotMoved::VerificationEnded
         | NotMoved::WrongCurrency
         | NotMoved::WrongSource
         | NotMoved::SendersSide

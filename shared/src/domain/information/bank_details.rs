@@ -103,6 +103,12 @@ impl BankDetails {
         ending(&self.number)
     }
 
+    /// Whether they name the bank by a code, too.
+    #[must_use]
+    pub fn has_code(&self) -> bool {
+        self.code.is_some()
+    }
+
     /// Whether the account is known by its IBAN.
     #[must_use]
     pub fn is_iban(&self) -> bool {

@@ -4,7 +4,7 @@
 //!
 //! `answers` accepts and returns what participants answered, `decisions` confirms, declines and activates, [`movements`] has what they do about money, [`funding`] about assets that move into trusts, `removal` removes
 //! members, `roles` changes their roles, `reopening` opens declined conditions again, `verification` records the identities
-//! that they verified, `paper_signature` the signatures that participants gave on paper, `obligations` what they say about
+//! that they verified, `paper_signature` the signatures that participants gave on paper, [`second`] who counts as a second member, `obligations` what they say about
 //! obligations.
 
 mod answers;
@@ -16,6 +16,7 @@ mod paper_signature;
 mod removal;
 mod reopening;
 mod roles;
+pub mod second;
 mod verification;
 
 use std::ops::Deref;
@@ -26,12 +27,12 @@ pub use obligations::{
     ObligationChange, cancel_obligation, confirm_satisfaction, declare_trigger, record_satisfaction, verify_standing,
 };
 pub use paper_signature::{
-    Counting, NotDecided, NotRecorded, PaperChange, PaperDecision, decide_paper_signature, obstacle,
-    record_paper_signature,
+    NotDecided, NotRecorded, PaperChange, PaperDecision, decide_paper_signature, obstacle, record_paper_signature,
 };
 pub use removal::{NotRemoved, NotRemovedByOperator, Removal, remove};
 pub use reopening::{NotReopened, Reopened, reopen_gate};
 pub use roles::{RoleChange, RoleNotChanged, change_role};
+pub use second::{Counting, SecondMembers};
 pub use verification::{NotVerified, Verified, record_verification};
 
 use super::actor::{Actor, ActorType};

@@ -132,6 +132,7 @@ pub fn confirm_satisfaction(
 ) -> Result<ObligationChange, Refused> {
     let own = match counting {
         Counting::Confirmed => OwnClaim::Refused,
+        Counting::OneSelf => OwnClaim::OfOneSelf,
         Counting::Alone => OwnClaim::Allowed,
     };
     let after = ground.confirmed(by.actor(), occurrence, own)?;

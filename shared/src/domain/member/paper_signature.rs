@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{ByMember, Member};
+use super::{ByMember, Counting, Member};
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::papers::PendingPaper;
@@ -24,15 +24,6 @@ pub struct PaperChange {
     pub agreement: ByMember<Agreement>,
     /// The events to emit.
     pub events: Vec<EventKind>,
-}
-
-/// Whether a second member has to confirm what a member records: a signature on paper, or instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counting {
-    /// Once a second member confirms it.
-    Confirmed,
-    /// At once: the organization has one member only.
-    Alone,
 }
 
 /// Why no signature on paper was recorded.
@@ -74,6 +65,8 @@ pub enum NotDecided {
     NotActive(Lifecycle),
     /// The member recorded it, and another member is there to confirm it.
     Own,
+    /// The member does not count as a second one for who recorded it: one of them let the other in, or could act as them.
+    OneSelf,
     /// It was confirmed or rejected before.
     Decided,
     /// The participant has signed on screen meanwhile.
@@ -161,12 +154,12 @@ pub fn record_paper_signature(
         recorded_at: moment.at(),
         state: match counting {
             Counting::Alone => PaperState::CountedAlone { at: moment.at() },
-            Counting::Confirmed => PaperState::Pending,
+            Counting::Confirmed | Counting::OneSelf => PaperState::Pending,
         },
     };
     Ok(match counting {
         Counting::Alone => counted(by, ground, (paper, scan_bytes)),
-        Counting::Confirmed => {
+        Counting::Confirmed | Counting::OneSelf => {
             let pending = PendingPaper { block_ids, recorded_by: by.id(), recorded_at: moment.at() };
             let after = current.with_pending_paper(paper.id, (pending, scan_bytes), moment.at());
             PaperChange { paper, agreement: ByMember::new(after, by, moment), events: Vec::new() }
@@ -174,8 +167,8 @@ pub fn record_paper_signature(
     })
 }
 
-/// Confirms or rejects a signature on paper. Nobody confirms what they recorded themselves, unless the organization has no
-/// other member (anymore); to reject it, everyone may.
+/// Confirms or rejects a signature on paper. Nobody confirms what they recorded themselves, or who counts as one with them,
+/// unless nobody counts as a second member (anymore); to reject it, everyone may.
 ///
 /// # Errors
 /// [`NotDecided`].
@@ -206,10 +199,11 @@ pub fn decide_paper_signature(
                 return Err(NotDecided::Decided);
             }
             let is_own = paper.recorded_by.is_member(by.id());
-            let state = match (is_own, counting) {
-                (false, _) => PaperState::Confirmed { by: by.actor(), at: moment.at() },
-                (true, Counting::Alone) => PaperState::CountedAlone { at: moment.at() },
-                (true, Counting::Confirmed) => return Err(NotDecided::Own),
+            let state = match (counting, is_own) {
+                (Counting::Alone, _) => PaperState::CountedAlone { at: moment.at() },
+                (_, true) => return Err(NotDecided::Own),
+                (Counting::OneSelf, false) => return Err(NotDecided::OneSelf),
+                (Counting::Confirmed, false) => PaperState::Confirmed { by: by.actor(), at: moment.at() },
             };
             // Its scan counted when it was recorded.
             Ok(counted(by, ground, (PaperSignature { state, ..paper.clone() }, 0)))
@@ -380,11 +374,15 @@ mod tests {
         let confirmed =
             decide_paper_signature(&maren, ground, &recorded.paper, PaperDecision::Confirm, Counting::Alone).unwrap();
         assert_eq!(confirmed.paper.state, PaperState::CountedAlone { at: after(2) }, "not as if confirmed");
-        // One who is left and has not recorded it is a second member.
+        // One who is left and has not recorded it is a second member, unless both count as one.
         let jonas = member();
-        let by_other =
-            decide_paper_signature(&jonas, ground, &recorded.paper, PaperDecision::Confirm, Counting::Alone).unwrap();
-        assert!(matches!(by_other.paper.state, PaperState::Confirmed { .. }));
+        let decide = |counting| {
+            decide_paper_signature(&jonas, ground, &recorded.paper, PaperDecision::Confirm, counting)
+                .map(|change| change.paper.state)
+        };
+        assert!(matches!(decide(Counting::Confirmed), Ok(PaperState::Confirmed { .. })));
+        assert_eq!(decide(Counting::OneSelf), Err(NotDecided::OneSelf));
+        assert_eq!(decide(Counting::Alone), Ok(PaperState::CountedAlone { at: after(2) }));
     }
 
     #[test]

@@ -2,6 +2,11 @@
 //! shown again but on the sender's own page. A movement knows their last characters, and digests of the accounts that they
 //! name: they tell whether another names the same account, and nothing else.
 //!
+//! Decision: whoever verifies instructions types the numbers that the payee reads out ([`ToTypeAgain`]), without seeing them
+//! first. They are compared by digest, and only whether all of them are right is told. [`limits::INSTRUCTION_TRIES_MAX`] wrong
+//! tries, of all members together, end the verification of a revision: the instructions have to be entered again, which may
+//! be the same ones. So whoever verifies can't find a number by trying, and instructions that were entered wrongly are found.
+//!
 //! Decision: changed instructions are how deals are robbed. So any change ends the verification and withdraws the release;
 //! while money is in flight, it is an exception besides. Every change stays on record with the last characters before and
 //! after.
@@ -10,9 +15,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Stamp;
+use super::safe_text::SafeLine;
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::domain::actor::Actor;
-use crate::domain::bank_account::numbers::ending;
+use crate::domain::bank_account::numbers::{ending, read_account_number, read_bank_code};
 use crate::domain::bank_account::text::{NumberInText, has_other_digits, numbers_in};
 use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount};
 use crate::domain::ids::{MovementId, OrgId};
@@ -125,6 +132,25 @@ impl BankInstructions {
         }
     }
 
+    /// What a member has to type again to verify them.
+    #[must_use]
+    pub fn to_type_again(&self) -> ToTypeAgain {
+        match self {
+            Self::Account(details) => ToTypeAgain::Account { is_iban: details.is_iban(), has_code: details.has_code() },
+            Self::Free(text) => {
+                let (mut masked, mut end, mut count) = (String::new(), 0, 0);
+                for number in numbers_in(text).into_iter().filter(|number| number.may_name_account) {
+                    count += 1;
+                    let before = text.get(end..number.range.start).unwrap_or_default();
+                    masked.extend([before, MASKED, " (number ", &count.to_string(), ")"]);
+                    end = number.range.end;
+                }
+                masked.push_str(text.get(end..).unwrap_or_default());
+                ToTypeAgain::Numbers { text: masked, count }
+            }
+        }
+    }
+
     /// The instructions in full, a line each with its label: for the sender's own page, and for nothing else.
     #[must_use]
     pub fn in_full(&self) -> Vec<(&'static str, String)> {
@@ -152,6 +178,79 @@ impl BankInstructions {
             accounts: self.accounts().iter().map(|account| account_keys.digest(account)).collect(),
             are_as_before: false,
         })
+    }
+}
+
+/// What a member has to type again to verify instructions, in the order of [`BankInstructions::accounts`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToTypeAgain {
+    /// The number of an account and, if the instructions have one, the code of its bank.
+    Account {
+        /// Whether the number is an IBAN.
+        is_iban: bool,
+        /// Whether there is a code.
+        has_code: bool,
+    },
+    /// The numbers that a free text has, of which this is the text with each of them left out ([`MASKED`]).
+    Numbers {
+        /// The text without its numbers.
+        text: String,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+/// What stands in a text in place of a number, followed by which one it is.
+const MASKED: &str = "▒▒▒▒";
+
+impl ToTypeAgain {
+    /// The names of the fields that are typed: `number` and `code` of an account, `number_1` and so on of a text.
+    #[must_use]
+    pub fn fields(&self) -> Vec<String> {
+        match self {
+            Self::Account { has_code, .. } => {
+                ["number", "code"].into_iter().take(1 + usize::from(*has_code)).map(str::to_owned).collect()
+            }
+            Self::Numbers { count, .. } => (1..=*count).map(|number| format!("number_{number}")).collect(),
+        }
+    }
+
+    /// Reads what was typed. What can't be a number at all is told by field, and is no try.
+    ///
+    /// # Errors
+    /// What is wrong, by field.
+    pub fn read<'a>(&self, typed: impl Fn(&str) -> &'a str) -> Result<Vec<BankAccount>, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let mut accounts = Vec::new();
+        let fields = self.fields();
+        for field in &fields {
+            if typed(field).trim().is_empty() {
+                errors.extend(FieldErrors::one(field, FieldCode::Required, "is missing"));
+            }
+        }
+        let mut invalid = |field: &str, message: &str| {
+            if !typed(field).trim().is_empty() {
+                errors.extend(FieldErrors::one(field, FieldCode::InvalidValue, message));
+            }
+        };
+        match self {
+            Self::Account { has_code, .. } => {
+                let number = read_account_number(typed("number")).map_err(|message| invalid("number", message));
+                let code = has_code.then(|| read_bank_code(typed("code")).map_err(|message| invalid("code", message)));
+                if let (Ok(number), Ok(code)) = (number, code.transpose()) {
+                    accounts.extend(BankAccount::new(&number, code.as_deref()));
+                }
+            }
+            Self::Numbers { .. } => {
+                for field in &fields {
+                    match BankAccount::of_text(typed(field)) {
+                        Some(number) => accounts.push(number),
+                        None => invalid(field, "must have letters and digits only"),
+                    }
+                }
+            }
+        }
+        if errors.is_empty() { Ok(accounts) } else { Err(errors) }
     }
 }
 
@@ -225,13 +324,109 @@ text_enum! {
         CallBack = "call_back",
         /// In person.
         InPerson = "in_person",
-        /// By a document that the receiver had signed before.
+        /// By a document that the receiver had signed before. Recorded by earlier releases only.
         SignedDocument = "signed_document",
-        /// By an earlier payment to the same account that arrived.
+        /// By an earlier payment to the same account that arrived. Recorded by earlier releases only.
         EarlierPayment = "earlier_payment",
-        /// In another way.
+        /// In another way. Recorded by earlier releases only.
         Other = "other",
     }
+}
+
+impl VerificationMethod {
+    /// Those that a member can choose: the payee reads the account out. What compares with a paper, or with an earlier
+    /// payment, asks nobody who knows whether the account is still theirs.
+    pub const OFFERED: [Self; 2] = [Self::CallBack, Self::InPerson];
+}
+
+text_enum! {
+    /// Where a member has the telephone number from at which they reached the payee. The message that brought the
+    /// instructions is no such place: whoever forged it wrote its number, too.
+    pub enum NumberSource {
+        /// From earlier dealings.
+        EarlierDealings = "earlier_dealings",
+        /// From a public register.
+        PublicRegister = "public_register",
+        /// They got it in person.
+        InPerson = "in_person",
+    }
+}
+
+/// The call in which instructions were read out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The telephone number.
+    pub number: SafeLine,
+    /// Where the member has it from.
+    pub source: NumberSource,
+}
+
+/// Who read instructions out to a member, and how they met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewVerification {
+    method: VerificationMethod,
+    read_out_by: SafeLine,
+    call: Option<Call>,
+}
+
+impl NewVerification {
+    /// Reads what a member typed: `method`, `read_out_by`, and of a call back `phone` and `phone_source`.
+    ///
+    /// # Errors
+    /// What is wrong, by part.
+    pub fn read<'a>(typed: impl Fn(&str) -> &'a str) -> Result<Self, FieldErrors> {
+        let not_chosen = |part: &str| FieldErrors::one(part, FieldCode::Required, "must be chosen");
+        let line = |part: &str| {
+            if typed(part).trim().is_empty() {
+                return Err(FieldErrors::one(part, FieldCode::Required, "is missing"));
+            }
+            SafeLine::parse(typed(part)).map_err(|(code, message)| FieldErrors::one(part, code, message))
+        };
+        let mut errors = FieldErrors::default();
+        let mut keep = |error: FieldErrors| errors.extend(error);
+        let method = VerificationMethod::parse(typed("method")).filter(|method| Self::is_offered(*method));
+        let method = method.ok_or_else(|| not_chosen("method")).map_err(&mut keep).ok();
+        let read_out_by = line("read_out_by").map_err(&mut keep).ok();
+        let call = if method == Some(VerificationMethod::CallBack) {
+            let number = line("phone").and_then(read_phone).map_err(&mut keep).ok();
+            let source = NumberSource::parse(typed("phone_source")).ok_or_else(|| not_chosen("phone_source"));
+            number.zip(source.map_err(&mut keep).ok()).map(|(number, source)| Call { number, source })
+        } else {
+            None
+        };
+        match (method, read_out_by) {
+            (Some(method), Some(read_out_by)) if errors.is_empty() => Ok(Self { method, read_out_by, call }),
+            _ => Err(errors),
+        }
+    }
+
+    fn is_offered(method: VerificationMethod) -> bool {
+        VerificationMethod::OFFERED.contains(&method)
+    }
+
+    /// The verification by a member, who may be the only one.
+    pub(super) fn by(self, Stamp { at, by }: Stamp, is_alone: bool) -> InstructionsVerification {
+        let Self { method, read_out_by, call } = self;
+        InstructionsVerification { method, read_out_by: Some(read_out_by), call, by, at, is_alone }
+    }
+
+    /// Whether it says what is on record.
+    #[must_use]
+    pub fn is_of(&self, found: &InstructionsVerification) -> bool {
+        let Self { method, read_out_by, call } = self;
+        found.method == *method && found.read_out_by.as_ref() == Some(read_out_by) && found.call == *call
+    }
+}
+
+/// A telephone number, as it was typed: digits, and what people put between them.
+fn read_phone(line: SafeLine) -> Result<SafeLine, FieldErrors> {
+    const DIGITS: std::ops::RangeInclusive<usize> = 5..=15;
+    let is_phone = |letter: char| letter.is_ascii_digit() || matches!(letter, ' ' | '+' | '(' | ')' | '-' | '.' | '/');
+    if line.as_str().chars().all(is_phone) && DIGITS.contains(&digits(line.as_str())) {
+        return Ok(line);
+    }
+    let message = "must be a phone number, such as +1 212 555 0100";
+    Err(FieldErrors::one("phone", FieldCode::InvalidFormat, message))
 }
 
 /// That a member verified instructions.
@@ -239,10 +434,19 @@ text_enum! {
 pub struct InstructionsVerification {
     /// How.
     pub method: VerificationMethod,
-    /// Who.
+    /// Who read them out. None of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_out_by: Option<SafeLine>,
+    /// The call in which they did. None of a meeting in person, and of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
+    /// Who verified them.
     pub by: Actor,
     /// When.
     pub at: Timestamp,
+    /// Whether nobody counted as a second member then, so that it is no second member's word.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_alone: bool,
 }
 
 /// A change of instructions, which shows nothing but last characters.
@@ -278,17 +482,37 @@ pub struct InstructionsStatus {
     /// The verification of this revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<InstructionsVerification>,
+    /// How often members typed other numbers than those of this revision when they verified it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wrong_tries: u32,
     /// The changes, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<InstructionsChange>,
 }
 
 impl InstructionsStatus {
-    /// Whether another member than the one who entered them has verified them.
+    /// Whether a second member has verified them.
     #[must_use]
     pub fn is_verified_by_another(&self) -> bool {
-        self.verification.as_ref().is_some_and(|verification| verification.by.id != self.entered_by.id)
+        self.verification.as_ref().is_some_and(|found| found.by.id != self.entered_by.id && !found.is_alone)
     }
+
+    /// How often members may still type other numbers than theirs.
+    #[must_use]
+    pub fn tries_left(&self) -> u32 {
+        limits::INSTRUCTION_TRIES_MAX.saturating_sub(self.wrong_tries)
+    }
+
+    /// Whether nobody can verify this revision anymore: too many typed other numbers.
+    #[must_use]
+    pub fn has_verification_ended(&self) -> bool {
+        self.verification.is_none() && self.tries_left() == 0
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 #[cfg(test)]
@@ -353,6 +577,70 @@ mod tests {
             let errors = BankInstructions::read(InstructionsKind::Other, |_| text.clone()).unwrap_err().into_list();
             assert!(errors[0].message.contains(wrong), "{errors:?}");
         }
+    }
+
+    #[test]
+    fn whoever_verifies_types_every_number_and_sees_none() {
+        let typed = |_: &str| "BSB 062-000, account 1234 5678. For credit to DE89 3704 0044 0532 0130 00.".to_owned();
+        let free = BankInstructions::read(InstructionsKind::Other, typed).unwrap();
+        let to_type = free.to_type_again();
+        let ToTypeAgain::Numbers { text, count } = &to_type else { panic!("{to_type:?}") };
+        let expected = "BSB ▒▒▒▒ (number 1), account ▒▒▒▒ (number 2). For credit to ▒▒▒▒ (number 3).";
+        assert_eq!((text.as_str(), *count), (expected, 3));
+        let read = |numbers: [&'static str; 3]| {
+            to_type.read(move |field: &str| match field {
+                "number_1" => numbers[0],
+                "number_2" => numbers[1],
+                _ => numbers[2],
+            })
+        };
+        assert!(read(["062000", "12345678", "IBAN DE89370400440532013000"]).unwrap() == free.accounts());
+        let fields = |errors: FieldErrors| errors.into_list().into_iter().map(|error| error.field).collect::<Vec<_>>();
+        assert_eq!(fields(read(["", "12345678", "*"]).unwrap_err()), ["number_1", "number_3"]);
+
+        let aba = self::read(InstructionsKind::Aba, "000123456789", "021000021").unwrap();
+        assert_eq!(aba.to_type_again().fields(), ["number", "code"]);
+        let iban = self::read(InstructionsKind::Iban, "DE89 3704 0044 0532 0130 00", "").unwrap();
+        assert_eq!(iban.to_type_again().fields(), ["number"]);
+        // What can't be an IBAN is no try.
+        let wrong = iban.to_type_again().read(|_| "DE89 3704 0044 0532 0130 01").unwrap_err();
+        assert_eq!(fields(wrong), ["number"]);
+    }
+
+    #[test]
+    fn a_verification_says_who_read_out_and_where_the_number_is_from() {
+        let read = |change: (&str, &'static str)| {
+            NewVerification::read(move |part: &str| match part {
+                part if part == change.0 => change.1,
+                "read_out_by" => "Nora West",
+                "method" => "call_back",
+                "phone" => "+1 212 555 0100",
+                "phone_source" => "earlier_dealings",
+                _ => "",
+            })
+            .map_err(|errors| errors.into_list().into_iter().map(|error| error.field).collect::<Vec<_>>())
+        };
+        assert!(read(("", "")).is_ok());
+        assert!(read(("phone", "(212) 555-0100")).is_ok());
+        for (part, typed) in [
+            ("read_out_by", " "),
+            ("read_out_by", "000123456789"),
+            ("method", ""),
+            ("method", "signed_document"),
+            ("phone", ""),
+            ("phone", "reception"),
+            ("phone", "000123456789"),
+            ("phone_source", ""),
+            ("phone_source", "the_message"),
+        ] {
+            assert_eq!(read((part, typed)), Err(vec![part.to_owned()]), "{typed}");
+        }
+        let in_person = NewVerification::read(|part| match part {
+            "read_out_by" => "Nora West",
+            "method" => "in_person",
+            _ => "",
+        });
+        assert!(in_person.is_ok(), "{in_person:?}");
     }
 
     #[test]

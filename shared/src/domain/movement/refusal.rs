@@ -30,6 +30,13 @@ pub enum NotMoved {
     Verified,
     /// The member entered the instructions, and another one is there to verify them.
     Own,
+    /// The member does not count as a second one for who entered the instructions: one of them let the other in, or could act
+    /// as them, a few days ago.
+    OneSelf,
+    /// What was typed is not what the instructions say. So many tries are left.
+    OtherNumbers(u32),
+    /// Too many typed something else than the instructions say. They have to be entered again.
+    VerificationEnded,
     /// A member has decided about the evidence already.
     Decided,
     /// The evidence was withdrawn or rejected, so it can't be withdrawn.

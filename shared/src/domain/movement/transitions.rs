@@ -18,14 +18,16 @@
 
 use super::claim::{Claim, NewClaim};
 use super::evidence::{Evidence, EvidenceState};
-use super::instructions::{InstructionsChange, InstructionsStatus, InstructionsVerification, NewInstructions};
-use super::instructions::{SealedInstructions, VerificationMethod};
+use super::instructions::{
+    InstructionsChange, InstructionsStatus, NewInstructions, NewVerification, SealedInstructions,
+};
 use super::safe_text::SafeNote;
 use super::state::{ExceptionReason, MovementState};
 use super::surplus::{Surplus, SurplusOutcome};
 use super::{Ending, Exception, Movement, NotMoved, Release, ReleaseBasis, Stamp, Status};
 use crate::domain::actor::Actor;
 use crate::domain::ids::ParticipantId;
+use crate::domain::member::Counting;
 use crate::domain::money::Money;
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -77,7 +79,8 @@ impl Movement {
         if new.sealed.movement_id != self.id || !is_next {
             return Err(NotMoved::InstructionsChanged);
         }
-        if new.are_as_before {
+        // After too many wrong tries, whoever types the same again confirms them.
+        if new.are_as_before && !before.is_some_and(InstructionsStatus::has_verification_ended) {
             return Err(NotMoved::SameInstructions);
         }
         let mut changes = before.map(|before| before.changes.clone()).unwrap_or_default();
@@ -99,33 +102,63 @@ impl Movement {
             entered_by: stamp.by,
             entered_at: stamp.at,
             verification: None,
+            wrong_tries: 0,
             changes,
         };
         let after = Self { instructions: Some(instructions), released: None, ..self.to(status, stamp.at) };
         Ok((after, sealed))
     }
 
-    /// Records that instructions were verified.
+    /// Records that instructions were verified: what the member typed is what they say.
     pub(in crate::domain) fn verify_instructions(
         &self,
-        (revision, method): (u32, VerificationMethod),
-        is_alone: bool,
+        (revision, verification): (u32, NewVerification),
+        counting: Counting,
         stamp: Stamp,
     ) -> Moved {
+        let instructions = self.verifiable(revision, counting, &stamp)?;
+        let at = stamp.at;
+        let verification = Some(verification.by(stamp, counting == Counting::Alone));
+        let instructions = Some(InstructionsStatus { verification, wrong_tries: 0, ..instructions.clone() });
+        Ok(Self { instructions, ..self.to(self.status.clone(), at) })
+    }
+
+    /// Records that a member who verifies instructions typed something else than they say, and gives how often members still
+    /// may.
+    pub(in crate::domain) fn count_wrong_try(
+        &self,
+        revision: u32,
+        counting: Counting,
+        stamp: &Stamp,
+    ) -> Result<(Self, u32), NotMoved> {
+        let mut instructions = self.verifiable(revision, counting, stamp)?.clone();
+        // A verification that no second member made does not outlast numbers that are wrong.
+        instructions.verification = None;
+        instructions.wrong_tries += 1;
+        let left = instructions.tries_left();
+        Ok((Self { instructions: Some(instructions), ..self.to(self.status.clone(), stamp.at) }, left))
+    }
+
+    /// Instructions that a member may verify now.
+    fn verifiable(&self, revision: u32, counting: Counting, stamp: &Stamp) -> Result<&InstructionsStatus, NotMoved> {
         if self.state().is_done() {
             return Err(NotMoved::NotNow(self.state()));
         }
         let instructions = self.instructions_of(revision)?;
+        let is_alone = counting == Counting::Alone;
         if instructions.verification.is_some() && (is_alone || instructions.is_verified_by_another()) {
             return Err(NotMoved::Verified);
         }
         if !is_alone && instructions.entered_by.id == stamp.by.id {
             return Err(NotMoved::Own);
         }
-        let Stamp { at, by } = stamp;
-        let verification = Some(InstructionsVerification { method, by, at });
-        let instructions = Some(InstructionsStatus { verification, ..instructions.clone() });
-        Ok(Self { instructions, ..self.to(self.status.clone(), at) })
+        if counting == Counting::OneSelf {
+            return Err(NotMoved::OneSelf);
+        }
+        if instructions.has_verification_ended() {
+            return Err(NotMoved::VerificationEnded);
+        }
+        Ok(instructions)
     }
 
     /// `authorized` → `instructions_ready`.

@@ -49,6 +49,9 @@ pub enum Refused {
     NotSatisfied,
     /// The member recorded the claim, and another member is there to confirm it.
     Own,
+    /// The member does not count as a second one for who recorded the claim: one of them let the other in, or could act as
+    /// them.
+    OneSelf,
     /// [`limits::OCCURRENCES_WAITING_MAX`] claims wait for confirmation.
     TooManyWait,
 }
@@ -58,7 +61,9 @@ pub enum Refused {
 pub enum OwnClaim {
     /// No: another member is there.
     Refused,
-    /// Yes: the organization has one member only.
+    /// No, and who recorded it counts as one with the member.
+    OfOneSelf,
+    /// Yes: nobody counts as a second member.
     Allowed,
 }
 
@@ -137,8 +142,10 @@ impl<'a> Ground<'a> {
             Some(Said::Confirmed { .. } | Said::Verified { .. }) => return Err(Refused::Done),
             None => return Err(obligation.why_nothing_waits(occurrence, self.moment.at())),
         };
-        if is_same(&claim.by, &by) && own == OwnClaim::Refused {
-            return Err(Refused::Own);
+        match own {
+            OwnClaim::OfOneSelf => return Err(Refused::OneSelf),
+            OwnClaim::Refused if is_same(&claim.by, &by) => return Err(Refused::Own),
+            OwnClaim::Refused | OwnClaim::Allowed => {}
         }
         let mut after = obligation.changed(self.moment);
         // The clock of this call may be behind that of the call that recorded the claim.

@@ -317,6 +317,13 @@ impl Obligation {
         }
     }
 
+    /// The claim that an occurrence is done, if it waits for confirmation.
+    #[must_use]
+    pub fn claim_of(&self, occurrence: OccurrenceId) -> Option<&Word> {
+        let said = self.said.iter().find(|said| self.occurrence_id(said.sequence) == occurrence)?;
+        if let Said::Satisfied { claim } = &said.said { Some(claim) } else { None }
+    }
+
     /// The claims that wait for confirmation, in the order of their occurrences; none once it is cancelled.
     pub fn waiting_claims(&self) -> impl Iterator<Item = &Word> {
         let said = self.said.iter().filter(|_| self.cancellation.is_none());

@@ -3,7 +3,9 @@
 
 use crate::domain::money::in_api;
 use crate::domain::movement::claim::ReferenceType;
-use crate::domain::movement::instructions::{InstructionsKind, VerificationMethod};
+use crate::domain::movement::instructions::{
+    Call, InstructionsKind, InstructionsVerification, NumberSource, VerificationMethod,
+};
 use crate::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, ReceiverSource, SenderSource};
 use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::surplus::SurplusOutcome;
@@ -178,12 +180,39 @@ pub fn verification_method(method: VerificationMethod) -> &'static str {
     }
 }
 
+/// Where a member has a telephone number from.
+#[must_use]
+pub fn number_source(source: NumberSource) -> &'static str {
+    match source {
+        NumberSource::EarlierDealings => "From earlier dealings",
+        NumberSource::PublicRegister => "From a public register",
+        NumberSource::InPerson => "They gave it to me in person",
+    }
+}
+
+/// Who read instructions out, and where they were reached. None of verifications that earlier releases recorded.
+#[must_use]
+pub fn read_out(verification: &InstructionsVerification) -> Option<String> {
+    let person = verification.read_out_by.as_ref()?.as_str();
+    Some(match &verification.call {
+        Some(Call { number, source }) => {
+            let source = match source {
+                NumberSource::EarlierDealings => "known from earlier dealings",
+                NumberSource::PublicRegister => "from a public register",
+                NumberSource::InPerson => "which they had given in person",
+            };
+            format!("Read out by {person}, called at {}, {source}", number.as_str())
+        }
+        None => format!("Read out by {person}"),
+    })
+}
+
 /// What a release rests on.
 #[must_use]
 pub fn release_basis(basis: ReleaseBasis) -> &'static str {
     match basis {
         ReleaseBasis::Verified => "Verified by a second member",
-        ReleaseBasis::OnlyMember => "Not verified by a second member: the organization has only one",
+        ReleaseBasis::OnlyMember => "Not verified by a second member: no other member counted as one",
     }
 }
 

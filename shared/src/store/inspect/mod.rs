@@ -488,6 +488,8 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         | Kind::FirstResponse
         | Kind::Counter
         | Kind::FormerMember
+        | Kind::MemberTie
+        | Kind::Departure
         | Kind::EndpointHealth
         | Kind::StatementColumns => {}
         Kind::Token

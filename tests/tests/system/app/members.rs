@@ -128,10 +128,12 @@ async fn a_removal_is_shown_once_and_on_record_as_the_admins() {
     let after = org.state().await;
     let gone: Vec<&Value> = before.iter().filter(|row| !after.contains(row)).collect();
     assert_eq!(gone.len(), 1, "nothing but the member's record has changed: {gone:?}");
-    // The name alone is kept, for the log.
+    // The name alone is kept, for the log; and for a while that they left, for who counts as a second member.
     let new: Vec<&Value> = after.iter().filter(|row| !before.contains(row)).collect();
-    assert_eq!(new.len(), 1, "{new:?}");
+    assert_eq!(new.len(), 2, "{new:?}");
     assert!(new[0].to_string().contains("Ben Ruiz") && !new[0].to_string().contains(&ben.email), "{new:?}");
+    assert_eq!(new[1]["member_id"], ben.id.to_string());
+    assert!(new[1]["ttl"].is_string(), "{new:?}");
 }
 
 /// Neither another session of the same admin nor another user of the same browser sees the outcome.

@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 use shared::domain::ids::EvidenceId;
-use shared::domain::movement::instructions::VerificationMethod;
 use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::movement::{Arrivals, NotMoved};
 use shared::domain::proposal::ProposalAction;
@@ -311,9 +310,9 @@ async fn changed_instructions_are_told_before_anything_is_recorded() {
     assert_eq!(paying.read().await["state"], "authorized");
     lacks(&ada.get(&path).await, &[IBAN, OTHER_IBAN]);
 
-    for act in [MovementAct::VerifyInstructions(2, VerificationMethod::InPerson), MovementAct::ReleaseInstructions(2)] {
-        paying.live.org.act_on_movement(&paying.people[1], paying.id, act).await;
-    }
+    let org = &paying.live.org;
+    org.verify_instructions(&paying.people[1], paying.id, (2, OTHER_IBAN)).await;
+    org.act_on_movement(&paying.people[1], paying.id, MovementAct::ReleaseInstructions(2)).await;
     let refused = ada.send(&page, &action, &REPORT).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     says(
@@ -333,7 +332,7 @@ async fn changed_instructions_are_told_before_anything_is_recorded() {
             OTHER_IBAN,
             "These instructions were changed",
             "from the account ending in 3000 to the account ending in 5555",
-            "In person",
+            "Call back to a known number",
         ],
     );
     lacks(&new, &[IBAN]);

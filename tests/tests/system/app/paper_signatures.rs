@@ -260,7 +260,7 @@ async fn the_only_member_is_taken_at_their_word() {
     let live = two_signers().await;
     let [ada, northwind] = live.ids();
     let form = live.member.get(&form_of(&live, ada)).await;
-    assert!(form.says("so the signature counts at once"), "{}", form.body);
+    assert!(form.says("so no one else can confirm it: the signature counts at once"), "{}", form.body);
     let done = outcome(&live.member, &record(&live, &live.member, ada).await).await;
     for text in ["Ada Okafor has signed on paper", "Counted without a second member, as there was none"] {
         assert!(done.says(text), "{text}: {}", done.body);
@@ -275,8 +275,11 @@ async fn the_only_member_is_taken_at_their_word() {
     assert!(done.says("another member compares it"), "{}", done.body);
     assert!(!live.member.get("/app").await.says("Paper signatures to confirm"), "they wait for another member");
     assert_eq!(signatures(&live).await.len(), 1);
-    // That member is removed before: the one who is left goes on alone, and the record says so.
+    // That member is removed before: a week later the one who is left goes on alone, and the record says so.
     ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
+    let page = live.member.get(&access(&live, northwind)).await;
+    assert!(page.says("You recorded it, so another member has to confirm it"), "{}", page.body);
+    live.org.a_week_passes_for_members().await;
     let page = live.member.get(&access(&live, northwind)).await;
     assert!(page.says("You are the only member, so no one else can confirm it"), "{}", page.body);
     let home = live.member.get("/app").await;

@@ -1,12 +1,13 @@
 //! The payments of the demo's agreements, and how far each has come: what the payer and two members do about it, each with
 //! the use case of their form.
 
+use shared::domain::bank_account::BankAccount;
 use shared::domain::ids::{AgreementId, EvidenceId, MovementId};
 use shared::domain::money::{Currency, Money};
 use shared::domain::movement::Arrivals;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
 use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence};
-use shared::domain::movement::instructions::{BankInstructions, InstructionsKind, VerificationMethod};
+use shared::domain::movement::instructions::{BankInstructions, InstructionsKind, NewVerification};
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::ChosenSource;
 use shared::domain::movement::state::{ExceptionReason, MovementState};
@@ -14,7 +15,7 @@ use shared::domain::movement::terms::{Direction, PaymentTerms};
 use shared::domain::participant::receipt::FileType;
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
-use shared::service::movements::{self, EvidenceDecision, MovementAct};
+use shared::service::movements::{self, EvidenceDecision, MovementAct, TypedVerification};
 use shared::service::own_movements::{self, PartyAct};
 use shared::service::payments;
 use shared::service::system::SystemContext;
@@ -120,9 +121,7 @@ pub(crate) async fn bring_to_state(
             Step::EnterInstructions => case.enter_instructions(first).await?,
             Step::FileEvidence => case.file_evidence(second).await?,
             Step::AcceptEvidence => case.accept_evidence(first).await?,
-            Step::VerifyInstructions => {
-                case.act(second, MovementAct::VerifyInstructions(REVISION, VerificationMethod::CallBack)).await?;
-            }
+            Step::VerifyInstructions => case.verify_instructions(second).await?,
             Step::ReleaseInstructions => case.act(second, MovementAct::ReleaseInstructions(REVISION)).await?,
             Step::Authorize => case.act(first, MovementAct::Authorize).await?,
             Step::AskForProof => case.act(first, MovementAct::AskForProof).await?,
@@ -146,6 +145,9 @@ pub(crate) async fn bring_to_state(
 /// The revision of the instructions: nobody changes them.
 const REVISION: u32 = 1;
 
+/// The payee's account, and the routing number of its bank.
+const ACCOUNT: (&str, &str) = ("000123456789", "021000021");
+
 /// A payment that people act on.
 struct Case<'a> {
     demo: &'a Demo<'a>,
@@ -158,7 +160,6 @@ impl Case<'_> {
     async fn act(&self, member: &Member, act: MovementAct) -> Result<(), Error> {
         let operation = match act {
             MovementAct::Authorize => "authorize_movement",
-            MovementAct::VerifyInstructions(..) => "verify_instructions",
             MovementAct::ReleaseInstructions(_) => "release_instructions",
             MovementAct::RecordClaim(_) => "record_claim",
             MovementAct::AskForProof => "ask_for_proof",
@@ -175,14 +176,32 @@ impl Case<'_> {
         let typed = |part: &str| match part {
             "holder" => "Closing account".to_owned(),
             "bank" => "First Bank of Albany".to_owned(),
-            "number" => "000123456789".to_owned(),
-            "code" => "021000021".to_owned(),
+            "number" => ACCOUNT.0.to_owned(),
+            "code" => ACCOUNT.1.to_owned(),
             _ => String::new(),
         };
         let instructions = BankInstructions::read(InstructionsKind::Aba, typed).map_err(Error::Invalid)?;
         let call = self.demo.call(member, "enter_instructions").await?;
         let entered = (0, &instructions);
         let plan = movements::enter_instructions(call.scope(), call.member(), &keys, self.ids.1, entered).await?;
+        done(call.commit(plan).await?)
+    }
+
+    /// A second member calls the payee, and types what they read out.
+    async fn verify_instructions(&self, member: &Member) -> Result<(), Error> {
+        let keys = self.demo.functions.app.webhooks()?.keys.keyring().await?;
+        let typed = |part: &str| match part {
+            "read_out_by" => "Nora West",
+            "method" => "call_back",
+            "phone" => "+1 518 555 0142",
+            "phone_source" => "earlier_dealings",
+            _ => "",
+        };
+        let verification = NewVerification::read(typed).map_err(Error::Invalid)?;
+        let accounts = BankAccount::new(ACCOUNT.0, Some(ACCOUNT.1)).into_iter().collect();
+        let new = TypedVerification { revision: REVISION, verification, accounts };
+        let call = self.demo.call(member, "verify_instructions").await?;
+        let plan = movements::verify_instructions(call.scope(), call.member(), &keys, self.ids.1, &new).await?;
         done(call.commit(plan).await?)
     }
 

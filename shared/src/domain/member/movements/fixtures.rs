@@ -14,7 +14,7 @@ use crate::domain::member::Counting;
 use crate::domain::money::{Currency, Money};
 use crate::domain::movement::Arrivals;
 use crate::domain::movement::evidence::{EvidenceFacts, EvidenceFile, KeyChange, NewEvidence, Sided, StatementEntry};
-use crate::domain::movement::instructions::{BankInstructions, NewInstructions, VerificationMethod};
+use crate::domain::movement::instructions::{BankInstructions, NewInstructions, NewVerification};
 use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource};
 use crate::domain::movement::surplus::SurplusOutcome;
@@ -47,6 +47,18 @@ pub(super) fn member(name: &str) -> Member {
     let (name, email) = (DisplayName::parse(name).unwrap(), Email::parse("m@example.org").unwrap());
     let record = MemberRecord { id: MemberId::new(), name, email, role: Role::Member, created_at: noon() };
     Member::of_session(OrgId::new(), &record)
+}
+
+/// What a member says of the call in which instructions were read out to them.
+pub(super) fn read_out() -> NewVerification {
+    let typed = |part: &str| match part {
+        "read_out_by" => "Nora West",
+        "method" => "call_back",
+        "phone" => "+1 212 555 0100",
+        "phone_source" => "public_register",
+        _ => "",
+    };
+    NewVerification::read(typed).unwrap()
 }
 
 /// Evidence with a file of its own, so that it is no repeat.
@@ -235,7 +247,7 @@ impl World {
     }
 
     pub(super) fn verify(&mut self, by: &Member) -> Result<(), NotMoved> {
-        let shown = (self.revision(), VerificationMethod::CallBack);
+        let shown = (self.revision(), read_out());
         let verified = verify_instructions(by, self.ground(), &self.movement, shown, self.counting);
         verified.map(|change| self.take(change))
     }

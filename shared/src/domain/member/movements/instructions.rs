@@ -3,7 +3,7 @@
 use super::{Ground, MovementChange, changed, check_active, of_published, stamp};
 use crate::domain::agreement::StageAction;
 use crate::domain::member::{ByMember, Counting, Member};
-use crate::domain::movement::instructions::{NewInstructions, SealedInstructions, VerificationMethod};
+use crate::domain::movement::instructions::{NewInstructions, NewVerification, SealedInstructions};
 use crate::domain::movement::state::MovementState;
 use crate::domain::movement::{Movement, NotMoved};
 
@@ -34,8 +34,9 @@ pub fn enter_instructions(
     Ok(InstructionsEntered { change: changed(by, ground, movement, after), sealed })
 }
 
-/// Records how a member verified the revision of instructions that was shown. Nobody verifies what they entered
-/// themselves, unless the organization has no other member.
+/// Records that a member verified the revision of instructions that was shown: what the payee read out to them is what the
+/// instructions say. Nobody verifies what they entered themselves, or who counts as one with them, unless nobody counts as a
+/// second member.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -43,12 +44,30 @@ pub fn verify_instructions(
     by: &Member,
     ground: Ground<'_>,
     movement: &Movement,
-    shown: (u32, VerificationMethod),
+    shown: (u32, NewVerification),
     counting: Counting,
 ) -> Result<MovementChange, NotMoved> {
     let movement = &*of_published(ground, movement)?;
-    let after = movement.verify_instructions(shown, counting == Counting::Alone, stamp(by, ground))?;
+    let after = movement.verify_instructions(shown, counting, stamp(by, ground))?;
     Ok(changed(by, ground, movement, after))
+}
+
+/// Counts that a member who verifies the revision of instructions that was shown typed something else than they say. Gives the
+/// movement, and how often members still may.
+///
+/// # Errors
+/// [`NotMoved`], as [`verify_instructions`]: what can't be verified is no place to try either.
+pub fn count_wrong_try(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    shown: u32,
+    counting: Counting,
+) -> Result<(ByMember<Movement>, u32), NotMoved> {
+    let movement = &*of_published(ground, movement)?;
+    let (after, left) = movement.count_wrong_try(shown, counting, &stamp(by, ground))?;
+    let (_, _, moment) = ground;
+    Ok((ByMember::new(after, by, moment), left))
 }
 
 /// Releases the revision of instructions that was shown to the sender: verified by a second member, or the only member's.

@@ -43,7 +43,9 @@ mod tests;
 pub use evidence::{
     EvidenceChange, accept_evidence, file_evidence, reject_evidence, resolve_and_file, withdraw_evidence,
 };
-pub use instructions::{InstructionsEntered, enter_instructions, release_instructions, verify_instructions};
+pub use instructions::{
+    InstructionsEntered, count_wrong_try, enter_instructions, release_instructions, verify_instructions,
+};
 
 use std::borrow::Cow;
 

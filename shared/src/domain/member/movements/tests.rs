@@ -16,7 +16,6 @@ use crate::domain::member::Counting;
 use crate::domain::money::{Currency, Money};
 use crate::domain::movement::ReleaseBasis;
 use crate::domain::movement::evidence::{BankReference, EvidenceFacts, NewEvidence};
-use crate::domain::movement::instructions::VerificationMethod;
 use crate::domain::movement::source::{
     Assurance, ChosenSource, ConfirmationBasis, EvidenceSource, ReceiverSource, SenderSource,
 };
@@ -251,7 +250,7 @@ fn changed_instructions_end_the_verification_and_withdraw_the_release() {
     // Changed between verification and release, by a member who saw the page before.
     let (old, shown) = (world.movement.clone(), world.revision());
     world.enter("000987654321").unwrap();
-    let verified = (shown, VerificationMethod::CallBack);
+    let verified = (shown, read_out());
     let late = verify_instructions(&world.jonas, world.ground(), &world.movement, verified, Counting::Confirmed);
     assert_eq!(late.unwrap_err(), NotMoved::InstructionsChanged);
     let late = release_instructions(&world.maren, world.ground(), &world.movement, shown, Counting::Confirmed);
@@ -641,4 +640,53 @@ fn the_same_instructions_again_are_no_change() {
         assert_eq!(world.enter("000123456789"), Err(NotMoved::SameInstructions), "{state}");
         assert_eq!((&world.movement, world.revision()), (&before, 1), "{state}");
     }
+}
+
+#[test]
+fn five_wrong_tries_end_the_verification_until_the_instructions_are_entered_again() {
+    let mut world = World::new();
+    world.authorize().unwrap();
+    world.enter("000123456789").unwrap();
+    let wrong = |world: &mut World, by: &Member| {
+        let (counted, left) = count_wrong_try(by, world.ground(), &world.movement, world.revision(), world.counting)?;
+        world.movement = counted.into_inner();
+        Ok::<u32, NotMoved>(left)
+    };
+    let (maren, jonas) = (world.maren.clone(), world.jonas.clone());
+    assert_eq!(wrong(&mut world, &maren), Err(NotMoved::Own), "nobody tries what they may not verify");
+    for left in [4, 3, 2, 1] {
+        assert_eq!(wrong(&mut world, &jonas), Ok(left));
+    }
+    // The right numbers forget them.
+    world.verify(&jonas).unwrap();
+    assert_eq!(world.movement.instructions().unwrap().wrong_tries, 0);
+    world.enter("000123456788").unwrap();
+    for left in [4, 3, 2, 1, 0] {
+        assert_eq!(wrong(&mut world, &jonas), Ok(left));
+    }
+    assert_eq!(wrong(&mut world, &jonas), Err(NotMoved::VerificationEnded));
+    assert_eq!(world.verify(&jonas), Err(NotMoved::VerificationEnded));
+    assert_eq!(world.release(), Err(NotMoved::NotVerified));
+    // The same instructions, entered again, are another revision.
+    world.enter("000123456788").unwrap();
+    world.verify(&jonas).unwrap();
+    world.release().unwrap();
+}
+
+#[test]
+fn who_counts_as_one_with_the_member_who_entered_instructions_does_not_verify_them() {
+    let mut world = World::new();
+    world.authorize().unwrap();
+    world.enter("000123456789").unwrap();
+    let jonas = world.jonas.clone();
+    world.counting = Counting::OneSelf;
+    assert_eq!(world.verify(&jonas), Err(NotMoved::OneSelf));
+    let tried = count_wrong_try(&jonas, world.ground(), &world.movement, 1, Counting::OneSelf);
+    assert_eq!(tried.unwrap_err(), NotMoved::OneSelf);
+    assert_eq!(world.release(), Err(NotMoved::NotVerified));
+    // Where nobody counts, they do, and the release says so.
+    world.counting = Counting::Alone;
+    world.verify(&jonas).unwrap();
+    world.release().unwrap();
+    assert_eq!(world.movement.released().map(|released| released.basis), Some(ReleaseBasis::OnlyMember));
 }

@@ -69,6 +69,17 @@ async fn all_that_was_filed_about_a_payment_is_in_the_bundle_with_what_became_of
     }
     assert_eq!((&movement["state"], &movement["amount"]["amount_minor"]), (&json!("reconciled"), &json!(25_000_000)));
 
+    let instructions = &movement["instructions"];
+    let of_call = ["verification_method", "read_out_by", "number_called", "number_source", "release_basis"];
+    assert_eq!(
+        of_call.map(|member| instructions[member].clone()),
+        ["call_back", "Nora West", "+1 212 555 0100", "earlier_dealings", "verified"].map(|told| json!(told))
+    );
+    assert_eq!(
+        (&instructions["entered_by"]["display_name"], &instructions["verified_by"]["display_name"]),
+        (&json!("Maren Holt"), &json!("Kim Sato"))
+    );
+
     let claim = &lines(&files, "claims.jsonl")[..];
     assert_eq!(claim.len(), 1);
     assert_eq!(claim[0]["references"], read["claim"]["references"]);

@@ -209,8 +209,11 @@ impl Set {
         }
     }
 
-    async fn release(&self) {
-        self.deal.done(&self.deal.kim, "instructions/verify", &[("method", "call_back")]).await;
+    async fn release(&self, account: &[(&str, &str)]) {
+        // Another account first, which is in no page either.
+        let wrong = [("number", "DE02120300000000202051"), ("code", "026009593")];
+        assert_eq!(self.deal.try_to_verify(&self.deal.kim, &wrong).await.status, 422);
+        self.deal.verify(&self.deal.kim, account).await;
         self.deal.done(&self.deal.kim, "instructions/release", &[]).await;
     }
 
@@ -223,7 +226,7 @@ impl Set {
         let chosen = format!("{gate} {} {field}", self.northwind.participant);
         let from = [("from", chosen.as_str()), ("kind", "iban"), ("number", "")];
         deal.follow(&deal.maren, &submit(&deal.maren, &form, &form, &from).await).await;
-        self.release().await;
+        self.release(&[("number", &marked.iban)]).await;
         let first = ada.get(&payment).await;
         assert!(first.says(&marked.iban), "the sender's own page shows them: {}", first.body);
         self.everyone_else_looks().await;
@@ -242,7 +245,7 @@ impl Set {
         let late = ada.send(&first, &format!("{payment}/sent"), &CLAIM).await;
         assert_eq!(late.status, 409, "{}", late.body);
         ada.get(&payment).await;
-        self.release().await;
+        self.release(&account).await;
         let second = ada.get(&payment).await;
         assert!(second.says(&marked.account) && second.says(&marked.routing), "{}", second.body);
         self.everyone_else_looks().await;

@@ -82,7 +82,7 @@ async fn beside(deal: Deal) -> Deal {
     let other = Deal { org: deal.org, people: deal.people, maren: deal.maren, kim: deal.kim, agreement, id };
     other.done(&other.maren, "authorize", &[]).await;
     other.enter(&other.maren, &super::IBAN).await;
-    other.done(&other.kim, "instructions/verify", &[("method", "call_back")]).await;
+    other.verify(&other.kim, &super::IBAN).await;
     other.done(&other.kim, "instructions/release", &[]).await;
     other
 }

@@ -28,7 +28,7 @@ fn lines(page: &Page) -> Vec<String> {
     section.split("<li class=\"row\">").skip(1).filter_map(badge).collect()
 }
 
-async fn home(browser: &Browser) -> Vec<String> {
+pub(super) async fn home(browser: &Browser) -> Vec<String> {
     lines(&browser.get("/app").await)
 }
 
@@ -94,7 +94,7 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
     let (_, visited) = visit(org, &deal.kim, "/app", "the start").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
     // What is verified, resolved and decided is gone.
-    deal.done(&deal.kim, "instructions/verify", &[("method", "call_back")]).await;
+    deal.verify(&deal.kim, &super::IBAN).await;
     assert_eq!(home(&deal.maren).await, ["Exception", "Evidence to review", "Instructions to release"]);
     deal.done(&deal.kim, "instructions/release", &[]).await;
     assert_eq!(home(&deal.maren).await, ["Exception", "Evidence to review"]);
@@ -114,7 +114,7 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
     overdue(" · Instructions to enter").await;
     deal.enter(&deal.maren, &super::ABA).await;
     overdue(" · Instructions to verify").await;
-    deal.done(&deal.kim, "instructions/verify", &[("method", "call_back")]).await;
+    deal.verify(&deal.kim, &super::ABA).await;
     overdue(" · Instructions to release").await;
     deal.done(&deal.kim, "instructions/release", &[]).await;
     for (act, typed) in [("claim", &CLAIM[..]), ("ask-for-proof", &[])] {
@@ -176,7 +176,7 @@ async fn an_agreement_shows_its_payments_with_claim_and_proof_apart_and_names_th
     );
     deal.done(&deal.maren, "authorize", &[]).await;
     deal.enter(&deal.maren, &super::ABA).await;
-    deal.done(&deal.kim, "instructions/verify", &[("method", "call_back")]).await;
+    deal.verify(&deal.kim, &super::ABA).await;
     deal.done(&deal.kim, "instructions/release", &[]).await;
     deal.done(&deal.maren, "claim", &CLAIM).await;
     let page = deal.maren.get(&at).await;

@@ -12,7 +12,7 @@ use tests::drafts::Drafted;
 use tests::log;
 use tests::payments::terms;
 
-use super::{ABA, CLAIM, Deal, IBAN, assert_says, evidence, path, send, submit, text};
+use super::{ABA, CLAIM, Deal, IBAN, assert_says, evidence, path, read_out, send, submit, text};
 use tests::Org;
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn changed_instructions_are_shown_side_by_side_and_have_to_be_verified_aga
     assert_eq!(deal.state().await, "authorized");
     // A page that was open before verifies and releases nothing that it did not show.
     for (act, typed) in [
-        ("instructions/verify", vec![("revision", "1"), ("method", "call_back")]),
+        ("instructions/verify", read_out(&ABA).into_iter().chain([("revision", "1")]).collect()),
         ("instructions/release", vec![("revision", "1")]),
     ] {
         let page = deal.kim.get("/app").await;
@@ -46,7 +46,7 @@ async fn changed_instructions_are_shown_side_by_side_and_have_to_be_verified_aga
         assert_eq!(refused.status, 409, "{act}: {}", refused.body);
         assert_says(&refused, &["The instructions have changed since this page was shown."]);
     }
-    let page = deal.done(&deal.kim, "instructions/verify", &[("method", "signed_document")]).await;
+    let page = deal.verify(&deal.kim, &IBAN).await;
     assert!(!page.says("The instructions were changed"), "the warning ends with the verification");
     assert_says(&page, &["Changes</summary>", "From …6789 to …3000"]);
     deal.done(&deal.kim, "instructions/release", &[]).await;
@@ -137,7 +137,7 @@ async fn the_only_member_verifies_and_releases_their_own_instructions() {
     assert_says(&page, &["You are the only member, so no one else can do it.", "No second member has verified them"]);
     let done = submit(&browser, &at, &format!("{at}/instructions/release"), &[]).await;
     assert_eq!(done.status, 303, "{}", done.body);
-    assert_says(&browser.get(&at).await, &["Not verified by a second member: the organization has only one"]);
+    assert_says(&browser.get(&at).await, &["Not verified by a second member: no other member counted as one"]);
 }
 
 /// A deal whose payee answers where the money is to be sent.
@@ -253,7 +253,12 @@ async fn account_numbers_are_nowhere_but_where_they_were_typed() {
     assert_eq!(unsent.status, 303, "{}", unsent.body);
     assert!(!unsent.location().contains("ended=form"), "{}", unsent.location());
     seen.add(&unsent);
-    deal.done(kim, "instructions/verify", &[("method", "call_back")]).await;
+    // Whoever verifies them types the numbers, wrong ones and right ones. No page shows those either.
+    let other = [("number", "DE02120300000000202051"), ("code", "")];
+    for account in [&other[..], &ABA, &IBAN] {
+        seen.add(&deal.try_to_verify(kim, account).await);
+    }
+    assert_says(&kim.get(&deal.path()).await, &["Call back to a known number, by Kim Sato"]);
     deal.done(kim, "instructions/release", &[]).await;
     let number = "000123456789";
     let refuse = async |act: &str, typed: &[(&str, &str)], seen: &mut Seen| {

@@ -1,5 +1,6 @@
 //! Payments as members handle them over forms: claim and proof apart, every act, refusals, and no account number anywhere.
 
+mod blind_entry;
 mod bundle;
 mod canaries;
 mod ending;
@@ -25,7 +26,7 @@ use tests::Org;
 use tests::app::{Browser, Page, Person, unescaped};
 use tests::attending::hidden;
 use tests::drafts::Drafted;
-use tests::payments::terms;
+use tests::payments::{READ_OUT, terms};
 use tests::pdf::pdf;
 
 /// An active agreement with a payment, for which its two steps wait, and two members.
@@ -119,7 +120,7 @@ impl Deal {
         let deal = Self::new().await;
         deal.done(&deal.maren, "authorize", &[]).await;
         deal.enter(&deal.maren, &ABA).await;
-        deal.done(&deal.kim, "instructions/verify", &[("method", "call_back")]).await;
+        deal.verify(&deal.kim, &ABA).await;
         deal.done(&deal.kim, "instructions/release", &[]).await;
         deal
     }
@@ -177,6 +178,15 @@ impl Deal {
         self.follow(by, &self.try_to_enter(by, account).await).await
     }
 
+    /// Tries to verify instructions: the payee reads out an account, which the member types.
+    async fn try_to_verify(&self, by: &Browser, account: &[(&str, &str)]) -> Page {
+        self.act(by, "instructions/verify", &read_out(account)).await
+    }
+
+    async fn verify(&self, by: &Browser, account: &[(&str, &str)]) -> Page {
+        self.follow(by, &self.try_to_verify(by, account).await).await
+    }
+
     /// Files evidence with a file whose content has a note.
     async fn try_to_file(&self, by: &Browser, typed: &[(&str, &str)], (name, note): (&str, &str)) -> Page {
         let action = format!("{}/evidence", self.path());
@@ -199,6 +209,12 @@ impl Deal {
         let at = format!("{evidence}/accept");
         submit(by, &at, &at, &[]).await
     }
+}
+
+/// What a member types who was read out the numbers of an account.
+fn read_out<'a>(account: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let numbers = account.iter().copied().filter(|(name, _)| name.starts_with("number") || *name == "code");
+    READ_OUT.into_iter().chain(numbers).collect()
 }
 
 fn path(id: MovementId) -> String {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tests::app::Page;
 
-use super::{ABA, CLAIM, Deal, assert_says, claim_column, evidence, newest, send, text};
+use super::{ABA, CLAIM, Deal, assert_says, claim_column, evidence, newest, read_out, send, text};
 
 #[tokio::test]
 async fn a_payment_goes_from_authorized_to_reconciled_and_completes_its_agreement() {
@@ -41,7 +41,7 @@ async fn a_payment_goes_from_authorized_to_reconciled_and_completes_its_agreemen
         &page,
         &["Call Northwind Robotics, Inc. at a number that you knew before", ">Verify instructions</button>"],
     );
-    let page = deal.done(kim, "instructions/verify", &[("method", "call_back")]).await;
+    let page = deal.verify(kim, &ABA).await;
     assert_says(
         &page,
         &["Instructions verified", "Call back to a known number, by Kim Sato", ">Release instructions</button>"],
@@ -140,7 +140,7 @@ async fn each_form_that_is_sent_twice_does_it_once() {
     twice(maren, &maren.get(&at).await, "authorize", &[]).await;
     twice(maren, &maren.get(&format!("{at}/instructions")).await, "instructions", &ABA).await;
     let page = kim.get(&at).await;
-    twice(kim, &page, "instructions/verify", &[("method", "in_person")]).await;
+    twice(kim, &page, "instructions/verify", &read_out(&ABA)).await;
     twice(kim, &kim.get(&at).await, "instructions/release", &[]).await;
     twice(maren, &maren.get(&at).await, "claim", &CLAIM).await;
     twice(maren, &maren.get(&at).await, "ask-for-proof", &[]).await;
@@ -180,7 +180,11 @@ async fn refusals_say_why_and_keep_what_was_typed() {
     let before = deal.org.state().await;
     // Forms that the page does not offer, as from a page that was open for too long.
     for (act, typed, why) in [
-        ("instructions/verify", vec![("revision", "1"), ("method", "call_back")], "Enter the instructions first."),
+        (
+            "instructions/verify",
+            read_out(&ABA).into_iter().chain([("revision", "1")]).collect(),
+            "Enter the instructions first.",
+        ),
         ("instructions/release", vec![("revision", "1")], "The payment’s state is “Not set up yet” by now"),
         ("claim", CLAIM.to_vec(), "The payment’s state is “Not set up yet” by now"),
         ("ask-for-proof", vec![], "The payment’s state is “Not set up yet” by now"),
@@ -252,7 +256,7 @@ async fn a_condition_names_the_participant_whom_the_payment_waits_for() {
     assert_waits_for(&none).await;
     deal.done(&deal.maren, "authorize", &[]).await;
     deal.enter(&deal.maren, &ABA).await;
-    deal.done(&deal.kim, "instructions/verify", &[("method", "call_back")]).await;
+    deal.verify(&deal.kim, &ABA).await;
     assert_waits_for(&none).await;
     deal.done(&deal.kim, "instructions/release", &[]).await;
     assert_waits_for(&from).await;

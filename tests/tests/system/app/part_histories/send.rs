@@ -7,6 +7,7 @@ use tests::app::Page;
 use tests::attending::{Attendee, hidden};
 use tests::clockwork::Clockwork;
 use tests::drafts::{self, Coming};
+use tests::payments::READ_OUT;
 use tests::pdf::pdf;
 
 use super::History;
@@ -221,6 +222,8 @@ impl History {
             ("number", "000123456789"),
             ("revision", revision),
         ];
+        let numbers = [("number", "000123456789"), ("code", "021000021"), ("revision", revision)];
+        let verified = [&READ_OUT[..], &numbers].concat();
         let proof = [
             ("id", self.proof.as_str()),
             ("source", "receiving_bank_statement"),
@@ -232,7 +235,7 @@ impl History {
         let (path, typed): (String, &[(&str, &str)]) = match step {
             Step::Authorize => (path("/authorize"), &[]),
             Step::Enter => (path("/instructions"), &account),
-            Step::Verify => (path("/instructions/verify"), &[("method", "call_back"), ("revision", revision)]),
+            Step::Verify => (path("/instructions/verify"), &verified),
             Step::Release => (path("/instructions/release"), &[("revision", revision)]),
             Step::Report => (path("/claim"), &[("sent_on", "3/14/2026")]),
             Step::File => (path("/evidence"), &proof),

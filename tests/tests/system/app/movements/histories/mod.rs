@@ -20,7 +20,7 @@ use tests::app::{Browser, Page, Person};
 use tests::attending::{Attendee, link_of};
 use tests::drafts::Drafted;
 use tests::fixture::{Ids, path as path_at};
-use tests::payments::terms;
+use tests::payments::{READ_OUT, terms};
 use tests::pdf::pdf;
 use tests::rows;
 use tests::spec::{self, Operation};
@@ -102,6 +102,11 @@ async fn publish(org: &Org, by: (&Person, &Browser), name: &str) -> Deal {
     Deal { agreement, id, parties, payment: Payment::new(), changes: Vec::new() }
 }
 
+/// The account of a revision of instructions.
+fn number_of(revision: u32) -> String {
+    format!("{:012}", 100_000_000 + revision)
+}
+
 impl History {
     async fn begin(seed: u64, acts: Acts) -> Self {
         let (org, stranger) = (Org::new().await, Org::new().await);
@@ -176,13 +181,15 @@ impl History {
         let (path, operation, fields) = match act {
             Act::Authorize => (path("/authorize"), "authorize_movement", Vec::new()),
             Act::Enter => {
-                let number = format!("{:012}", 100_000_000 + self.steps);
+                let number = number_of(deal.payment.revision + 1);
                 let account = [("kind", "aba"), ("holder", "Northwind"), ("bank", "First Bank"), ("code", "021000021")];
                 let typed = [&account[..], &[("number", &number), ("revision", &revision)]].concat();
                 (path("/instructions"), "enter_instructions", text(&typed))
             }
             Act::Verify => {
-                let typed = text(&[("method", "call_back"), ("revision", &revision)]);
+                let number = number_of(deal.payment.revision);
+                let numbers = [("number", number.as_str()), ("code", "021000021"), ("revision", &revision)];
+                let typed = text(&[&READ_OUT[..], &numbers].concat());
                 (path("/instructions/verify"), "verify_instructions", typed)
             }
             Act::Release => (path("/instructions/release"), "release_instructions", text(&[("revision", &revision)])),
