@@ -14,7 +14,7 @@ use shared::domain::agreement::{
     Agreement, AgreementKind, AgreementName, Document, DocumentContent, DocumentState, Label, NewAgreement,
     Participant, ParticipantRole, SignatureBlock, Stage, StageAction, StageState,
 };
-use shared::domain::ids::{DocumentId, GateId, MemberId, ParticipantId, SignatureBlockId, StageId};
+use shared::domain::ids::{ContactId, DocumentId, GateId, MemberId, ParticipantId, SignatureBlockId, StageId};
 use shared::domain::time::Timestamp;
 use shared::store::agreements;
 use shared::wire::input::OrDefault;
@@ -64,18 +64,9 @@ impl Org {
             kind: OrDefault(AgreementKind::General),
         };
         let mut draft = Agreement::draft(new, Actor::system(), Timestamp::now());
-        let roles =
-            [[ParticipantRole::Signer, ParticipantRole::Investor], [ParticipantRole::Signer, ParticipantRole::Issuer]];
-        draft.participants = people
-            .iter()
-            .zip(roles)
-            .map(|(person, roles)| Participant {
-                id: ParticipantId::new(),
-                contact_id: id(person).into(),
-                roles: roles.into(),
-                contact_version: None,
-            })
-            .collect();
+        let counterpart = [ParticipantRole::Investor, ParticipantRole::Issuer];
+        draft.participants =
+            people.iter().zip(counterpart).map(|(person, role)| signer(id(person).into(), role)).collect();
         let blocks: Vec<SignatureBlock> = draft
             .participants
             .iter()
@@ -142,6 +133,11 @@ impl Org {
 
 fn label(text: &str) -> Label {
     Label::parse(text).expect("a label")
+}
+
+fn signer(contact_id: ContactId, role: ParticipantRole) -> Participant {
+    let roles = [ParticipantRole::Signer, role].into();
+    Participant { id: ParticipantId::new(), contact_id, roles, contact_version: None }
 }
 
 fn stage(name: &str, actions: &[StageAction], rules: Vec<GateRule>) -> Stage {

@@ -178,7 +178,7 @@ impl Handler for Record {
         redirect_with_notice(&submitted, url.clone(), "Paper signature recorded", "").await;
         let (scope, by) = (submitted.scope(), submitted.submitter());
         let run = || paper_signatures::record(scope, by, agreement, new.clone(), shown);
-        let refused = match submitted.run(run).await? {
+        let refused = match Box::pin(submitted.run(run)).await? {
             Ok(counting) => return Ok(with_notice(&submitted, url, &recorded(counting, &name)).await.into()),
             Err(NotRecorded::Unknown) => return Err(Error::not_found()),
             Err(NotRecorded::Unsigned) => {
@@ -518,7 +518,8 @@ async fn decide(request: &Request, decision: PaperDecision, done: Notice) -> Res
     let url = format!("{}#papers", access_url(ids.0, ids.1));
     let redirect = redirect_with(&submitted, url.clone(), &done).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    match submitted.run(|| paper_signatures::decide(scope, by, ids, decision.clone())).await? {
+    let run = || paper_signatures::decide(scope, by, ids, decision.clone());
+    match Box::pin(submitted.run(run)).await? {
         Ok(()) => Ok(redirect.into()),
         Err(refused) => {
             let notice = Notice::bad("Nothing was changed", why_not(refused));

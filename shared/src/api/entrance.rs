@@ -9,6 +9,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
 use crate::api::caller::WriteCaller;
+pub use crate::api::incoming::Misread;
 use crate::api::pipeline::{Answer, Exchange, token_hash};
 use crate::api::response::is_too_large;
 use crate::domain::audit::Via;
@@ -29,11 +30,6 @@ pub struct Message {
     /// The bytes that the value was read from.
     pub bytes: Vec<u8>,
 }
-
-/// What is wrong with a request that an entrance made of a message of its own protocol. It is an extension of the request,
-/// and the pipeline reports it with whatever else is wrong, as if the request said it.
-#[derive(Debug, Clone)]
-pub struct Misread(pub FieldErrors);
 
 /// Why a message can't be read.
 #[derive(Debug)]

@@ -6,13 +6,17 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Request, request};
 use uuid::Uuid;
 
-use crate::api::entrance::Misread;
 use crate::api::operation::OperationSpec;
 use crate::limits;
 use crate::store::idempotency::IdempotencyKey;
 use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 use crate::wire::input;
+
+/// What is wrong with a request that an entrance made of a message of its own protocol. It is an extension of the request,
+/// and the pipeline reports it with whatever else is wrong, as if the request said it.
+#[derive(Debug, Clone)]
+pub struct Misread(pub FieldErrors);
 
 /// A request without its body.
 pub(super) struct Incoming {

@@ -28,8 +28,6 @@ pub(super) enum Inputs {
     Nothing,
     /// A reason in words.
     Reason(&'static str),
-    /// A choice in a `select`: its name, its label, and what there is to choose.
-    Select(&'static str, &'static str, Vec<Choice>),
     /// A reason of a list, and a note.
     Exception(Vec<Choice>),
     /// How an exception is resolved, and, where more than the amount arrived, what became of the rest.

@@ -22,12 +22,7 @@ pub(crate) fn line(refused: NotMoved) -> String {
         NotMoved::NotNow(state) => {
             return format!("The payment’s state is “{}” by now, which doesn’t allow this.", movement_state(state));
         }
-        NotMoved::StepNotDone(StageAction::ReleaseInstructions) => {
-            "An earlier step of the agreement has to be done before instructions are released."
-        }
-        NotMoved::StepNotDone(_) => {
-            "An earlier step of the agreement has to be done before this payment is authorized."
-        }
+        NotMoved::StepNotDone(action) => return step_not_done(action).to_owned(),
         NotMoved::Incomplete => "The payment lacks an amount or a party.",
         NotMoved::NotAsked | NotMoved::WrongSource => "This participant has no such part in the payment.",
         NotMoved::NoConsent => "The participant has not agreed to electronic records.",
@@ -41,15 +36,7 @@ pub(crate) fn line(refused: NotMoved) -> String {
         NotMoved::OneSelf => {
             "You don’t count as a second member for who entered these instructions: one of you invited the other, or reset the other’s password or second factor, in the last 7 days. Another member has to verify them."
         }
-        NotMoved::OtherNumbers(0) => {
-            "That was the last try. Verification has ended: ask the payee for their account once more, then enter the instructions again."
-        }
-        NotMoved::OtherNumbers(left) => {
-            let tries = if left == 1 { "One try is".to_owned() } else { format!("{left} tries are") };
-            return format!(
-                "{tries} left. Have the payee read them out again. If they still differ, the instructions are not the payee’s: pay nothing to them."
-            );
-        }
+        NotMoved::OtherNumbers(left) => return other_numbers(left),
         NotMoved::VerificationEnded => {
             "Verification has ended: other numbers were typed too often. Ask the payee for their account at a number that you knew before, then enter the instructions again."
         }
@@ -94,4 +81,28 @@ pub(crate) fn line(refused: NotMoved) -> String {
         }
     };
     line.to_owned()
+}
+
+/// What an earlier step keeps from being done.
+fn step_not_done(action: StageAction) -> &'static str {
+    if action == StageAction::ReleaseInstructions {
+        "An earlier step of the agreement has to be done before instructions are released."
+    } else {
+        "An earlier step of the agreement has to be done before this payment is authorized."
+    }
+}
+
+/// What a member reads whose numbers were not those of the instructions.
+fn other_numbers(tries_left: u32) -> String {
+    let tries = match tries_left {
+        0 => {
+            return "That was the last try. Verification has ended: ask the payee for their account once more, then enter the instructions again."
+                .to_owned();
+        }
+        1 => "One try is".to_owned(),
+        _ => format!("{tries_left} tries are"),
+    };
+    format!(
+        "{tries} left. Have the payee read them out again. If they still differ, the instructions are not the payee’s: pay nothing to them."
+    )
 }

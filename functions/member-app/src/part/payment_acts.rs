@@ -251,16 +251,7 @@ fn refused_notice(refused: NotFiled, organization: &str) -> Notice {
 fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
     let nothing = "Nothing was recorded.";
     match refused {
-        NotMoved::InstructionsChanged => Notice::new(
-            "bad",
-            "The instructions changed after you opened this page".to_owned(),
-            [
-                format!(
-                    "{nothing} If you sent money by the earlier ones, call {organization} and your bank now, on numbers that you know."
-                ),
-                "Report the payment only if you sent it to the account of the instructions that apply now.".to_owned(),
-            ],
-        ),
+        NotMoved::InstructionsChanged => instructions_changed(organization),
         NotMoved::NotNow(MovementState::Cancelled) => Notice::bad(
             "This payment was cancelled",
             format!("{nothing} If you have sent it, call {organization} and your bank now."),
@@ -323,6 +314,20 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
             Notice::bad("This is not asked of you now", format!("The payment has moved on. {nothing}"))
         }
     }
+}
+
+/// What a sender reads who reports a payment by instructions that changed meanwhile.
+fn instructions_changed(organization: &str) -> Notice {
+    Notice::new(
+        "bad",
+        "The instructions changed after you opened this page".to_owned(),
+        [
+            format!(
+                "Nothing was recorded. If you sent money by the earlier ones, call {organization} and your bank now, on numbers that you know."
+            ),
+            "Report the payment only if you sent it to the account of the instructions that apply now.".to_owned(),
+        ],
+    )
 }
 
 /// Reads a report of the sender. `today` is that of the organization's time zone.

@@ -91,7 +91,7 @@ async fn an_admin_confirms_with_their_password_what_lets_someone_in() {
 
 #[tokio::test]
 async fn an_invitation_that_is_repeated_says_what_it_replaces() {
-    let (_, _, browser) = admin().await;
+    let (_org, _, browser) = admin().await;
     let email = new_address();
     let invite = async |role: &str| {
         let made = send(&browser, INVITATIONS, &[("email", &email), ("role", role)]).await;
