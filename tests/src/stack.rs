@@ -236,7 +236,7 @@ impl Stack {
                 let table = Table { endpoint: url.clone(), name: table.clone() };
                 resources::create_table(&table, options.has_stream).await;
             }
-            let stack = Box::pin(local::Stack::start(options)).await.expect("the local stack starts");
+            let stack = local::Stack::start(options).await.expect("the local stack starts");
             let table = Table { endpoint: stack.dynamodb_url().to_owned(), name: stack.table().to_owned() };
             let started = (
                 stack.base_url.clone(),

@@ -60,7 +60,7 @@ impl Stack {
     /// Like [`Stack::start`], and calls `progress` before each step that may take a moment.
     pub(crate) async fn start_with_progress(options: Options, progress: fn(&str)) -> Result<Self, StartError> {
         let data_dir = options.data_dir.clone();
-        Self::start_all(options, progress).await.map_err(|error| data::check_disk_full(&data_dir, error))
+        Box::pin(Self::start_all(options, progress)).await.map_err(|error| data::check_disk_full(&data_dir, error))
     }
 
     async fn start_all(options: Options, progress: fn(&str)) -> Result<Self, StartError> {

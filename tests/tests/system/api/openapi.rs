@@ -257,7 +257,7 @@ fn patterns_are_the_same_in_all_dialects() {
         }
         assert!(!pattern.contains("(?"), "{pattern}");
         for times in pattern.split('{').skip(1).filter_map(|rest| rest.split('}').next()) {
-            let all = times.split(',').map(|number| number.parse::<u32>());
+            let all = times.split(',').map(str::parse::<u32>);
             // In a class a brace is one of its characters.
             assert!(all.flatten().all(|number| number <= 1000), "{times} of {pattern}");
         }
