@@ -32,7 +32,7 @@ pub(crate) fn changed(samples: &[Vec<u8>], words: &[&str], random: &mut Rng) -> 
         match random.u8(..10) {
             0 if at < file.len() => file[at] ^= 1 << random.u8(..8),
             1 if at < file.len() => {
-                file[at] = *random.choice(&[0, 1, 0x7f, 0x80, 0xff, b'(', b'<', b'\n']).unwrap_or(&0)
+                file[at] = *random.choice(&[0, 1, 0x7f, 0x80, 0xff, b'(', b'<', b'\n']).unwrap_or(&0);
             }
             2 => drop(file.drain(at..end)),
             3 => {

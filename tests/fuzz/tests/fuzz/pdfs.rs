@@ -1,5 +1,6 @@
 //! PDFs, read as the service reads them: the first look in this process, the rest in one of its own.
 
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -56,7 +57,7 @@ pub(crate) fn pdf(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut file = b"%PDF-1.7\n".to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for (n, object) in objects.iter().enumerate() {
-        table += &format!("{:010} 00000 n \n", file.len());
+        let _ = writeln!(table, "{:010} 00000 n ", file.len());
         file.extend(format!("{} 0 obj\n", n + 1).bytes());
         file.extend(object);
         file.extend(b"\nendobj\n");
