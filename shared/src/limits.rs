@@ -563,6 +563,9 @@ pub const WEBHOOK_URL_CHARS_MAX: usize = 2000;
 /// Promises of one agreement: their obligations with their list rows are written in one transaction
 /// ([`TRANSACTION_ITEMS_MAX`]) with the agreement, its events and its audit row.
 pub const AGREEMENT_PROMISES_MAX: usize = 25;
+/// Occurrences of a draft's promises, in all, that may be overdue when it is published without a word from the member.
+/// Monthly for a year: beyond that a wrong year is likelier than a late signature.
+pub const OVERDUE_AT_PUBLICATION_MAX: u32 = 12;
 /// Days of one promise that is due on given days. As many occurrences as an obligation keeps in full.
 pub const PROMISE_DATES_MAX: usize = 50;
 /// Triggers of one promise.
@@ -573,8 +576,7 @@ pub const RECURRENCE_EVERY_MAX: u16 = 120;
 pub const RECURRENCE_COUNT_MAX: u32 = 1200;
 /// The longest time from a trigger to its due day, and between two verifications of a standing promise, in days: ten years.
 pub const PROMISE_DAYS_MAX: u16 = 3660;
-/// How long before its due day an occurrence can be done, in days: a month, so that what is ready early can be recorded,
-/// and next year's is not taken for this year's.
+/// How long before its due day an occurrence counts as due, in days: a month.
 pub const DUE_AHEAD_DAYS: i32 = 30;
 /// Occurrences to come that an obligation shows: a year of months.
 pub const UPCOMING_SHOWN_MAX: usize = 12;

@@ -260,7 +260,7 @@ export async function owed({ page, base }, stack) {
   const [id, live] = [copy.split('/').at(-1), lease.id];
   await page.goto(draft);
   await link('Publish');
-  await press('Publish')(page);
+  await publish(page);
   await page.goto(`${copy}/payments`);
   await field('Purpose').fill('Rent for the first year');
   await field('Amount').fill('12,500');
@@ -335,7 +335,7 @@ export async function twoDocuments({ page, context, base }, { confidential }) {
   await press('Add condition')(page);
   await page.goto(draft);
   await link('Publish');
-  await press('Publish')(page);
+  await publish(page);
   return draft.split('/').at(-1);
 }
 
@@ -409,7 +409,7 @@ export async function payments(admin, second, stack, { confidential }) {
     await press('Add payment')(page);
   }
   await page.goto(`${draft}/publish`);
-  await press('Publish')(page);
+  await publish(page);
   const id = draft.split('/').at(-1);
   const { data } = await stack.call(`/api/v1/movements?agreement_id=${id}`);
   const made = { id, ...Object.fromEntries(Object.entries(PAYMENTS).map(([name, purpose]) => [name, data.find((found) => found.purpose === purpose).id])) };
@@ -518,6 +518,12 @@ const review = (proposal) => `/app/proposals/${proposal.id}`;
 const agreement = ({ id }) => `/app/agreements/${id}`;
 const workspace = ({ id }) => `/app/workspaces/${id}`;
 const press = (name) => (page) => page.getByRole('button', { name, exact: true }).click();
+
+// Publishes, and says of all that is listed that it is meant.
+const publish = async (page) => {
+  for (const box of await page.locator('input[name^="although."]').all()) await box.check();
+  await press('Publish')(page);
+};
 
 // Changes a hidden field, as a page that was open for too long has another than it should.
 const send = (field, value, name) => async (page) => {

@@ -196,6 +196,7 @@ export async function walkFirstDeal(chrome, { base }, person, hasScript, found) 
   // 6. Publish.
   await press('link', 'Publish');
   await says('What happens');
+  for (const box of await page.locator('input[name^="although."]').all()) await box.check();
   await press('button', 'Publish');
   await says('Active: step 1 of 2');
   await says('History');
@@ -317,6 +318,7 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await toDeal();
   if (before === 'draft') {
     await member.press('link', 'Publish');
+    for (const box of await member.page.locator('input[name^="although."]').all()) await box.check();
     await member.press('button', 'Publish');
   }
   const deal = member.page.url();

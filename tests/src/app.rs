@@ -229,6 +229,13 @@ impl Page {
         unescaped(rest.split('"').next().unwrap_or_default())
     }
 
+    /// The names of the boxes with which whoever publishes says that they mean what is listed.
+    #[must_use]
+    pub fn ticks(&self) -> Vec<String> {
+        let names = self.body.split(" name=\"although.").skip(1).filter_map(|rest| rest.split('"').next());
+        names.map(|kind| format!("although.{kind}")).collect()
+    }
+
     /// Whether a text is on it.
     #[must_use]
     pub fn says(&self, text: &str) -> bool {
@@ -383,14 +390,17 @@ impl Browser {
         self.send(request.header("content-type", content_type).body(body)).await
     }
 
-    /// Opens a page, sends the form on it with its hidden fields, and follows to the outcome.
+    /// Opens a page, sends the form on it with its hidden fields and every warning ticked, and follows to the outcome.
     ///
     /// # Panics
     /// When the page has no form of a member.
     pub async fn decide(&self, path: &str, decision: &str, note: &str) -> Page {
         let page = self.get(path).await;
         let (token, version) = (page.hidden("form_token"), page.hidden("version"));
-        let fields = [("form_token", token.as_str()), ("version", &version), ("note", note), ("decision", decision)];
+        let mut fields =
+            vec![("form_token", token.as_str()), ("version", &version), ("note", note), ("decision", decision)];
+        let ticks = page.ticks();
+        fields.extend(ticks.iter().map(|name| (name.as_str(), "on")));
         self.post(path, &fields).await
     }
 

@@ -5,6 +5,7 @@ use shared::AppState;
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::agreement::gate::GateRule;
+use shared::domain::agreement::warnings::to_tick;
 use shared::domain::bank_account::BankAccount;
 use shared::domain::contact::Email;
 use shared::domain::day::Day;
@@ -154,7 +155,8 @@ impl Org {
         let done = self
             .as_member(person, "publish_agreement", async |call| {
                 let review = proposals::review_act(call.scope(), agreement_id, action).await?;
-                proposals::propose_and_confirm(call.scope(), call.member(), new(), &review.fingerprint).await
+                let shown = review.fingerprint.with_meant(to_tick(&review.warnings));
+                proposals::propose_and_confirm(call.scope(), call.member(), new(), &shown).await
             })
             .await;
         done.expect("nothing is in the way");

@@ -2,10 +2,13 @@
 
 use askama::Template;
 use shared::domain::actor::ActorType;
+use shared::domain::day::Day;
 use shared::domain::ids::{ObligationId, OccurrenceId, TriggerId};
 use shared::domain::member::Counting;
 use shared::domain::movement::safe_text::SafeNote;
-use shared::domain::obligation::{CancelCause, Obligation, ObligationTrigger, Occurrence, OccurrenceState, Word};
+use shared::domain::obligation::{
+    CancelCause, Happening, Obligation, ObligationTrigger, Occurrence, OccurrenceState, Word,
+};
 use shared::domain::proposal::Note;
 use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
@@ -20,7 +23,7 @@ use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
 use crate::labels::{Badge, actor_label};
 use crate::layout::{Layout, Link, Notice};
-use crate::obligations::{obligation_badge, obligation_url, refusal};
+use crate::obligations::{obligation_badge, obligation_url, read_happened_on, refusal};
 use crate::response::PageResponse;
 use crate::second_members::why_one_self;
 
@@ -70,7 +73,10 @@ impl TriggerRow {
             id: trigger.id,
             description: trigger.description.as_str().to_owned(),
             after,
-            declared: trigger.declared.as_ref().map(|word| format!("Declared by {}", said_by(word, zone))),
+            declared: trigger.declared.as_ref().map(|word| {
+                let happened = trigger.happened_on.map(|day| format!("Happened on {}. ", day.for_people()));
+                format!("{}Declared by {}", happened.unwrap_or_default(), said_by(word, zone))
+            }),
         }
     }
 }
@@ -203,7 +209,9 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         OccurrenceState::Due | OccurrenceState::Overdue | OccurrenceState::Upcoming if standing.is_some() => {
             (Some(("verify", "Verify")), None)
         }
-        OccurrenceState::Due | OccurrenceState::Overdue => (Some(("satisfy", "Record satisfaction")), None),
+        OccurrenceState::Due | OccurrenceState::Overdue | OccurrenceState::Upcoming => {
+            (Some(("satisfy", "Record satisfaction")), None)
+        }
         OccurrenceState::Satisfied => {
             let by = found.satisfied.as_ref().and_then(|claim| claim.by.member());
             match (seconds.counting(member, by), by) {
@@ -214,7 +222,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
                 _ => (Some(("confirm", "Confirm")), None),
             }
         }
-        OccurrenceState::Upcoming | OccurrenceState::Confirmed | OccurrenceState::Cancelled => (None, None),
+        OccurrenceState::Confirmed | OccurrenceState::Cancelled => (None, None),
     };
     let page = ObligationPage {
         layout: Layout::new(request),
@@ -264,24 +272,32 @@ fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
 }
 
 /// What a form asks for, with the notice that follows.
-fn doing(form: &Form) -> Result<Result<(Doing, [&'static str; 2]), FieldErrors>, Error> {
+fn doing(form: &Form, today: Day) -> Result<Result<(Doing, [String; 2]), FieldErrors>, Error> {
+    let said = |[title, line]: [&str; 2]| [title.to_owned(), line.to_owned()];
     let occurrence = || form.get("occurrence").parse::<OccurrenceId>().map_err(|_| Error::not_found());
     Ok(Ok(match form.get("act") {
         "declare" => {
             let trigger: TriggerId = form.get("trigger").parse().map_err(|_| Error::not_found())?;
-            let line = "It is due from now on. Next: whoever owes it does it, and the other side confirms.";
-            (Doing::DeclareTrigger(trigger), ["Trigger declared", line])
+            let on = match read_happened_on(form, today) {
+                Ok(on) => on,
+                Err(errors) => return Ok(Err(errors)),
+            };
+            let line = format!(
+                "It happened on {}, and its days count from then. Next: whoever owes it does it, and the other side confirms.",
+                on.for_people()
+            );
+            (Doing::DeclareTrigger(Happening { trigger, on }), ["Trigger declared".to_owned(), line])
         }
         "satisfy" => {
             let line = "This is a claim. Next: the other side or another member confirms it.";
-            (Doing::RecordSatisfaction(occurrence()?), ["Satisfaction recorded", line])
+            (Doing::RecordSatisfaction(occurrence()?), said(["Satisfaction recorded", line]))
         }
-        "confirm" => (Doing::Confirm(occurrence()?), ["Confirmed", ""]),
-        "verify" => (Doing::Verify(occurrence()?), ["Verified", "The next verification is counted from today."]),
+        "confirm" => (Doing::Confirm(occurrence()?), said(["Confirmed", ""])),
+        "verify" => (Doing::Verify(occurrence()?), said(["Verified", "The next verification is counted from today."])),
         "cancel" => match read_reason(form) {
             Ok(reason) => {
                 let line = "It is owed no more. What was said about it stays on record.";
-                (Doing::Cancel(reason), ["Obligation cancelled", line])
+                (Doing::Cancel(reason), said(["Obligation cancelled", line]))
             }
             Err(errors) => return Ok(Err(errors)),
         },
@@ -307,13 +323,14 @@ impl Handler for Act {
         let submitted = request.submitted_form()?;
         let id: ObligationId = request.path_id("id")?;
         let form = submitted.form();
-        let (doing, [title, line]) = match doing(form)? {
+        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+        let (doing, [title, line]) = match doing(form, today)? {
             Ok(read) => read,
             Err(errors) => {
                 // An account number is shown nowhere again.
                 let is_sensitive = errors.clone().into_list().iter().any(|one| one.code == FieldCode::SensitiveValue);
                 let fields = Fields::submitted(form, errors).without(|name| is_sensitive && name == "reason");
-                let notice = Notice::bad("Nothing was cancelled", "Check what is marked below.");
+                let notice = Notice::bad("Nothing was recorded", "Check what is marked below.");
                 return Ok(page(request, fields, Some(notice)).await?.unprocessable());
             }
         };
@@ -327,8 +344,7 @@ impl Handler for Act {
         match submitted.run(|| obligations::act(scope, member, id, doing.clone())).await? {
             Ok(()) => Ok(redirect.into()),
             Err(refused) => {
-                let zone = &request.signed_in()?.organization().time_zone;
-                let (title, line) = refusal(refused, zone);
+                let (title, line) = refusal(refused);
                 Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting())
             }
         }

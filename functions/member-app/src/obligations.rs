@@ -2,19 +2,21 @@
 
 use askama::Template;
 use shared::domain::agreement::Lifecycle;
+use shared::domain::day::Day;
 use shared::domain::ids::ObligationId;
 use shared::domain::obligation::{Obligation, ObligationState, Refused};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
-use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::obligations::{self, ObligationPage, ObligationQuery};
-use shared::web::Request;
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::labels::Badge;
 use crate::layout::{Layout, Link};
+use crate::movement::read_day;
 use crate::pager::{Pager, is_past_the_end};
 use crate::response::PageResponse;
 
@@ -46,7 +48,7 @@ fn state_badge(state: ObligationState) -> Badge {
 }
 
 /// Why an act on an obligation was refused, in words: a title and a line.
-pub(crate) fn refusal(refused: Refused, zone: &TimeZone) -> (&'static str, String) {
+pub(crate) fn refusal(refused: Refused) -> (&'static str, String) {
     let nothing = "Nothing was recorded.";
     match refused {
         Refused::AgreementEnded(Lifecycle::Expired) => {
@@ -59,10 +61,7 @@ pub(crate) fn refusal(refused: Refused, zone: &TimeZone) -> (&'static str, Strin
         Refused::Confirmed => ("All of it is confirmed", "Nothing is left to cancel.".to_owned()),
         Refused::Unknown => ("That is not part of this obligation", format!("{nothing} The page shows what is.")),
         Refused::Done => ("This was done already", format!("{nothing} The page shows who did it.")),
-        Refused::NotYet(from) => {
-            let day = zone.day_of(from).for_people();
-            ("It is too early", format!("This can be recorded from {day} on. {nothing}"))
-        }
+        Refused::InFuture => ("That day has not come yet", format!("Declare it once it has happened. {nothing}")),
         Refused::NotSatisfied => {
             ("There is no claim to confirm", format!("No one has said that it is done. {nothing}"))
         }
@@ -75,6 +74,19 @@ pub(crate) fn refusal(refused: Refused, zone: &TimeZone) -> (&'static str, Strin
         Refused::Own => ("You recorded this claim", format!("Another member or the other side confirms it. {nothing}")),
         Refused::TooManyWait => ("Too many claims wait for confirmation", format!("Confirm those first. {nothing}")),
     }
+}
+
+/// The field that says when a trigger happened.
+pub(crate) const HAPPENED_ON: &str = "happened_on";
+
+/// Reads the day on which a trigger happened, as whoever declares it says.
+pub(crate) fn read_happened_on(form: &Form, today: Day) -> Result<Day, FieldErrors> {
+    let wrong = |code, message: &str| FieldErrors::one(HAPPENED_ON, code, message);
+    if form.get(HAPPENED_ON).trim().is_empty() {
+        return Err(wrong(FieldCode::Required, "must be given"));
+    }
+    let day = read_day(form, HAPPENED_ON)?;
+    if day > today { Err(wrong(FieldCode::OutOfRange, "must not be in the future")) } else { Ok(day) }
 }
 
 #[derive(Template)]

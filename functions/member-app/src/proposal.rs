@@ -3,6 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 use shared::api::views::agreements::AgreementView;
+use shared::domain::agreement::warnings::WarningKind;
 use shared::domain::agreement::{Document, Lifecycle};
 use shared::domain::ids::{MemberId, ProposalId};
 use shared::domain::member::{Changed, Refusal};
@@ -18,8 +19,10 @@ use crate::agreement::agreement_url;
 use crate::agreement_summary::AgreementSummary;
 use crate::deal::{Deadline, Deal};
 use crate::done::{notice_of_act, redirect_with_notice};
+use crate::draft::acts::not_meant;
 use crate::draft::blockers::{BlockerRow, blocker_rows};
 use crate::draft::payments::{PaymentList, name};
+use crate::draft::warnings::{WarningGroup, ticked, warning_groups};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge};
 use crate::layout::{Layout, Link, Notice, encode_query_value};
 use crate::movement::movement_url;
@@ -48,6 +51,8 @@ struct ProposalPage {
     effects: Vec<String>,
     changes: Vec<String>,
     blockers: Vec<BlockerRow>,
+    /// What is probably a mistake in what it would publish.
+    warnings: Vec<WarningGroup>,
     agreement_summary: AgreementSummary,
     /// The payments of the draft that it would publish, or of the agreement that it would cancel.
     payments: PaymentList,
@@ -170,7 +175,7 @@ impl Handler for Decide {
         let id: ProposalId = request.path_id("id")?;
         let note = parse_note(form.get("note"));
         let choice = parse_choice(form.get("decision"));
-        let shown = ReviewFingerprint::parse(form.get("version"));
+        let shown = ReviewFingerprint::parse(form.get("version")).map(|shown| shown.with_meant(ticked(form)));
         let (Ok(note), Some(choice), Some(shown)) = (&note, choice, &shown) else {
             let review = proposals::review(scope, id).await?;
             let notice = Notice::bad("Nothing was decided", "Check what is marked below, then choose again.");
@@ -268,6 +273,7 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
             let lines = lines.map(str::to_owned);
             (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice::new("bad", title, lines))
         }
+        Refusal::NotMeant(_) => not_meant(),
         Refusal::Blocked(errors) => {
             let title = format!("It can’t be {participle} yet");
             let mut lines: Vec<String> =
@@ -301,11 +307,15 @@ struct Submitted {
     note: String,
     note_error: Option<String>,
     notice: Option<Notice>,
+    /// What was ticked, if a confirmation was refused.
+    ticked: Option<Vec<WarningKind>>,
 }
 
 impl Submitted {
     fn new(form: &Form, note_error: Option<String>, notice: Notice) -> Self {
-        Self { note: form.get("note").to_owned(), note_error, notice: Some(notice) }
+        let is_confirming = parse_choice(form.get("decision")) == Some(Choice::Confirm);
+        let ticked = is_confirming.then(|| ticked(form));
+        Self { note: form.get("note").to_owned(), note_error, notice: Some(notice), ticked }
     }
 
     /// What was submitted before the session ended.
@@ -315,7 +325,7 @@ impl Submitted {
             (_, true) => "Your note is kept below. Read the page again, then decide.".to_owned(),
             (note, false) => format!("Your note was: “{note}”"),
         };
-        Self { note, note_error: None, notice: Some(Notice::warn(SESSION_ENDED, line)) }
+        Self { note, notice: Some(Notice::warn(SESSION_ENDED, line)), ..Self::default() }
     }
 }
 
@@ -434,6 +444,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         agreement: Link { url: agreement_url(review.current.id()), text: review.current.name.as_str().to_owned() },
         agreement_badge: lifecycle_badge(review.current.lifecycle()),
         blockers: blockers(review),
+        warnings: warning_groups(&review.current, &review.payments, &review.warnings, submitted.ticked.as_deref()),
         agreement_summary: summary,
         payments: PaymentList::new(&review.payments, &review.current, &review.contacts),
         is_pending: review.is_pending,

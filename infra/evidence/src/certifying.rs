@@ -8,16 +8,22 @@
 //! Decision: the amounts of payments that a participant sends or receives are on their certificate, and all of them on that of
 //! members, which the bundle has. One investor doesn't learn from it what another one paid.
 //!
+//! Decision: it names the promises of the agreement, by whom, to whom and when, as it names the documents: they are part of
+//! what was agreed, and were fixed when the agreement was published. What became of one later is not in it.
+//!
 //! Decision: a completed agreement's certificate never changes. So it has the organization's name as of the completion, and
 //! not the address of the service, which an operator may move: the bundle's manifest and README name it.
 //!
 //! Decision: a certificate has no email addresses. They stand in contacts, where they change, and the service sends no
 //! email: it has never seen one at work.
 
+use std::collections::BTreeSet;
+
 use paper::certificate::{self, Act, Certificate, Consent, Date, Event, Signer};
 use paper::fonts;
 use shared::crypto;
 use shared::domain::agreement::Document;
+use shared::domain::agreement::promise::Promise;
 use shared::domain::evidence::{AgreementRecord, CompletedRecord, TimelineEntry};
 use shared::domain::ids::{MovementId, ParticipantId, ReceiptId};
 use shared::domain::money::Money;
@@ -76,6 +82,7 @@ fn content(completed: &CompletedRecord, organization: &Organization, audience: A
         statement: "The Countersign service recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature."
             .to_owned(),
         documents: with_file.map(|document| of_document(record, document)).collect(),
+        promises: agreement.promises.iter().map(|promise| of_promise(record, promise)).collect(),
         acts: acts(record, audience),
         events: completed.acts().map(event).collect(),
     }
@@ -169,6 +176,16 @@ pub(crate) fn strokes(drawing: &Drawing) -> Vec<Vec<(f32, f32)>> {
         Some((x.parse::<f32>().ok()?, y.parse::<f32>().ok()? + above))
     };
     lines.map(|line| line.split('L').filter_map(point).collect()).collect()
+}
+
+fn of_promise(record: &AgreementRecord, promise: &Promise) -> certificate::Promise {
+    let names =
+        |side: &BTreeSet<ParticipantId>| side.iter().map(|id| name_of(record, *id)).collect::<Vec<_>>().join(", ");
+    certificate::Promise {
+        name: promise.name.as_str().to_owned(),
+        parties: format!("{} to {}", names(promise.parties.promisors()), names(promise.parties.promisees())),
+        due: sentences::promise_terms(&promise.terms),
+    }
 }
 
 /// What was done besides signing, in the order of time.

@@ -1,5 +1,7 @@
 //! Random histories of drafts and decisions, checked against the invariants of all of them (contract, section 3).
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -308,8 +310,7 @@ impl World {
     }
 
     fn confirm(&mut self, which: usize, age: u64) {
-        let (proposal, before) = (self.proposals[which].clone(), self.deal.draft.clone());
-        let blockers = self.blockers();
+        let (proposal, before, blockers) = (self.proposals[which].clone(), self.deal.draft.clone(), self.blockers());
         let case = DecisionContext {
             proposal: &proposal,
             agreement: &before,
@@ -317,12 +318,12 @@ impl World {
             contacts: &[],
             workspace: &self.workspace,
             blockers: &blockers,
+            not_meant: &BTreeSet::new(),
             facts: &Facts::none(),
             time_scale: TimeScale::default(),
             zone: &TimeZone::default(),
         };
-        let data = ProposalData::from(&proposal);
-        let state = proposal.state_at(self.now);
+        let (data, state) = (ProposalData::from(&proposal), proposal.state_at(self.now));
         match member::confirm(&self.by, case, None, self.moment()) {
             Ok(outcome) => {
                 assert_eq!((state, age), (ProposalState::Pending, 0), "only what waits, and only as it was shown");
@@ -377,6 +378,7 @@ impl World {
                 assert_eq!(codes, in_the_way.collect::<Vec<_>>());
                 assert!(!codes.is_empty());
             }
+            Err(Refusal::NotMeant(kinds)) => panic!("nothing takes a tick: {kinds:?}"),
         }
     }
 

@@ -324,7 +324,8 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
 
 /// The payments of a draft as they have to be, so that only what it lacks itself is a blocker.
 fn presumed(draft: &Agreement) -> Vec<DraftPayment> {
-    let payment = |id: &MovementId| DraftPayment { id: *id, is_complete: true, sender: None, receiver: None };
+    let payment =
+        |id: &MovementId| DraftPayment { id: *id, is_complete: true, sender: None, receiver: None, money: None };
     draft.movements().keys().map(payment).collect()
 }
 

@@ -3,7 +3,7 @@
 //! Decision: an edit is decided on the newest version of the draft, and its form says what it showed of the part that it
 //! edits. Members who edit different parts at once don't meet; who edits a part that has changed since then is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::edit::{Part, Seen};
@@ -11,6 +11,7 @@ use crate::domain::agreement::template::Template;
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle, NewAgreement};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId};
+use crate::domain::movement::Movement;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
@@ -19,7 +20,7 @@ use crate::service::loaded_agreement::participants_of;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::workspaces;
 use crate::store::Versioned;
-use crate::store::agreements as stored;
+use crate::store::{agreements as stored, movements};
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// What a draft begins with.
@@ -49,8 +50,8 @@ pub async fn begin(
         return Ok(Plan::new(scope, ()).showing(shown));
     }
     let workspace = workspaces::named(scope, new.workspace_id).await?;
-    let draft = match beginning {
-        Beginning::Blank => Agreement::draft(new, scope.actor().clone(), scope.now()).with_id(id),
+    let (draft, payments) = match beginning {
+        Beginning::Blank => (Agreement::draft(new, scope.actor().clone(), scope.now()).with_id(id), Vec::new()),
         Beginning::Template(template, parties) => {
             template.check_parties(parties).map_err(Error::Invalid)?;
             let contacts = scope.store().contacts(parties.values().copied()).await?;
@@ -58,12 +59,18 @@ pub async fn begin(
             if let Some((party, _)) = unknown {
                 return Err(Error::unknown_reference(&format!("party.{party}"), "contact"));
             }
+            // Only a payment has a direction, which depends on whose contacts pay.
+            let own = if template.has_payments() {
+                scope.store().organization().await?.own_contact_ids
+            } else {
+                BTreeSet::new()
+            };
             template
-                .draft(id, new, parties, scope.actor().clone(), scope.now())
+                .draft(id, new, parties, &own, (scope.actor().clone(), scope.now()))
                 .map_err(|errors| Error::Internal(format!("a template that makes no draft: {errors:?}")))?
         }
     };
-    Ok(create(scope, &workspace, &draft)?.showing(shown))
+    Ok(create(scope, &workspace, (&draft, &payments))?.showing(shown))
 }
 
 /// Copies an agreement, in any state, as a new draft with the id that its form carries: a form that is sent twice makes one
@@ -79,7 +86,7 @@ pub async fn duplicate(by: &impl Writer, id: AgreementId, copy: AgreementId) -> 
     }
     let workspace = workspaces::workspace_of(scope, original.workspace_id).await?;
     let draft = original.duplicate(copy, name_of_copy(&original.name), scope.actor().clone(), scope.now());
-    Ok(create(scope, &workspace, &draft)?.showing([copy.uuid()]))
+    Ok(create(scope, &workspace, (&draft, &[]))?.showing([copy.uuid()]))
 }
 
 /// "Copy of" the name, cut to what a name may have.
@@ -89,10 +96,17 @@ fn name_of_copy(name: &AgreementName) -> AgreementName {
     AgreementName::parse(&cut).unwrap_or_else(|_| name.clone())
 }
 
-/// Creates a draft. Its participants join the workspace's people.
-fn create(scope: &Scope, workspace: &Versioned<Workspace>, draft: &Agreement) -> Result<Plan<()>, Error> {
+/// Creates a draft with its payments. Its participants join the workspace's people.
+fn create(
+    scope: &Scope,
+    workspace: &Versioned<Workspace>,
+    (draft, payments): (&Agreement, &[Movement]),
+) -> Result<Plan<()>, Error> {
     let checked = draft.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let mut changes = vec![stored::create(scope.call(), &checked)?];
+    for payment in payments {
+        changes.push(movements::create(scope.call(), (&checked, payment))?);
+    }
     let contacts = draft.participants.iter().map(|participant| participant.contact_id);
     changes.extend(workspaces::join(scope, workspace, contacts)?);
     Ok(Plan::new(scope, ()).change(changes))

@@ -16,6 +16,7 @@ use futures_util::future::try_join_all;
 
 use crate::domain::agreement::blockers::{self, Blocker, DraftContext, DraftPayment};
 use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::warnings::{self, Warning};
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::funding::FundingItem;
@@ -160,6 +161,17 @@ impl LoadedAgreement {
                 let changed = self.funding.changed(self.agreement(), self.contacts());
                 let records = (self.contacts(), self.payments.of(self.agreement()), changed.as_slice());
                 blockers_of(self.agreement(), self.workspace.activated_at().is_some(), records, now)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The warnings of its publication at a moment, in the zone of the organization. None if it is not a draft.
+    #[must_use]
+    pub fn warnings(&self, now: Timestamp, zone: &TimeZone) -> Vec<Warning> {
+        match self.agreement().lifecycle() {
+            Lifecycle::Draft => {
+                warnings::warnings(self.agreement(), self.payments.of(self.agreement()), zone.day_of(now))
             }
             _ => Vec::new(),
         }

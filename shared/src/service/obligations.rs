@@ -14,9 +14,9 @@ use uuid::Uuid;
 use crate::domain::actor::Actor;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId, TriggerId};
+use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId};
 use crate::domain::member::{self, Member, ObligationChange, SecondMembers};
-use crate::domain::obligation::{CancelCause, Ground, Obligation, Refused, Word};
+use crate::domain::obligation::{CancelCause, Ground, Happening, Obligation, Refused, Word};
 use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
 use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
@@ -165,7 +165,7 @@ impl LoadedObligation {
 #[derive(Debug, Clone)]
 pub enum Doing {
     /// Declares that a trigger happened.
-    DeclareTrigger(TriggerId),
+    DeclareTrigger(Happening),
     /// Records the claim that an occurrence is done, which the promisor told them.
     RecordSatisfaction(OccurrenceId),
     /// Confirms such a claim. Nobody confirms their own, unless the organization has no other member.
@@ -193,7 +193,7 @@ pub async fn act(
     }
     let ground = found.ground(scope);
     let decided = match doing {
-        Doing::DeclareTrigger(trigger) => member::declare_trigger(by, ground, trigger),
+        Doing::DeclareTrigger(happened) => member::declare_trigger(by, ground, happened),
         Doing::RecordSatisfaction(occurrence) => member::record_satisfaction(by, ground, occurrence),
         Doing::Confirm(occurrence) => {
             let claimed_by = found.obligation.claim_of(occurrence).and_then(|claim| claim.by.member());
@@ -218,7 +218,7 @@ fn is_done(scope: &Scope, obligation: &Obligation, doing: &Doing) -> bool {
     let own = |word: Option<&Word>| word.is_some_and(|word| is_own(&word.by));
     let occurrence = |id: &OccurrenceId| obligation.occurrences(scope.now()).into_iter().find(|found| found.id == *id);
     match doing {
-        Doing::DeclareTrigger(id) => {
+        Doing::DeclareTrigger(Happening { trigger: id, .. }) => {
             let trigger = obligation.triggers().iter().find(|trigger| trigger.id == *id);
             own(trigger.and_then(|trigger| trigger.declared.as_ref()))
         }
@@ -277,8 +277,10 @@ fn decide(
     (doing, statement): (&ObligationAct, String),
 ) -> ObligationOutcome {
     match *doing {
-        ObligationAct::DeclaredTrigger { trigger_id } => {
-            participant::declare_trigger(by, ground, occasion, (trigger_id, statement))
+        ObligationAct::DeclaredTrigger { trigger_id: trigger, happened_on } => {
+            let today = || ground.obligation.zone().day_of(ground.moment.at());
+            let happened = Happening { trigger, on: happened_on.unwrap_or_else(today) };
+            participant::declare_trigger(by, ground, occasion, (happened, statement))
         }
         ObligationAct::Satisfied { occurrence_id } => {
             participant::record_satisfaction(by, ground, occasion, (occurrence_id, statement))

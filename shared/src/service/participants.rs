@@ -1,9 +1,9 @@
 //! What participants see and do on their own pages, and what members do for them: hand over and reissue links, and open
 //! declined conditions again.
 
-use crate::domain::agreement::{Agreement, Document, DocumentContent, Label, Participant};
+use crate::domain::agreement::{Agreement, DocumentContent, Label, Participant};
 use crate::domain::contact::{ChangedIdentity, Contact};
-use crate::domain::ids::{AgreementId, DocumentId, GateId, MovementId, ParticipantId, ReceiptId};
+use crate::domain::ids::{AgreementId, GateId, MovementId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, SecondMembers, reopen_gate};
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
@@ -72,14 +72,14 @@ pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantVi
     Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers, payments, obligations })
 }
 
-/// A document of the agreement of a participant's session.
+/// The agreement of a participant's session.
 ///
 /// # Errors
-/// [`Error::NotFound`] when the agreement does not have it, or no longer has the participant.
-pub async fn document(scope: &Scope, by: &ActingParticipant, id: DocumentId) -> Result<Document, Error> {
-    let agreement = found(scope, by.agreement_id()).await?;
+/// [`Error::NotFound`] when it no longer has the participant.
+pub async fn agreement(scope: &Scope, by: &ActingParticipant) -> Result<Agreement, Error> {
+    let agreement = found(scope, by.agreement_id()).await?.into_inner();
     agreement.participant(by.id()).ok_or_else(Error::not_found)?;
-    agreement.document(id).cloned().ok_or_else(Error::not_found)
+    Ok(agreement)
 }
 
 /// What a participant does, besides giving and withdrawing consent.

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::edit::Seen;
+use crate::domain::agreement::warnings::Warning;
 use crate::domain::agreement::{Agreement, Label, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
@@ -189,6 +190,8 @@ pub struct ProposalReview {
     pub effects: Vec<String>,
     /// The blockers of a confirmation now.
     pub blockers: Vec<Blocker>,
+    /// What is probably a mistake in what a confirmation would publish now.
+    pub warnings: Vec<Warning>,
     /// The fingerprint of what the review shows.
     pub fingerprint: ReviewFingerprint,
 }
@@ -248,8 +251,7 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
     let contacts: Vec<Contact> =
         loaded.contacts().iter().cloned().chain(gone.into_iter().map(Versioned::into_inner)).collect();
 
-    let at = moment.at();
-    let action = proposal.action;
+    let (at, action) = (moment.at(), proposal.action);
     let current = loaded.as_of(scope, at).into_owned();
     let is_too_late = is_pending && proposal::check_state(action, &current).is_err();
     let (changes, as_proposed) = match snapshot {
@@ -263,12 +265,12 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
         Some(snapshot) => (Vec::new(), Some(snapshot.agreement)),
         None => (Vec::new(), None),
     };
-    let (mut effects, mut blockers) = (Vec::new(), Vec::new());
+    let (mut effects, mut blockers, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     if is_pending && !is_too_late {
         let moment = (loaded.facts(), scope.time_scale(), at);
         effects = sentences::effects(action, &current, loaded.workspace(), &contacts, moment);
         if action == ProposalAction::PublishAgreement {
-            blockers = loaded.blockers(at).into_iter().filter(|blocker| !blocker.allows_proposal()).collect();
+            (blockers, warnings) = before_publication(scope, &loaded, at).await?;
         }
     }
     let fingerprint = ReviewFingerprint::of(&loaded);
@@ -287,8 +289,20 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
         changes,
         effects,
         blockers,
+        warnings,
         fingerprint,
     })
+}
+
+/// What keeps a draft from being published by whoever confirms it, and what is probably a mistake in it.
+async fn before_publication(
+    scope: &Scope,
+    loaded: &LoadedAgreement,
+    at: Timestamp,
+) -> Result<(Vec<Blocker>, Vec<Warning>), Error> {
+    let blockers = loaded.blockers(at).into_iter().filter(|blocker| !blocker.allows_proposal()).collect();
+    let zone = zone_of_promises(scope, loaded.agreement()).await?;
+    Ok((blockers, loaded.warnings(at, &zone)))
 }
 
 /// The choice of a member.
@@ -324,6 +338,7 @@ pub async fn decide(
         contacts: loaded.contacts(),
         workspace,
         blockers: &loaded.blockers(moment.at()),
+        not_meant: &shown.not_meant(&loaded.warnings(moment.at(), &zone)),
         facts: loaded.facts(),
         time_scale: scope.time_scale(),
         zone: &zone,
@@ -433,6 +448,8 @@ pub struct ActReview {
     pub effects: Vec<String>,
     /// The blockers of the act now.
     pub blockers: Vec<Blocker>,
+    /// What is probably a mistake in what the act would publish now.
+    pub warnings: Vec<Warning>,
     /// The fingerprint of what the review shows.
     pub fingerprint: ReviewFingerprint,
 }
@@ -450,12 +467,12 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
     let current = loaded.as_of(scope, now).into_owned();
     let is_possible = proposal::check_state(action, &current).is_ok();
     let pending = holder.map(Versioned::into_inner).filter(|holder| holder.state_at(now) == ProposalState::Pending);
-    let (mut effects, mut blockers) = (Vec::new(), Vec::new());
+    let (mut effects, mut blockers, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     if is_possible {
         let moment = (loaded.facts(), scope.time_scale(), now);
         effects = sentences::effects(action, &current, loaded.workspace(), loaded.contacts(), moment);
         if action == ProposalAction::PublishAgreement {
-            blockers = loaded.blockers(now).into_iter().filter(|blocker| !blocker.allows_proposal()).collect();
+            (blockers, warnings) = before_publication(scope, &loaded, now).await?;
         }
     }
     let fingerprint = ReviewFingerprint::of(&loaded);
@@ -464,7 +481,18 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
     let (with_contacts, workspace) = loaded.into_parts();
     let contacts = with_contacts.into_parts().1;
     let agreement = current;
-    Ok(ActReview { agreement, contacts, payments, workspace, pending, is_possible, effects, blockers, fingerprint })
+    Ok(ActReview {
+        agreement,
+        contacts,
+        payments,
+        workspace,
+        pending,
+        is_possible,
+        effects,
+        blockers,
+        warnings,
+        fingerprint,
+    })
 }
 
 /// Why a member's act was refused.
@@ -519,6 +547,7 @@ pub async fn propose_and_confirm(
         contacts: loaded.contacts(),
         workspace: loaded.workspace(),
         blockers: &blockers,
+        not_meant: &shown.not_meant(&loaded.warnings(moment.at(), &zone)),
         facts: loaded.facts(),
         time_scale: scope.time_scale(),
         zone: &zone,

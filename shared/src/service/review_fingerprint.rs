@@ -1,19 +1,24 @@
 //! What a page showed of an agreement when a member decided on it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::crypto;
+use crate::domain::agreement::warnings::{self, Warning, WarningKind};
 use crate::domain::member::Changed;
 use crate::service::loaded_agreement::LoadedAgreement;
 
 /// A fingerprint of what a page showed of an agreement, its participants and its workspace. The form carries it, and a
-/// decision compares it with the stored records, so that a member confirms exactly what they saw.
+/// decision compares it with the stored records, so that a member confirms exactly what they saw. With it go the warnings
+/// that the member said are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewFingerprint {
     /// The agreement's version.
     agreement: u64,
     /// A fingerprint of the participants and the workspace.
     references: String,
+    /// What the member has ticked.
+    meant: BTreeSet<WarningKind>,
 }
 
 impl ReviewFingerprint {
@@ -27,14 +32,30 @@ impl ReviewFingerprint {
         ];
         parts.extend(loaded.participants().iter().map(|contact| format!("{} {}", contact.id, contact.version())));
         let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
-        Self { agreement: loaded.agreement().version(), references: crypto::hex(&crypto::fingerprint(&parts)) }
+        Self {
+            agreement: loaded.agreement().version(),
+            references: crypto::hex(&crypto::fingerprint(&parts)),
+            meant: BTreeSet::new(),
+        }
+    }
+
+    /// The same with what the member has ticked.
+    #[must_use]
+    pub fn with_meant(self, meant: impl IntoIterator<Item = WarningKind>) -> Self {
+        Self { meant: meant.into_iter().collect(), ..self }
+    }
+
+    /// What takes a tick by the warnings now, and has none.
+    pub(super) fn not_meant(&self, now: &[Warning]) -> BTreeSet<WarningKind> {
+        warnings::to_tick(now).difference(&self.meant).copied().collect()
     }
 
     /// Reads a fingerprint from a form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (agreement, references) = text.split_once('-')?;
-        Some(Self { agreement: agreement.parse().ok()?, references: references.to_owned() })
+        let (agreement, references) = (agreement.parse().ok()?, references.to_owned());
+        Some(Self { agreement, references, meant: BTreeSet::new() })
     }
 
     /// What has changed between the page and now.

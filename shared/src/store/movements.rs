@@ -222,6 +222,15 @@ pub(crate) fn add(
     Ok([edit(call, before, (draft, movement))?, Changes::of(call, record::create(call.org(), movement)?)])
 }
 
+/// The changes that create a payment of a draft that is created in the same transaction.
+///
+/// # Errors
+/// When the movement is not of the draft, or set up already.
+pub(crate) fn create(call: &CallContext, (draft, movement): (&Draft, &Movement)) -> Result<Changes, StoreError> {
+    check_is_draft(draft, movement)?;
+    Ok(Changes::of(call, record::create(call.org(), movement)?))
+}
+
 /// The changes that give a payment of a draft other terms.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use askama::Template;
 use http::StatusCode;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::Lifecycle;
+use shared::domain::agreement::warnings::WarningKind;
 use shared::domain::ids::AgreementId;
 use shared::domain::member::{Changed, Refusal};
 use shared::domain::proposal::{NewProposal, Note, ProposalAction};
@@ -18,6 +19,7 @@ use shared::web::Request;
 
 use super::blockers;
 use super::payments::PaymentList;
+use super::warnings::{WarningGroup, ticked, warning_groups};
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::agreement_summary::AgreementSummary;
@@ -63,6 +65,7 @@ struct PublishPage {
     path: String,
     effects: Vec<String>,
     blockers: Vec<blockers::BlockerRow>,
+    warnings: Vec<WarningGroup>,
     pending: Option<String>,
     agreement_summary: AgreementSummary,
     payments: PaymentList,
@@ -78,20 +81,26 @@ impl Handler for Review {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        publish_page(request, None).await
+        publish_page(request, None, None).await
     }
 }
 
-async fn publish_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
+/// The page. `ticked` has what was ticked in a form that was refused.
+async fn publish_page(
+    request: &Request,
+    ticked: Option<&[WarningKind]>,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let scope = request.signed_in()?.scope();
     let review = proposals::review_act(scope, id, ProposalAction::PublishAgreement).await?;
-    let ActReview { agreement, contacts, payments, workspace, pending, is_possible, effects, blockers, fingerprint } =
-        review;
+    let ActReview { agreement, contacts, payments, workspace, pending, is_possible, .. } = review;
+    let ActReview { effects, blockers, warnings, fingerprint, .. } = review;
     if !is_possible {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
     let rows = blockers::blocker_rows(&agreement, (&contacts, &payments), &blockers);
+    let warnings = warning_groups(&agreement, &payments, &warnings, ticked);
     let (is_proposed, payments_wait_for) = (pending.is_some(), BTreeMap::new());
     let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for };
     let view = AgreementView::of(&in_full, &request.app().base_url);
@@ -107,6 +116,7 @@ async fn publish_page(request: &Request, notice: Option<Notice>) -> Result<PageR
         path: format!("{}/publish", agreement_url(id)),
         effects,
         blockers: rows,
+        warnings,
         pending: pending.map(|proposal| proposal_url(proposal.id())),
         agreement_summary: summary,
         fingerprint: fingerprint.to_string(),
@@ -143,13 +153,15 @@ impl Handler for Discard {
 async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;
+    let meant = ticked(submitted.form());
     let again = async |notice: Notice| match action {
-        ProposalAction::PublishAgreement => publish_page(request, Some(notice)).await,
+        ProposalAction::PublishAgreement => publish_page(request, Some(&meant), Some(notice)).await,
         ProposalAction::CancelAgreement => crate::agreement::page(request, id, Fields::default(), Some(notice)).await,
     };
     let Some(shown) = ReviewFingerprint::parse(submitted.form().get("version")) else {
         return Ok(again(Notice::bad("Nothing was done", "Read the page, then choose again.")).await?.unprocessable());
     };
+    let shown = shown.with_meant(meant.iter().copied());
     let (title, line) = match action {
         // The page of the agreement says what is next.
         ProposalAction::PublishAgreement => ("Published", ""),
@@ -187,6 +199,12 @@ fn is_done(action: ProposalAction, lifecycle: Lifecycle) -> bool {
     }
 }
 
+/// The response to a publication without the ticks that it takes.
+pub(crate) fn not_meant() -> (StatusCode, &'static str, Notice) {
+    let line = "Fix what is listed beside the button, or tick that you mean it.";
+    (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice::bad("Nothing was published", line))
+}
+
 fn refused(action: ProposalAction, refusal: &Refusal) -> (StatusCode, &'static str, Notice) {
     let verb = match action {
         ProposalAction::PublishAgreement => "published",
@@ -209,6 +227,7 @@ fn refused(action: ProposalAction, refusal: &Refusal) -> (StatusCode, &'static s
             let line = "Nothing was done. Read the page again, then decide.";
             (StatusCode::CONFLICT, "conflict", Notice::warn("Another decision came first", line))
         }
+        Refusal::NotMeant(_) => not_meant(),
         Refusal::Blocked(errors) => {
             let lines = errors.clone().into_list().into_iter().map(|error| super::readable(&error.message));
             let notice = Notice::new("bad", format!("It can’t be {verb} yet"), lines);

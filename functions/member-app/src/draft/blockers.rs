@@ -169,7 +169,8 @@ fn missing_parties(agreement: &Agreement) -> String {
 /// What a condition still lacks, as sentences.
 pub(super) fn lacking(agreement: &Agreement, gate: GateId, now: Timestamp) -> Vec<String> {
     // What a condition lacks depends on the draft alone: what its payments lack is said of them.
-    let payment = |id: &MovementId| DraftPayment { id: *id, is_complete: true, sender: None, receiver: None };
+    let payment =
+        |id: &MovementId| DraftPayment { id: *id, is_complete: true, sender: None, receiver: None, money: None };
     let payments: Vec<DraftPayment> = agreement.movements().keys().map(payment).collect();
     let context =
         DraftContext { workspace_activated: true, contacts: &[], payments: &payments, changed_items: &[], now };

@@ -17,6 +17,7 @@ pub(crate) mod payments;
 pub(crate) mod promises;
 pub(crate) mod step;
 pub(crate) mod terms;
+pub(crate) mod warnings;
 
 use std::cmp::Ordering;
 

@@ -3,7 +3,7 @@
 use askama::Template;
 use shared::crypto::sha256_hex;
 use shared::domain::agreement::gate::GateStatus;
-use shared::domain::agreement::{DocumentContent, Label, Lifecycle};
+use shared::domain::agreement::{Agreement, DocumentContent, Label, Lifecycle};
 use shared::domain::ids::{GateId, ReceiptId};
 use shared::domain::participant::receipt::{FileType, ReceiptAct, Repeatable};
 use shared::domain::participant::{Declining, NotActed};
@@ -18,6 +18,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use super::answers::{self, Shown, own_answers};
 use super::document::read_reason;
 use super::overview::DocumentRow;
+use super::promises::{PromiseRow, promise_rows};
 use super::receipt::receipt_url;
 use super::{
     GateTask, PartForm, act, consent, done_before, find_gate, load, needs_consent, part_url, refusal, reworded,
@@ -48,6 +49,7 @@ struct ConditionPage {
     documents: Vec<DocumentRow>,
     terms: Vec<(&'static str, String)>,
     uploads: Vec<(Link, String)>,
+    promises: Vec<PromiseRow>,
     statement: String,
     /// The ids of the receipts that the two forms leave.
     id: ReceiptId,
@@ -109,7 +111,8 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         documents: super::overview::documents(&view, by.id()),
         terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
         uploads: uploads.collect(),
-        statement: statements::approval(by.name().as_str(), stage.name.as_str(), agreement.name.as_str()),
+        promises: promise_rows(&view, by.id()),
+        statement: statements::approval((agreement, by.id()), by.name().as_str(), stage.name.as_str()),
         id: ReceiptId::new(),
         decline_id: ReceiptId::new(),
         is_declined: gate.state.status() == GateStatus::Declined,
@@ -118,11 +121,11 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
 
-/// The name of a condition's step.
-async fn step_of(request: &Request, id: GateId) -> Result<(String, String), Error> {
+/// The name of a condition's step, with its agreement.
+async fn step_of(request: &Request, id: GateId) -> Result<(String, Agreement), Error> {
     let (_, view) = load(request).await?;
     let (stage, _) = find_gate(&view.agreement, id).ok_or_else(Error::not_found)?;
-    Ok((stage.name.as_str().to_owned(), view.agreement.name.as_str().to_owned()))
+    Ok((stage.name.as_str().to_owned(), view.agreement))
 }
 
 /// Approves.
@@ -141,7 +144,8 @@ impl Handler for Approve {
             return Ok(receipt);
         }
         let (step, agreement) = step_of(request, id).await?;
-        let statement = statements::approval(submitted.submitter().name().as_str(), &step, &agreement);
+        let by = submitted.submitter();
+        let statement = statements::approval((&agreement, by.id()), by.name().as_str(), &step);
         if submitted.form().get("statement") != statement {
             return Ok(page(request, Fields::default(), Some(reworded())).await?.conflicting());
         }

@@ -9,6 +9,7 @@ use shared::web::Request;
 use shared::web::participant_link::{leave, origin};
 use shared::web::participant_session::Attending;
 
+use super::promises::{PromiseRow, promise_rows};
 use super::{part_url, refusal};
 use crate::Handler;
 use crate::done::redirect_with_notice;
@@ -32,6 +33,7 @@ struct ConsentPage {
     /// Whether an earlier consent was withdrawn.
     was_withdrawn: bool,
     tasks: usize,
+    promises: Vec<PromiseRow>,
 }
 
 /// The page.
@@ -55,6 +57,7 @@ pub(super) fn page(
         sha256: consent::sha256(),
         was_withdrawn: !view.receipts.is_empty(),
         tasks: super::task_rows(view, by.id()).len(),
+        promises: promise_rows(view, by.id()),
     };
     Ok(PageResponse::render(&page)?.showing([by.agreement_id().uuid(), by.id().uuid()]))
 }

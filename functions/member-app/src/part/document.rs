@@ -10,7 +10,7 @@ use askama::Template;
 use axum::body::Bytes;
 use http::StatusCode;
 use shared::domain::agreement::tasks::Task;
-use shared::domain::agreement::{Document, Label, Lifecycle, SignatureBlock};
+use shared::domain::agreement::{Agreement, Document, Label, Lifecycle, SignatureBlock};
 use shared::domain::contact::DisplayName;
 use shared::domain::ids::{DocumentId, PaperSignatureId, ParticipantId, ReceiptId, SignatureBlockId};
 use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signatory, Signature};
@@ -24,6 +24,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Offset;
 
 use super::pages::ShownPages;
+use super::promises::{PromiseRow, promise_rows};
 use super::receipt::receipt_url;
 use super::{TaskPlace, act, consent, done_before, load, name_of, needs_consent, part_url, reworded};
 use crate::Handler;
@@ -59,6 +60,7 @@ struct DocumentPage {
     signer: String,
     /// Whether the participant signs themselves. For anything but a person one signs, with their own name and title.
     is_person: bool,
+    promises: Vec<PromiseRow>,
     statement: String,
     /// The ids of the receipts that the two forms leave.
     id: ReceiptId,
@@ -141,7 +143,8 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         can_decline: agreement.can_decline(document, by.id()),
         signer: by.name().as_str().to_owned(),
         is_person: by.is_person(),
-        statement: statement(by, document.name.as_str()),
+        statement: statement((agreement, by), document.name.as_str()),
+        promises: promise_rows(&view, by.id()),
         id: ReceiptId::new(),
         decline_id: ReceiptId::new(),
         to_sign: joined(&agreement.blocks_to_sign(document, by.id())),
@@ -253,9 +256,10 @@ impl Handler for Sign {
         if let Some(receipt) = done_before(&submitted, is_own).await? {
             return Ok(receipt);
         }
-        let document = participants::document(submitted.scope(), submitted.submitter(), id).await?;
-        let name = document.name.as_str();
-        let statement = statement(submitted.submitter(), name);
+        let by = submitted.submitter();
+        let agreement = participants::agreement(submitted.scope(), by).await?;
+        let name = agreement.document(id).ok_or_else(Error::not_found)?.name.as_str();
+        let statement = statement((&agreement, by), name);
         if form.get("statement") != statement {
             let fields = Fields::submitted(form, FieldErrors::default());
             return Ok(page(request, fields, Some(reworded())).await?.conflicting());
@@ -286,9 +290,9 @@ async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error
 }
 
 /// The sentence above the button of a participant.
-fn statement(by: &ActingParticipant, document: &str) -> String {
-    let name = by.name().as_str();
-    if by.is_person() { statements::signing(name, document) } else { statements::signing_for(name, document) }
+fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) -> String {
+    let (own, name) = ((agreement, by.id()), by.name().as_str());
+    if by.is_person() { statements::signing(own, name, document) } else { statements::signing_for(own, name, document) }
 }
 
 /// Reads a signature, and who signs for a participant that is no person.
@@ -355,7 +359,8 @@ impl Handler for Decline {
                 return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
             }
         };
-        let document = participants::document(submitted.scope(), submitted.submitter(), id).await?;
+        let agreement = participants::agreement(submitted.scope(), submitted.submitter()).await?;
+        let document = agreement.document(id).ok_or_else(Error::not_found)?;
         let doing = Doing::Decline(Declining::Document(id), reason);
         let title = format!("You declined to sign “{}”", document.name.as_str());
         match act(request, &submitted, (doing, title)).await? {
@@ -388,7 +393,8 @@ impl Handler for Download {
 pub(super) async fn file(request: &Request) -> Result<(Document, Bytes), Error> {
     let attending = request.attending()?;
     let (scope, by) = (attending.scope(), attending.participant());
-    let document = participants::document(scope, by, request.path_id("document")?).await?;
+    let agreement = participants::agreement(scope, by).await?;
+    let document = agreement.document(request.path_id("document")?).cloned().ok_or_else(Error::not_found)?;
     let content = document.content.clone().ok_or_else(Error::not_found)?;
     let file = request.app().files()?.get(scope.org(), &content).await?;
     Ok((document, file))

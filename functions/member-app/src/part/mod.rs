@@ -15,6 +15,7 @@ pub(crate) mod payment_acts;
 mod payments;
 #[cfg(feature = "pictures")]
 pub(crate) mod picture;
+mod promises;
 pub(crate) mod receipt;
 
 use shared::domain::agreement::gate::{Gate, GateRule, GateStatus};

@@ -21,10 +21,12 @@ use super::receipt::receipt_url;
 use super::{consent, done_before, load, part_url, refusal, reworded};
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with};
+use crate::fields::Fields;
 use crate::labels::Badge;
 use crate::layout::{Layout, Link, Notice};
+use crate::movement::read_day;
 use crate::obligation::{OccurrenceList, TriggerRow};
-use crate::obligations::obligation_badge;
+use crate::obligations::{HAPPENED_ON, obligation_badge, read_happened_on};
 use crate::response::PageResponse;
 
 /// The URL of an obligation on a participant's pages.
@@ -35,6 +37,8 @@ pub(super) fn own_obligation_url(by: ParticipantId, id: ObligationId) -> String 
 /// An obligation in the list of a participant's first page.
 pub(super) struct ObligationRow {
     pub link: Link,
+    /// Who owes it to whom, and when.
+    pub about: String,
     pub status: String,
     pub badge: Badge,
     /// What waits for the participant.
@@ -45,11 +49,21 @@ pub(super) struct ObligationRow {
 pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Timestamp) -> Vec<ObligationRow> {
     let row = |obligation: &Obligation| ObligationRow {
         link: Link { url: own_obligation_url(by, obligation.id()), text: obligation.name().as_str().to_owned() },
+        about: about(view, obligation),
         status: sentences::obligation_state(obligation, now),
         badge: obligation_badge(obligation, now),
         verb: is_live(view, obligation).then(|| waiting(obligation, by, now)).flatten(),
     };
     view.obligations.iter().map(row).collect()
+}
+
+/// Who owes an obligation to whom, and when.
+fn about(view: &ParticipantView, obligation: &Obligation) -> String {
+    let parties = sentences::promise_parties(obligation.parties(), &view.agreement, &view.contacts);
+    match view.agreement.promise(obligation.promise_id()) {
+        Some(promise) => format!("{parties}, {}", sentences::promise_terms(&promise.terms)),
+        None => parties,
+    }
 }
 
 /// Whether people may still act on an obligation: neither it nor the agreement has ended.
@@ -61,7 +75,8 @@ fn is_live(view: &ParticipantView, obligation: &Obligation) -> bool {
 /// The act for which an obligation waits for a participant, if it does.
 fn waiting(obligation: &Obligation, by: ParticipantId, now: Timestamp) -> Option<&'static str> {
     let occurrences = obligation.occurrences(now);
-    occurrences.iter().find_map(|found| act_of(obligation, found, by).map(|(_, label)| label))
+    let is_asked = |found: &&Occurrence| found.state != OccurrenceState::Upcoming;
+    occurrences.iter().filter(is_asked).find_map(|found| act_of(obligation, found, by).map(|(_, label)| label))
 }
 
 /// What a participant can do about an occurrence: the value and the label of the act.
@@ -69,7 +84,10 @@ fn act_of(obligation: &Obligation, occurrence: &Occurrence, by: ParticipantId) -
     let is_standing = obligation.kind() == PromiseKind::Standing;
     let is_due = matches!(occurrence.state, OccurrenceState::Due | OccurrenceState::Overdue);
     match obligation.parties().side(by)? {
-        Side::Promisor if is_due && !is_standing => Some(("satisfy", "Record satisfaction")),
+        // What is done early is recorded early.
+        Side::Promisor if (is_due || occurrence.state == OccurrenceState::Upcoming) && !is_standing => {
+            Some(("satisfy", "Record satisfaction"))
+        }
         Side::Promisee if is_due && is_standing => Some(("verify", "Verify")),
         Side::Promisee if occurrence.state == OccurrenceState::Satisfied => Some(("confirm", "Confirm")),
         Side::Promisor | Side::Promisee => None,
@@ -93,6 +111,7 @@ struct ObligationPage {
     /// What the participant can do now, each with the sentence above its button.
     acts: Vec<OwnAct>,
     more_acts: usize,
+    fields: Fields,
     /// The triggers that were declared.
     declared: Vec<TriggerRow>,
     record: OccurrenceList,
@@ -117,7 +136,9 @@ const ACTS_MAX: usize = 12;
 fn statement(name: &str, obligation: &Obligation, act: &str, about: &str) -> String {
     let what = obligation.name().as_str();
     match act {
-        "declare" => format!("As {name}, I declare that this happened: “{about}”. “{what}” is due from now on."),
+        "declare" => {
+            format!("As {name}, I declare that this happened: “{about}”. The days of “{what}” count from then.")
+        }
         "confirm" => format!("As {name}, I confirm that “{what}”, due {about}, is done."),
         "verify" => format!("As {name}, I have verified “{what}”: it holds."),
         _ => format!("As {name}, I say that “{what}”, due {about}, is done."),
@@ -143,7 +164,13 @@ fn own_acts(
         statement: statement(name, obligation, "declare", trigger.description.as_str()),
     });
     let occurrences = obligation.occurrences(now);
-    let acts = occurrences.iter().filter_map(|found| {
+    // Of what is to come, only the next.
+    let mut upcoming = 0;
+    let is_offered = |found: &&Occurrence| {
+        upcoming += usize::from(found.state == OccurrenceState::Upcoming);
+        found.state != OccurrenceState::Upcoming || upcoming == 1
+    };
+    let acts = occurrences.iter().filter(is_offered).filter_map(|found| {
         let (act, label) = act_of(obligation, found, by)?;
         let due = obligation.zone().day_of(found.due_at).for_people();
         Some(OwnAct {
@@ -169,14 +196,14 @@ impl Handler for Show {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
         let (attending, view) = load(request).await?;
-        Ok(page(request, (attending, &view), notice)?.with_cookie(cookie))
+        Ok(page(request, (attending, &view), (Fields::default(), notice))?.with_cookie(cookie))
     }
 }
 
 fn page(
     request: &Request,
     (attending, view): (&Attending, &ParticipantView),
-    notice: Option<Notice>,
+    (fields, notice): (Fields, Option<Notice>),
 ) -> Result<PageResponse, Error> {
     let (id, now): (ObligationId, _) = (request.path_id("obligation")?, request.now());
     let by = attending.participant();
@@ -210,6 +237,7 @@ fn page(
         is_standing: obligation.standing(now).is_some(),
         acts,
         more_acts,
+        fields,
         declared: declared.map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
         record: OccurrenceList::new(obligation, &obligation.occurrences(now), |_| (None, None)),
     };
@@ -220,7 +248,10 @@ fn page(
 fn read(form: &Form) -> Option<ObligationAct> {
     let occurrence = || form.get("occurrence").parse::<OccurrenceId>().ok();
     Some(match form.get("act") {
-        "declare" => ObligationAct::DeclaredTrigger { trigger_id: form.get("trigger").parse::<TriggerId>().ok()? },
+        "declare" => {
+            let trigger_id = form.get("trigger").parse::<TriggerId>().ok()?;
+            ObligationAct::DeclaredTrigger { trigger_id, happened_on: read_day(form, HAPPENED_ON).ok() }
+        }
         "satisfy" => ObligationAct::Satisfied { occurrence_id: occurrence()? },
         "confirm" => ObligationAct::Confirmed { occurrence_id: occurrence()? },
         "verify" => ObligationAct::Verified { occurrence_id: occurrence()? },
@@ -262,7 +293,17 @@ impl Handler for Act {
         let other = || statement(by.name().as_str(), obligation, form.get("act"), "");
         let statement = shown.map_or_else(other, |own| own.statement.clone());
         if shown.is_some() && form.get("statement") != statement {
-            return Ok(page(request, (attending, &view), Some(reworded()))?.conflicting());
+            return Ok(page(request, (attending, &view), (Fields::default(), Some(reworded())))?.conflicting());
+        }
+        let mut statement = statement;
+        if let ObligationAct::DeclaredTrigger { .. } = doing {
+            match read_happened_on(form, obligation.zone().day_of(request.now())) {
+                Ok(on) => statement = format!("{statement} It happened on {}.", on.for_people()),
+                Err(errors) => {
+                    let fields = Fields::submitted(form, errors);
+                    return Ok(page(request, (attending, &view), (fields, None))?.unprocessable());
+                }
+            }
         }
         let receipt: ReceiptId = form.get("id").parse().unwrap_or_else(|_| ReceiptId::new());
         let title = match doing {
@@ -290,10 +331,11 @@ impl Handler for Act {
                         let (title, line) = refusal(reason);
                         (title, line.to_owned())
                     }
-                    NotActedOnObligation::Obligation(reason) => crate::obligations::refusal(reason, obligation.zone()),
+                    NotActedOnObligation::Obligation(reason) => crate::obligations::refusal(reason),
                 };
                 let (attending, view) = load(request).await?;
-                Ok(page(request, (attending, &view), Some(Notice::bad(title, line)))?.conflicting())
+                let notice = Some(Notice::bad(title, line));
+                Ok(page(request, (attending, &view), (Fields::default(), notice))?.conflicting())
             }
         }
     }

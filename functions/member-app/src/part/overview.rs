@@ -12,6 +12,7 @@ use shared::web::Request;
 
 use super::obligations::{ObligationRow, obligation_rows};
 use super::payments::{PaymentRow, payment_rows};
+use super::promises::{PromiseRow, promise_rows};
 use super::receipt::{receipt_title, receipt_url};
 use super::{TaskRow, consent, load, name_of, needs_consent, part_url, task_rows};
 use crate::Handler;
@@ -37,6 +38,8 @@ struct OverviewPage {
     /// The payments that are not listed, because there are too many.
     more_payments: usize,
     obligations: Vec<ObligationRow>,
+    /// The promises that the participant makes and receives, until they are in force: obligations then say what became of each.
+    promises: Vec<PromiseRow>,
     others: Vec<Other>,
     documents: Vec<DocumentRow>,
     /// Where the certificate of the completed agreement is.
@@ -123,6 +126,7 @@ impl Handler for Show {
             payments,
             more_payments,
             obligations: obligation_rows(&view, by, request.now()),
+            promises: if view.obligations.is_empty() { promise_rows(&view, by) } else { Vec::new() },
             others: others(&view, by),
             documents: documents(&view, by),
             certificate: (agreement.lifecycle() == Lifecycle::Completed)

@@ -163,6 +163,9 @@ fn full() -> AgreementRecord {
     record.agreement = {
         let mut stored = serde_json::to_value(&record.agreement).unwrap();
         stored["life"] = json!({"state": "completed", "published_at": at(2), "completed_at": at(11)});
+        stored["promises"] = json!([{"id": id('e', 7), "name": "Insurance",
+            "terms": {"kind": "standing", "reverify_every_days": 90},
+            "parties": {"promisor_participant_ids": [id('a', 2)], "promisee_participant_ids": [id('a', 1)]}}]);
         serde_json::from_value(stored).unwrap()
     };
     record.timeline = vec![
@@ -186,6 +189,15 @@ fn it_names_the_organization_as_of_the_completion() {
     };
     assert_eq!(of(11), "Harbor Holdings", "renamed when it was completed");
     assert_eq!(of(12), "Harbor & Pine", "renamed afterwards");
+}
+
+/// They are part of what was agreed, as the documents are.
+#[test]
+fn it_names_the_promises_with_who_owes_them_to_whom_and_when() {
+    let found = content_of(full());
+    let [promise] = &found.promises[..] else { panic!("{found:?}") };
+    let said = [promise.name.as_str(), promise.parties.as_str(), promise.due.as_str()];
+    assert_eq!(said, ["Insurance", "Ben to Ada", "at all times, verified every 90 days"]);
 }
 
 /// The signers of the document, by name.

@@ -2,7 +2,7 @@
 
 use super::sheet::{ACCENT, Boxed, Cell, INK, LEFT, Look, MUTED, RIGHT, RULE, Role, Sheet};
 use super::text::Style;
-use super::{Act, Certificate, Document, Event, Signature, Signer};
+use super::{Act, Certificate, Document, Event, Promise, Signature, Signer};
 
 const BODY: Look = Look::new(Style::Text, 9.5, INK);
 const ROW: Look = Look::new(Style::Text, 8.5, INK);
@@ -53,6 +53,7 @@ pub(super) fn put(certificate: &Certificate, sheet: &mut Sheet<'_>) {
         let of = format!("DOCUMENT {} OF {}", n + 1, certificate.documents.len());
         put_document(sheet, &of, document);
     }
+    put_promises(sheet, &certificate.promises);
     put_acts(sheet, &certificate.acts);
     put_events(sheet, &certificate.events);
 }
@@ -144,6 +145,15 @@ fn facts(sheet: &mut Sheet<'_>, about: &str, facts: &[(&str, &str, Look)]) {
 
 fn cell(role: Role, (x, width): (f32, f32), text: &str, look: Look) -> Cell {
     Cell { role, x, width, text: text.to_owned(), look }
+}
+
+fn put_promises(sheet: &mut Sheet<'_>, promises: &[Promise]) {
+    if promises.is_empty() {
+        return;
+    }
+    section(sheet, "Promises");
+    let rows = promises.iter().map(|promise| [(&*promise.name, ROW), (&*promise.parties, ROW), (&*promise.due, ROW)]);
+    table(sheet, EVENTS, ["Promise", "Who owes it to whom", "Due"], rows);
 }
 
 fn put_acts(sheet: &mut Sheet<'_>, acts: &[Act]) {

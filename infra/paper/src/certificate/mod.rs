@@ -60,6 +60,8 @@ pub struct Certificate {
     pub statement: String,
     /// What was signed.
     pub documents: Vec<Document>,
+    /// What participants promise each other.
+    pub promises: Vec<Promise>,
     /// Approvals, uploads, answers.
     pub acts: Vec<Act>,
     /// Everything that happened, in order.
@@ -139,6 +141,17 @@ pub enum Signature {
     Typed(String),
     /// Strokes of a pen, each a list of points in a box of 1000 × 400 that begins at the upper left.
     Drawn(Vec<Vec<(f32, f32)>>),
+}
+
+/// What participants promise each other in the agreement.
+#[derive(Debug, Clone, Default)]
+pub struct Promise {
+    /// What is promised.
+    pub name: String,
+    /// Who owes it to whom.
+    pub parties: String,
+    /// When it is due.
+    pub due: String,
 }
 
 /// Something that was done for the agreement.

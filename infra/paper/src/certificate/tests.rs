@@ -77,6 +77,11 @@ fn certificate(events: usize) -> Certificate {
                 }],
             },
         ],
+        promises: vec![Promise {
+            name: "Quarterly report".to_owned(),
+            parties: "Bob Marsh to Anna Lindqvist".to_owned(),
+            due: "every quarter from 31 Mar 2026 until 31 Dec 2027".to_owned(),
+        }],
         acts: vec![
             act("March 3, 2026, 9:14:00 AM UTC", "Carla Diaz", "Approved the agreement"),
             act("March 4, 2026, 11:30:52 AM UTC", "Bob Marsh", "Uploaded “Certificate of insurance.pdf”"),

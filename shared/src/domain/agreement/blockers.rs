@@ -7,6 +7,7 @@ use super::gate::{Gate, GateRule};
 use super::{Agreement, AgreementKind, ParticipantRole, SafeTerms};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, DocumentId, FundingItemId, GateId, MovementId, ParticipantId, StageId};
+use crate::domain::money::Money;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::FieldCode;
 
@@ -79,6 +80,8 @@ pub struct DraftPayment {
     pub sender: Option<ParticipantId>,
     /// The receiver.
     pub receiver: Option<ParticipantId>,
+    /// How much, if that is known.
+    pub money: Option<Money>,
 }
 
 /// The records that a draft refers to, as far as publication depends on them, and the time.

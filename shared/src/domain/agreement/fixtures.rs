@@ -126,8 +126,13 @@ impl Deal {
         let (draft, document) = watcher.agreement.add_document(label("SAFE"), Some(content), now).unwrap();
         let (draft, block) = draft.add_signature_block(document, investor, label("Investor"), now).unwrap();
         let movement = MovementId::new();
-        let payments =
-            vec![DraftPayment { id: movement, is_complete: true, sender: Some(investor), receiver: Some(issuer) }];
+        let payments = vec![DraftPayment {
+            id: movement,
+            is_complete: true,
+            sender: Some(investor),
+            receiver: Some(issuer),
+            money: None,
+        }];
         let both: BTreeSet<ParticipantId> = BTreeSet::from([investor, issuer]);
         let rules = [
             GateRule::SignatureBlocks { block_ids: BTreeSet::from([block]) },

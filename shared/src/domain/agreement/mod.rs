@@ -25,6 +25,7 @@ pub mod promise;
 pub mod tasks;
 pub mod template;
 pub mod verification;
+pub mod warnings;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,9 +9,12 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::gate::{Countdown, FieldType, GateRule, InformationField};
-use super::{Agreement, AgreementKind, Label, NewAgreement, NewParticipant, ParticipantRole, Roles};
+use super::{Agreement, AgreementKind, Label, NewAgreement, NewParticipant, ParticipantRole, Roles, StageAction};
 use crate::domain::actor::Actor;
-use crate::domain::ids::{AgreementId, ContactId, DocumentId, FieldId, ParticipantId};
+use crate::domain::ids::{AgreementId, ContactId, DocumentId, FieldId, MovementId, ParticipantId};
+use crate::domain::movement::Movement;
+use crate::domain::movement::safe_text::SafeLine;
+use crate::domain::movement::terms::{Direction, Method, PaymentTerms};
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
@@ -30,6 +33,8 @@ pub struct Template {
     /// The parties, which become participants.
     pub parties: Vec<Party>,
     documents: Vec<TemplateDocument>,
+    #[serde(default)]
+    payments: Vec<TemplatePayment>,
     steps: Vec<Step>,
 }
 
@@ -54,10 +59,24 @@ struct TemplateDocument {
     signers: Vec<String>,
 }
 
+/// A payment, of which the amount is left open.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TemplatePayment {
+    key: String,
+    purpose: String,
+    /// The party who pays.
+    payer: String,
+    /// The party who is paid.
+    payee: String,
+}
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
     name: Label,
+    #[serde(default)]
+    actions: BTreeSet<StageAction>,
     conditions: Vec<Condition>,
 }
 
@@ -69,6 +88,7 @@ enum Condition {
     FileUpload { parties: Vec<String> },
     IdentityVerified { parties: Vec<String> },
     Countdown { after_hours: u32 },
+    MovementReconciled { payment: String },
     InformationRequest { parties: Vec<String>, questions: Vec<Question> },
 }
 
@@ -119,7 +139,8 @@ impl Template {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// A draft that begins with this template. `parties` has the contact of each party that is known, by its key.
+    /// A draft that begins with this template, with its payments. `parties` has the contact of each party that is known, by
+    /// its key, and `own` the organization's own contacts.
     ///
     /// # Errors
     /// None for the templates that are shipped.
@@ -128,10 +149,10 @@ impl Template {
         id: AgreementId,
         new: NewAgreement,
         parties: &BTreeMap<String, ContactId>,
-        created_by: Actor,
-        now: Timestamp,
-    ) -> Result<Agreement, FieldErrors> {
-        let mut draft = Agreement::draft(new, created_by, now).with_id(id);
+        own: &BTreeSet<ContactId>,
+        (created_by, now): (Actor, Timestamp),
+    ) -> Result<(Agreement, Vec<Movement>), FieldErrors> {
+        let mut draft = Agreement::draft(new, created_by.clone(), now).with_id(id);
         let mut participants: BTreeMap<&str, ParticipantId> = BTreeMap::new();
         for party in &self.parties {
             let Some(contact_id) = parties.get(&party.key) else { continue };
@@ -153,19 +174,66 @@ impl Template {
                 draft = draft.add_signature_block(id, *participant, label, now)?.0;
             }
         }
+        let (mut movements, mut payments): (Vec<Movement>, BTreeMap<&str, MovementId>) = Default::default();
+        for payment in &self.payments {
+            let id = MovementId::new();
+            let terms = payment.terms(&draft, &participants, own)?;
+            let (with_payment, movement) = draft.add_payment(id, terms, created_by.clone(), now)?;
+            draft = with_payment;
+            payments.insert(&payment.key, id);
+            movements.extend(movement);
+        }
         for step in &self.steps {
-            let (with_stage, stage) = draft.add_stage(step.name.clone(), BTreeSet::new(), now)?;
+            let (with_stage, stage) = draft.add_stage(step.name.clone(), step.actions.clone(), now)?;
             draft = with_stage;
             for condition in &step.conditions {
-                draft = draft.add_gate(stage, condition.rule(&participants, &documents), now)?.0;
+                draft = draft.add_gate(stage, condition.rule(&participants, &documents, &payments), now)?.0;
             }
         }
-        Ok(draft)
+        Ok((draft, movements))
+    }
+
+    /// Whether a draft that begins with it has payments.
+    #[must_use]
+    pub fn has_payments(&self) -> bool {
+        !self.payments.is_empty()
+    }
+}
+
+impl TemplatePayment {
+    fn terms(
+        &self,
+        draft: &Agreement,
+        participants: &BTreeMap<&str, ParticipantId>,
+        own: &BTreeSet<ContactId>,
+    ) -> Result<PaymentTerms, FieldErrors> {
+        let purpose =
+            SafeLine::parse(&self.purpose).map_err(|(code, message)| FieldErrors::one("purpose", code, message))?;
+        let party = |key: &str| participants.get(key).copied();
+        let (sender, receiver) = (party(&self.payer), party(&self.payee));
+        let is_own = |id: Option<ParticipantId>| {
+            id.and_then(|id| draft.participant(id)).is_some_and(|found| own.contains(&found.contact_id))
+        };
+        Ok(PaymentTerms {
+            purpose: Some(purpose),
+            reference: None,
+            money: None,
+            direction: Direction::between(is_own(sender), is_own(receiver)),
+            method: Method::default(),
+            sender,
+            receiver,
+            due_on: None,
+        })
     }
 }
 
 impl Condition {
-    fn rule(&self, participants: &BTreeMap<&str, ParticipantId>, documents: &BTreeMap<&str, DocumentId>) -> GateRule {
+    fn rule(
+        &self,
+        participants: &BTreeMap<&str, ParticipantId>,
+        documents: &BTreeMap<&str, DocumentId>,
+        payments: &BTreeMap<&str, MovementId>,
+    ) -> GateRule {
         let who =
             |parties: &[String]| parties.iter().filter_map(|party| participants.get(party.as_str())).copied().collect();
         match self {
@@ -176,6 +244,9 @@ impl Condition {
             Self::FileUpload { parties } => GateRule::FileUpload { participant_ids: who(parties) },
             Self::IdentityVerified { parties } => GateRule::IdentityVerified { participant_ids: who(parties) },
             Self::Countdown { after_hours } => GateRule::Countdown { until: Some(Countdown::AfterHours(*after_hours)) },
+            Self::MovementReconciled { payment } => {
+                GateRule::MovementReconciled { movement_id: payments.get(payment.as_str()).copied() }
+            }
             Self::InformationRequest { parties, questions } => GateRule::InformationRequest {
                 participant_ids: who(parties),
                 fields: questions.iter().map(Question::field).collect(),
@@ -199,10 +270,12 @@ impl Question {
 #[cfg(test)]
 mod tests {
     use super::super::AgreementName;
-    use super::super::blockers::{Blocker, DraftContext, blockers};
+    use super::super::blockers::{Blocker, DraftContext, DraftPayment, blockers};
     use super::super::fixtures::{contact, noon};
+    use super::super::warnings::{Warning, warnings};
     use super::*;
     use crate::domain::contact::Contact;
+    use crate::domain::day::Day;
     use crate::domain::ids::WorkspaceId;
     use crate::wire::input::OrDefault;
 
@@ -211,10 +284,16 @@ mod tests {
         let new = NewAgreement { workspace_id: WorkspaceId::new(), name, kind: OrDefault(template.kind) };
         let parties = template.parties.iter().map(|party| party.key.clone()).zip(contacts.iter().map(|one| one.id));
         let id = AgreementId::new();
-        let draft = template.draft(id, new, &parties.collect(), Actor::system(), noon()).unwrap();
+        let by = (Actor::system(), noon());
+        let (draft, movements) = template.draft(id, new, &parties.collect(), &BTreeSet::new(), by).unwrap();
         assert!(draft.id() == id && draft.as_draft().is_ok(), "{}", template.key);
+        let payments: Vec<DraftPayment> = movements.iter().map(DraftPayment::from).collect();
+        assert!(payments.iter().all(|payment| draft.movements().contains_key(&payment.id)), "{}", template.key);
+        let waits = |warning: &Warning| matches!(warning, Warning::PaymentUnawaited { .. });
+        let listed = warnings(&draft, &payments, Day::parse("2026-03-14").unwrap());
+        assert!(!listed.iter().any(waits), "{}: {listed:?}", template.key);
         let context =
-            DraftContext { workspace_activated: true, contacts, payments: &[], changed_items: &[], now: noon() };
+            DraftContext { workspace_activated: true, contacts, payments: &payments, changed_items: &[], now: noon() };
         blockers(&draft, &context)
     }
 
@@ -227,7 +306,9 @@ mod tests {
             let left = begun(template, &contacts);
             let is_expected = |blocker: &Blocker| match blocker {
                 Blocker::DocumentMissing { .. } => true,
-                Blocker::SafeTermsIncomplete => template.kind == AgreementKind::Safe,
+                Blocker::SafeTermsIncomplete | Blocker::PaymentIncomplete { .. } => {
+                    template.kind == AgreementKind::Safe
+                }
                 _ => false,
             };
             assert!(left.iter().all(is_expected), "{}: {left:?}", template.key);
@@ -262,6 +343,8 @@ mod tests {
         for template in all() {
             let is_party = |key: &String| template.parties.iter().any(|party| party.key == *key);
             assert!(template.documents.iter().flat_map(|document| &document.signers).all(is_party), "{}", template.key);
+            let payments = template.payments.iter();
+            assert!(payments.flat_map(|payment| [&payment.payer, &payment.payee]).all(is_party), "{}", template.key);
             for condition in template.steps.iter().flat_map(|step| &step.conditions) {
                 match condition {
                     Condition::DocumentSigned { document } => {
@@ -271,6 +354,9 @@ mod tests {
                     | Condition::FileUpload { parties }
                     | Condition::IdentityVerified { parties }
                     | Condition::InformationRequest { parties, .. } => assert!(parties.iter().all(is_party)),
+                    Condition::MovementReconciled { payment } => {
+                        assert!(template.payments.iter().any(|known| known.key == *payment), "{}", template.key);
+                    }
                     Condition::Countdown { after_hours } => assert!(*after_hours > 0),
                 }
             }

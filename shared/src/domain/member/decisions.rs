@@ -1,8 +1,11 @@
 //! What members decide: they confirm and decline proposals, and activate workspaces.
 
+use std::collections::BTreeSet;
+
 use super::{ByMember, Member};
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::warnings::WarningKind;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
@@ -47,6 +50,8 @@ pub enum Refusal {
     TooLate(Lifecycle),
     /// The agreement can't be published or cancelled yet. The proposal stays pending.
     Blocked(FieldErrors),
+    /// What is listed before the publication was not said to be meant. The proposal stays pending.
+    NotMeant(BTreeSet<WarningKind>),
 }
 
 /// The part of a decision's page that has changed since the page was shown.
@@ -73,6 +78,8 @@ pub struct DecisionContext<'a> {
     pub workspace: &'a Workspace,
     /// The current blockers of publication.
     pub blockers: &'a [Blocker],
+    /// What takes a tick to be published, and has none.
+    pub not_meant: &'a BTreeSet<WarningKind>,
     /// The recorded facts that its gates wait for, and its movements.
     pub facts: &'a Facts,
     /// The scale of waits and expiries.
@@ -108,6 +115,9 @@ pub fn confirm(
     match context.proposal.action {
         ProposalAction::PublishAgreement => {
             proposal::check_blockers(context.blockers, Blocker::allows_proposal).map_err(Refusal::Blocked)?;
+            if !context.not_meant.is_empty() {
+                return Err(Refusal::NotMeant(context.not_meant.clone()));
+            }
             let workspace = context.workspace.activated(now).map(|record| ByMember::new(record, by, moment));
             let activation = workspace.is_some().then_some(EventKind::WorkspaceActivated(WorkspaceData {
                 workspace_id: context.workspace.id(),

@@ -6,8 +6,8 @@
 
 use super::{ByMember, Counting, Member};
 use crate::domain::event::EventKind;
-use crate::domain::ids::{OccurrenceId, TriggerId};
-use crate::domain::obligation::{Ground, Obligation, OwnClaim, Refused};
+use crate::domain::ids::OccurrenceId;
+use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused};
 use crate::domain::proposal::Note;
 
 /// An obligation as a member's act changed it.
@@ -15,14 +15,14 @@ use crate::domain::proposal::Note;
 /// Every act takes a member, and no other caller:
 ///
 /// ```
-/// use shared::domain::ids::{OccurrenceId, TriggerId};
+/// use shared::domain::ids::OccurrenceId;
 /// use shared::domain::member::{self, Counting, Member, ObligationChange};
-/// use shared::domain::obligation::{Ground, Refused};
+/// use shared::domain::obligation::{Ground, Happening, Refused};
 /// use shared::domain::proposal::Note;
 ///
 /// type Done = Result<ObligationChange, Refused>;
 ///
-/// fn acts(by: &Member, ground: Ground<'_>, trigger: TriggerId, occurrence: OccurrenceId, reason: Note) -> [Done; 5] {
+/// fn acts(by: &Member, ground: Ground<'_>, trigger: Happening, occurrence: OccurrenceId, reason: Note) -> [Done; 5] {
 ///     [
 ///         member::declare_trigger(by, ground, trigger),
 ///         member::record_satisfaction(by, ground, occurrence),
@@ -35,11 +35,10 @@ use crate::domain::proposal::Note;
 ///
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;
-/// use shared::domain::ids::TriggerId;
 /// use shared::domain::member::{self, ObligationChange};
-/// use shared::domain::obligation::{Ground, Refused};
+/// use shared::domain::obligation::{Ground, Happening, Refused};
 ///
-/// fn declare(by: &WriteCaller, ground: Ground<'_>, trigger: TriggerId) -> Result<ObligationChange, Refused> {
+/// fn declare(by: &WriteCaller, ground: Ground<'_>, trigger: Happening) -> Result<ObligationChange, Refused> {
 ///     member::declare_trigger(by, ground, trigger)
 /// }
 /// ```
@@ -99,8 +98,8 @@ pub struct ObligationChange {
 ///
 /// # Errors
 /// [`Refused`]: `Done` when it was declared before.
-pub fn declare_trigger(by: &Member, ground: Ground<'_>, trigger: TriggerId) -> Result<ObligationChange, Refused> {
-    let after = ground.declared(by.actor(), trigger)?;
+pub fn declare_trigger(by: &Member, ground: Ground<'_>, happened: Happening) -> Result<ObligationChange, Refused> {
+    let after = ground.declared(by.actor(), happened)?;
     let event = EventKind::ObligationTriggered(after.event_data());
     Ok(changed(by, ground, after, Some(event)))
 }
@@ -169,13 +168,19 @@ mod tests {
     use crate::domain::agreement::Lifecycle;
     use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::event::EventType;
-    use crate::domain::obligation::fixtures::{World, at, every, member, on, triggered, zone};
+    use crate::domain::ids::TriggerId;
+    use crate::domain::obligation::fixtures::{World, at, day, every, member, on, triggered, zone};
     use crate::domain::obligation::{ObligationState, OccurrenceState, StandingState};
     use crate::domain::recurrence::{RecurrenceEnd, RecurrenceUnit};
     use crate::domain::time::Timestamp;
     use crate::limits;
 
     const NOW: &str = "2026-06-20T09:00:00Z";
+
+    /// It happened on the day of [`NOW`].
+    fn happened(trigger: TriggerId) -> Happening {
+        Happening { trigger, on: day("2026-06-20") }
+    }
 
     fn reason() -> Note {
         Note::parse("It was waived.").unwrap()
@@ -233,10 +238,10 @@ mod tests {
         let world = World::of(triggered(&[90, 0]), &zone("America/New_York"));
         let [slow, quick] = [0, 1].map(|n: usize| world.obligation.triggers()[n].id);
         assert_eq!((world.obligation.state(), world.obligation.next_due_at()), (ObligationState::Dormant, None));
-        assert_eq!(declare_trigger(&maren, world.ground(now), TriggerId::new()), Err(Refused::Unknown));
-        let one = declare_trigger(&maren, world.ground(now), slow);
+        assert_eq!(declare_trigger(&maren, world.ground(now), happened(TriggerId::new())), Err(Refused::Unknown));
+        let one = declare_trigger(&maren, world.ground(now), happened(slow));
         let one = went_on(&world, one, EventType::ObligationTriggered);
-        assert_eq!(declare_trigger(&maren, one.ground(now), slow), Err(Refused::Done));
+        assert_eq!(declare_trigger(&maren, one.ground(now), happened(slow)), Err(Refused::Done));
         assert_eq!(
             (one.obligation.state(), one.obligation.next_due_at()),
             (ObligationState::Open, Some(at("2026-09-19T03:59:59.999Z")))
@@ -248,7 +253,11 @@ mod tests {
         let confirmed = confirm_satisfaction(&noah, one.ground(now), occurrence(&one, 0), Counting::Confirmed);
         let rests = went_on(&one, confirmed, EventType::ObligationConfirmed);
         assert_eq!(rests.obligation.state(), ObligationState::Dormant);
-        let both = went_on(&rests, declare_trigger(&maren, rests.ground(now), quick), EventType::ObligationTriggered);
+        let both = went_on(
+            &rests,
+            declare_trigger(&maren, rests.ground(now), happened(quick)),
+            EventType::ObligationTriggered,
+        );
         assert_eq!(both.obligation.next_due_at(), Some(at("2026-06-21T03:59:59.999Z")), "the same day");
         let sequences: Vec<u32> = both.obligation.occurrences(now).iter().map(|found| found.sequence).collect();
         assert_eq!(sequences, [1, 2], "in the order of the declarations");
@@ -256,12 +265,40 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_done_before_its_turn() {
+    fn days_count_from_when_a_trigger_happened_which_is_not_in_the_future() {
         let (maren, now) = (member("Maren Holt"), at(NOW));
+        let world = World::of(triggered(&[10]), &zone("America/New_York"));
+        let trigger = world.obligation.triggers()[0].id;
+        let on = |text: &str| declare_trigger(&maren, world.ground(now), Happening { trigger, on: day(text) });
+        assert_eq!(on("2026-06-21"), Err(Refused::InFuture));
+        let recent = world.with(&on("2026-06-18").unwrap().obligation);
+        assert_eq!(recent.obligation.next_due_at(), Some(at("2026-06-29T03:59:59.999Z")));
+        assert_eq!(recent.obligation.triggers()[0].happened_on, Some(day("2026-06-18")));
+        let late = world.with(&on("2026-06-01").unwrap().obligation);
+        let states: Vec<OccurrenceState> = late.obligation.occurrences(now).iter().map(|found| found.state).collect();
+        assert_eq!(states, [OccurrenceState::Overdue], "declared late, it is overdue at once");
+        // A declaration of before anyone was asked counts from its own day.
+        let mut stored = serde_json::to_value(&recent.obligation).unwrap();
+        let declared = stored.pointer_mut("/terms/triggers/0").unwrap().as_object_mut().unwrap();
+        assert!(declared.remove("happened_on").is_some());
+        let older: Obligation = serde_json::from_value(stored).unwrap();
+        assert_eq!(older.next_due_at(), Some(at("2026-07-01T03:59:59.999Z")));
+    }
+
+    #[test]
+    fn what_is_done_early_is_recorded_early() {
+        let (maren, noah, now) = (member("Maren Holt"), member("Noah Reyes"), at(NOW));
         let monthly = every(RecurrenceUnit::Month, "2026-06-30", RecurrenceEnd::Never);
         let world = World::of(monthly, &zone("UTC"));
-        let later = record_satisfaction(&maren, world.ground(now), occurrence(&world, 1));
-        assert_eq!(later, Err(Refused::NotYet(at("2026-07-01T00:00:00Z"))));
+        let later = world.obligation.occurrences(now)[1].clone();
+        assert_eq!(later.state, OccurrenceState::Upcoming);
+        let claimed = record_satisfaction(&maren, world.ground(now), later.id);
+        let claimed = went_on(&world, claimed, EventType::ObligationSatisfied);
+        let confirmed = confirm_satisfaction(&noah, claimed.ground(now), later.id, Counting::Confirmed);
+        let confirmed = went_on(&claimed, confirmed, EventType::ObligationConfirmed);
+        let states: Vec<OccurrenceState> =
+            confirmed.obligation.occurrences(now).iter().take(3).map(|found| found.state).collect();
+        assert_eq!(states, [OccurrenceState::Due, OccurrenceState::Confirmed, OccurrenceState::Upcoming]);
         assert_eq!(record_satisfaction(&maren, world.ground(now), OccurrenceId::new()), Err(Refused::Unknown));
         let confirm = confirm_satisfaction(&maren, world.ground(now), OccurrenceId::new(), Counting::Alone);
         assert_eq!(confirm, Err(Refused::Unknown));

@@ -479,7 +479,7 @@ impl Movement {
 /// What publication asks of a movement (contract, section 5).
 impl From<&Movement> for DraftPayment {
     fn from(movement: &Movement) -> Self {
-        let PaymentTerms { sender, receiver, .. } = movement.terms;
-        Self { id: movement.id, is_complete: movement.terms.is_complete(), sender, receiver }
+        let PaymentTerms { sender, receiver, money, .. } = movement.terms;
+        Self { id: movement.id, is_complete: movement.terms.is_complete(), sender, receiver, money }
     }
 }

@@ -8,6 +8,7 @@ use super::{CancelCause, Cancellation, Obligation, Said, SaidOf, Terms, Word};
 use crate::domain::actor::Actor;
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::day::Day;
 use crate::domain::ids::{OccurrenceId, TriggerId};
 use crate::domain::moment::Moment;
 use crate::domain::proposal::Note;
@@ -30,6 +31,15 @@ pub struct Ground<'a> {
     pub moment: Moment,
 }
 
+/// That a trigger happened, as someone declares it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Happening {
+    /// The trigger.
+    pub trigger: TriggerId,
+    /// The day on which it happened.
+    pub on: Day,
+}
+
 /// Why an act was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
@@ -43,8 +53,8 @@ pub enum Refused {
     Unknown,
     /// It was done already: the trigger declared, the occurrence satisfied, confirmed or verified.
     Done,
-    /// The turn of the occurrence comes then.
-    NotYet(Timestamp),
+    /// The day on which it is said to have happened has not come yet.
+    InFuture,
     /// Nobody has said that it is done, so there is nothing to confirm.
     NotSatisfied,
     /// The member recorded the claim, and another member is there to confirm it.
@@ -85,22 +95,28 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Declares that a trigger happened: the obligation is due some days later. Each trigger is declared once.
-    pub(in crate::domain) fn declared(self, by: Actor, trigger: TriggerId) -> Result<Obligation, Refused> {
+    /// Declares that a trigger happened: the obligation is due some days after that. Each trigger is declared once.
+    pub(in crate::domain) fn declared(self, by: Actor, happened: Happening) -> Result<Obligation, Refused> {
         let mut after = self.live()?.changed(self.moment);
+        let Happening { trigger, on } = happened;
+        let today = after.zone.day_of(self.moment.at());
         let Terms::Triggered { triggers } = &mut after.terms else { return Err(Refused::Unknown) };
         let before = triggers.iter().filter(|trigger| trigger.declared.is_some()).count();
         let found = triggers.iter_mut().find(|found| found.id == trigger).ok_or(Refused::Unknown)?;
         if found.declared.is_some() {
             return Err(Refused::Done);
         }
+        if on > today {
+            return Err(Refused::InFuture);
+        }
+        found.happened_on = Some(on);
         // The clock of this call may be behind that of the call that projected it.
         found.declared = Some(Word { at: self.moment.at().max(after.created_at), by });
         found.sequence = Some(u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1));
         Ok(after)
     }
 
-    /// Records the promisor's claim that an occurrence is done.
+    /// Records the promisor's claim that an occurrence is done, which may be ahead of its time.
     pub(in crate::domain) fn satisfied(self, by: Actor, occurrence: OccurrenceId) -> Result<Obligation, Refused> {
         let obligation = self.live()?;
         // A standing promise asks for no act: it is verified.
@@ -109,16 +125,12 @@ impl<'a> Ground<'a> {
         }
         let now = self.moment.at();
         obligation.check_unsaid(occurrence)?;
-        let due = |open: &super::occurrences::Open| now >= open.due_from;
         let mut upcoming = 0;
         let mut open = obligation.open().take_while(|open| {
-            upcoming += usize::from(!due(open));
+            upcoming += usize::from(now < open.due_from);
             upcoming <= limits::UPCOMING_SHOWN_MAX
         });
         let open = open.find(|open| obligation.occurrence_id(open.sequence) == occurrence).ok_or(Refused::Unknown)?;
-        if !due(&open) {
-            return Err(Refused::NotYet(open.due_from));
-        }
         if obligation.said.iter().filter(|said| said.said.is_claim()).count() >= limits::OCCURRENCES_WAITING_MAX {
             return Err(Refused::TooManyWait);
         }

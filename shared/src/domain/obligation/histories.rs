@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::fixtures::{World, day, every, member, on, triggered, zone};
-use super::{Obligation, ObligationState, Occurrence, OccurrenceState, project};
+use super::{Happening, Obligation, ObligationState, Occurrence, OccurrenceState, project};
 use crate::domain::agreement::fixtures::noon;
 use crate::domain::agreement::promise::PromiseTerms;
 use crate::domain::day::Day;
-use crate::domain::ids::{OccurrenceId, ReceiptId};
+use crate::domain::ids::{OccurrenceId, ReceiptId, TriggerId};
 use crate::domain::member::{self, Counting, Member};
 use crate::domain::participant::obligations as participant;
 use crate::domain::participant::receipt::Origin;
@@ -110,6 +110,11 @@ impl History {
         self.world.obligation.occurrences(self.now)
     }
 
+    /// It happened today.
+    fn happened(&self, trigger: TriggerId) -> Happening {
+        Happening { trigger, on: self.world.obligation.zone().day_of(self.now) }
+    }
+
     fn occasion() -> Occasion {
         Occasion { id: ReceiptId::new(), origin: Origin::default() }
     }
@@ -124,7 +129,7 @@ impl History {
             let change = match act {
                 Act::Declare(n) => {
                     let trigger = self.world.obligation.triggers().get(n)?.id;
-                    member::declare_trigger(by, ground, trigger)
+                    member::declare_trigger(by, ground, self.happened(trigger))
                 }
                 Act::Satisfy(_) => member::record_satisfaction(by, ground, occurrence),
                 Act::Confirm(_) => member::confirm_satisfaction(by, ground, occurrence, counting),
@@ -139,7 +144,7 @@ impl History {
             let acted = match act {
                 Act::Declare(n) => {
                     let trigger = self.world.obligation.triggers().get(n)?.id;
-                    participant::declare_trigger(by, ground, Self::occasion(), (trigger, said))
+                    participant::declare_trigger(by, ground, Self::occasion(), (self.happened(trigger), said))
                 }
                 Act::Satisfy(_) => participant::record_satisfaction(by, ground, Self::occasion(), (occurrence, said)),
                 Act::Confirm(_) => participant::confirm_satisfaction(by, ground, Self::occasion(), (occurrence, said)),
@@ -171,10 +176,10 @@ impl History {
                 who != Person::Eve && is_there && !self.sheet.declared.contains_key(&n)
             }
             Act::Satisfy(_) => {
-                let is_due = found.is_some_and(|found| found.state != OccurrenceState::Upcoming);
+                let is_there = found.is_some();
                 let says = is_member || who == Person::Ben;
                 let has_room = waits.count() < limits::OCCURRENCES_WAITING_MAX;
-                says && is_due && kind != "standing" && known.claimed.is_none() && has_room
+                says && is_there && kind != "standing" && known.claimed.is_none() && has_room
             }
             Act::Confirm(_) => {
                 let is_own = known.claimed == Some(who) && !self.is_alone;

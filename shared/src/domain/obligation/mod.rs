@@ -36,7 +36,7 @@ use std::num::NonZeroU16;
 use serde::{Deserialize, Serialize};
 use uuid::{Builder, Uuid};
 
-pub use acts::{Ground, OwnClaim, Refused};
+pub use acts::{Ground, Happening, OwnClaim, Refused};
 pub use ending::EndedObligation;
 pub use occurrences::{Occurrence, OccurrenceOrigin, OccurrenceState, Standing, StandingState};
 #[cfg(test)]
@@ -46,6 +46,7 @@ pub use projection::{begun, id_of, projected_at};
 use super::actor::Actor;
 use super::agreement::Label;
 use super::agreement::promise::{Parties, PromiseKind};
+use super::day::Day;
 use super::event::ObligationData;
 use super::ids::{AgreementId, ObligationId, OccurrenceId, PromiseId, TriggerId, WorkspaceId};
 use super::proposal::Note;
@@ -142,8 +143,12 @@ pub struct ObligationTrigger {
     pub id: TriggerId,
     /// What happens.
     pub description: Label,
-    /// How many days after the declaration the obligation is due.
+    /// How many days after it happened the obligation is due.
     pub due_after_days: u16,
+    /// The day on which it happened, as whoever declared it said. Earlier declarations have none: their days count from the
+    /// declaration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub happened_on: Option<Day>,
     /// The declaration that it happened, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared: Option<Word>,

@@ -1,8 +1,11 @@
 //! When an obligation is due: its occurrences, and whether a standing promise holds. All of it is derived on read.
 //!
-//! Decision: an occurrence is due until the end of its day. It can be done, and counts as `due`, from
-//! [`limits::DUE_AHEAD_DAYS`] days before, but not before the day of the one before it has passed. Before that it is
-//! `upcoming`, after it `overdue`. One that a trigger brought about can be done from the declaration on.
+//! Decision: an occurrence is due until the end of its day. It counts as `due` from [`limits::DUE_AHEAD_DAYS`] days before,
+//! but not before the day of the one before it has passed. Before that it is `upcoming`, after it `overdue`. What is done
+//! early can be recorded early: also one that is upcoming is satisfied and confirmed, as far as it is shown.
+//!
+//! Decision: the days of a trigger count from the day on which it happened, which whoever declares it says and which is not
+//! in the future, and not from the declaration. So what is declared late may be overdue at once.
 //!
 //! Decision: a standing promise is verified for the first time within one interval of its projection, and then within one
 //! interval of each verification, early ones included. Its next verification is due from a quarter of the interval before,
@@ -163,7 +166,8 @@ impl Obligation {
             Terms::Triggered { triggers } => {
                 let declared = triggers.iter().filter_map(|trigger| {
                     let (word, sequence) = (trigger.declared.as_ref()?, trigger.sequence?);
-                    let day = self.zone.day_of(word.at).plus_days(i32::from(trigger.due_after_days));
+                    let happened_on = trigger.happened_on.unwrap_or_else(|| self.zone.day_of(word.at));
+                    let day = happened_on.plus_days(i32::from(trigger.due_after_days));
                     Some(Open { sequence, due_from: word.at, due_at: self.zone.end_of(day) })
                 });
                 let mut open: Vec<Open> = declared.filter(|open| !self.is_said(open.sequence)).collect();

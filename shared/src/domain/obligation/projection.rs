@@ -104,6 +104,7 @@ fn terms(promised: &PromiseTerms) -> Terms {
                 id: trigger.id,
                 description: trigger.description.clone(),
                 due_after_days: trigger.due_after_days,
+                happened_on: None,
                 declared: None,
                 sequence: None,
             });

@@ -8,8 +8,8 @@ use super::receipt::{ObligationAct, Receipt, ReceiptAct};
 use super::{ActingParticipant, ByParticipant};
 use crate::domain::agreement::promise::Side;
 use crate::domain::event::EventKind;
-use crate::domain::ids::{OccurrenceId, TriggerId};
-use crate::domain::obligation::{Ground, Obligation, OwnClaim, Refused};
+use crate::domain::ids::OccurrenceId;
+use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused};
 
 /// An act on an obligation. Only the session of a participant makes one, and no token:
 ///
@@ -77,12 +77,13 @@ pub fn declare_trigger(
     by: &ActingParticipant,
     ground: Ground<'_>,
     occasion: Occasion,
-    (trigger_id, statement): (TriggerId, String),
+    (happened, statement): (Happening, String),
 ) -> ObligationOutcome {
     check(by, ground, &[Side::Promisor, Side::Promisee])?;
-    let after = ground.declared(by.actor(), trigger_id)?;
+    let after = ground.declared(by.actor(), happened)?;
     let event = EventKind::ObligationTriggered(after.event_data());
-    acted(by, ground, occasion, after, (ObligationAct::DeclaredTrigger { trigger_id }, statement, event))
+    let did = ObligationAct::DeclaredTrigger { trigger_id: happened.trigger, happened_on: Some(happened.on) };
+    acted(by, ground, occasion, after, (did, statement, event))
 }
 
 /// Records the promisor's own claim that an occurrence is done.
@@ -169,7 +170,7 @@ mod tests {
     use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::event::EventType;
     use crate::domain::ids::ReceiptId;
-    use crate::domain::obligation::fixtures::{World, at, on, triggered, zone};
+    use crate::domain::obligation::fixtures::{World, at, day, on, triggered, zone};
     use crate::domain::obligation::{ObligationState, StandingState};
 
     const ADA: usize = 0;
@@ -233,7 +234,7 @@ mod tests {
         let world = World::of(triggered(&[7]), &zone("UTC"));
         let trigger = world.obligation.triggers()[0].id;
         for (n, is_party) in [(ADA, true), (BEN, true), (EVE, false)] {
-            let statement = (trigger, said("It happened."));
+            let statement = (Happening { trigger, on: day("2026-06-20") }, said("It happened."));
             let declared = declare_trigger(&world.participant(n), world.ground(now), occasion(), statement);
             match declared {
                 Ok(done) => assert!(is_party && done.obligation.state() == ObligationState::Open),

@@ -282,6 +282,9 @@ pub enum ObligationAct {
     DeclaredTrigger {
         /// The trigger.
         trigger_id: TriggerId,
+        /// The day on which it happened. None in receipts of before anyone was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        happened_on: Option<Day>,
     },
     /// That they have done what they promised: a claim.
     Satisfied {

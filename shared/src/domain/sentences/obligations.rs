@@ -184,7 +184,7 @@ mod tests {
     use crate::domain::obligation::fixtures::{
         World, at, day as day_of, draft, every, member as member_called, on, triggered, zone,
     };
-    use crate::domain::obligation::{Ground, Refused};
+    use crate::domain::obligation::{Ground, Happening, Refused};
     use crate::domain::proposal::Note;
 
     /// The contacts of a world's participants.
@@ -293,8 +293,8 @@ mod tests {
         let (maren, now) = (member_called("Maren Holt"), "2026-03-20T12:00:00Z");
         let world = World::of(triggered(&[10, 20]), &zone("UTC"));
         assert_eq!(state(&world, now), "Nothing is due until a trigger is declared");
-        let first = world.obligation.triggers()[0].id;
-        let one = after(&world, |ground, _| member::declare_trigger(&maren, ground, first), now);
+        let happened = Happening { trigger: world.obligation.triggers()[0].id, on: day_of("2026-03-20") };
+        let one = after(&world, |ground, _| member::declare_trigger(&maren, ground, happened), now);
         assert_eq!(state(&one, now), "Due by 30 Mar 2026");
         let claimed = after(&one, |ground, id| member::record_satisfaction(&maren, ground, id), now);
         let expected = "Nothing more is due until another trigger is declared. As Maren Holt recorded, one is done. Not confirmed yet";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use shared::domain::agreement::gate::{Countdown, GateRule};
 use shared::domain::agreement::{Lifecycle, StageAction};
 use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId, ReceiptId, TriggerId};
-use shared::domain::obligation::Refused;
+use shared::domain::obligation::{Happening, Refused};
 use shared::domain::participant::NotActed;
 use shared::domain::participant::obligations::NotActedOnObligation;
 use shared::domain::participant::receipt::ObligationAct;
@@ -276,15 +276,20 @@ async fn members_act_once_and_a_subscriber_hears_of_it() {
     let [on_trigger, holds, cancelled] = [0, 1, 2].map(|n| owed.ids[n]);
 
     let trigger: TriggerId = id(&desk.get(on_trigger).await["triggers"][0]);
-    let declare = || org.act_on(&maren, on_trigger, Doing::DeclareTrigger(trigger));
+    let happened = Happening { trigger, on: day(-3) };
+    let declare = || org.act_on(&maren, on_trigger, Doing::DeclareTrigger(happened));
+    let later = Doing::DeclareTrigger(Happening { on: day(2), ..happened });
+    assert_eq!(org.act_on(&maren, on_trigger, later).await.expect("an answer"), Err(Refused::InFuture));
     for sent in join_all([declare(), declare()]).await {
         assert_eq!(sent.expect("an answer"), Ok(()));
     }
-    let again = org.act_on(&noah, on_trigger, Doing::DeclareTrigger(trigger)).await.expect("an answer");
+    let again = org.act_on(&noah, on_trigger, Doing::DeclareTrigger(happened)).await.expect("an answer");
     assert_eq!(again, Err(Refused::Done), "another member learns that it is declared");
     let shown = desk.get(on_trigger).await;
     assert_eq!((&shown["state"], &shown["occurrences"][0]["origin"]), (&json!("open"), &json!("trigger")));
     assert_moment(&shown["triggers"][0]["declared_at"]);
+    let due = format!("{}T23:59:59.999Z", day(27));
+    assert_eq!(shown["occurrences"][0]["due_at"], json!(due), "30 days after it happened");
 
     let occurrence = desk.occurrence(on_trigger, 0).await;
     let early = org.act_on(&noah, on_trigger, Doing::Confirm(occurrence)).await.expect("an answer");

@@ -162,9 +162,10 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     let shown = desk.read(1).await;
     assert_eq!((&shown["occurrences"][0]["state"], &shown["state"]), (&json!("confirmed"), &json!("open")));
     let later = desk.occurrence(1, 1).await;
+    assert_eq!(desk.read(1).await["occurrences"][1]["state"], "upcoming");
     let early = send(&desk.maren, &path, &[("act", "satisfy"), ("occurrence", &later)]).await;
-    assert_eq!(early.status, 409);
-    notice(&early, "It is too early");
+    assert_eq!(early.status, 303, "what is done early is recorded early: {}", early.body);
+    assert_eq!(desk.read(1).await["occurrences"][1]["state"], "satisfied");
 
     let audit = desk.maren.get("/app/audit").await;
     for did in ["Recorded that an obligation is done", "Confirmed an obligation"] {
@@ -172,7 +173,7 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     }
     let events: Vec<Value> = desk.org.events().await;
     let told: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
-    assert_eq!(told, ["obligation.satisfied", "obligation.confirmed"]);
+    assert_eq!(told, ["obligation.satisfied", "obligation.confirmed", "obligation.satisfied"]);
 }
 
 #[tokio::test]
@@ -181,17 +182,32 @@ async fn triggers_are_declared_standing_promises_verified_and_obligations_cancel
     let trigger = desk.read(2).await["triggers"][0]["id"].as_str().expect("an id").to_owned();
     let page = desk.maren.get(&desk.path(2)).await;
     assert!(page.says("Declare trigger") && page.says("Due within 30 days"), "{}", page.body);
+    let (earlier, later) = (day(-5).to_string(), day(2).to_string());
+    let declare = [("act", "declare"), ("trigger", trigger.as_str())];
+    for (typed, error) in
+        [("", "must be given"), ("soon", "must be a date"), (later.as_str(), "must not be in the future")]
+    {
+        let refused = send(&desk.maren, &desk.path(2), &[&declare[..], &[("happened_on", typed)]].concat()).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        assert!(refused.says(error) && refused.says("<title>Error: "), "{}", refused.body);
+        assert!(typed.is_empty() || refused.says(&format!("value=\"{typed}\"")), "{}", refused.body);
+    }
+    let declare = [&declare[..], &[("happened_on", earlier.as_str())]].concat();
     for _ in 0..2 {
-        let done = send(&desk.maren, &desk.path(2), &[("act", "declare"), ("trigger", &trigger)]).await;
+        let done = send(&desk.maren, &desk.path(2), &declare).await;
         assert_eq!(done.status, 303, "{}", done.body);
     }
     let page = desk.maren.get(&desk.path(2)).await;
     notice(&page, "Trigger declared");
+    assert!(page.says(&format!("It happened on {}", day(-5).for_people())), "{}", page.body);
+    assert!(page.says(&format!("Due by {}", day(25).for_people())), "it gives 30 days from then: {}", page.body);
     assert!(page.says("Declared by Maren Holt") && page.says("Record satisfaction"), "{}", page.body);
-    let again = send(&desk.noah, &desk.path(2), &[("act", "declare"), ("trigger", &trigger)]).await;
+    let again = send(&desk.noah, &desk.path(2), &declare).await;
     assert_eq!(again.status, 409);
     notice(&again, "This was done already");
-    let unknown = send(&desk.noah, &desk.path(2), &[("act", "declare"), ("trigger", &unknown_id())]).await;
+    let unknown =
+        send(&desk.noah, &desk.path(2), &[("act", "declare"), ("trigger", &unknown_id()), ("happened_on", &earlier)])
+            .await;
     assert_eq!(unknown.status, 409);
 
     let verification = desk.occurrence(3, 0).await;
@@ -306,7 +322,9 @@ async fn press(who: &Attendee, id: ObligationId, act: &str) -> Page {
     let form = Page { body: format!("<form {form}"), ..page.clone() };
     let fields = hidden(&form, "/act");
     let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    who.browser.post(&who.at(&format!("{at}/act")), &[&fields[..], &[("act", act)]].concat()).await
+    let happened = day(0).to_string();
+    let typed = [("act", act), ("happened_on", happened.as_str())];
+    who.browser.post(&who.at(&format!("{at}/act")), &[&fields[..], &typed].concat()).await
 }
 
 #[tokio::test]
@@ -321,6 +339,7 @@ async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
 
     let overview = ben.get("").await;
     assert!(overview.says("This agreement is completed.") && overview.says("Record satisfaction: Promise 1"));
+    assert!(ben.get(&format!("/obligations/{}", ids[0])).await.says("It can’t be undone."));
     let claimed = press(&ben, ids[0], "satisfy").await;
     assert_eq!(claimed.status, 303, "{}", claimed.body);
     let receipt = ben.browser.get(claimed.location()).await;
@@ -348,6 +367,52 @@ async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
     assert!(member.says("Northwind Robotics, Inc., ") && member.says("Ada Okafor, "), "{}", member.body);
     let record = live.member.get(&format!("{}/participants/{}/access", live.path(), ben.participant)).await;
     assert!(record.says("Said that it is done: “Promise 1”"), "{}", record.body);
+}
+
+#[tokio::test]
+async fn whoever_owes_and_is_owed_reads_it_before_they_consent_approve_and_sign() {
+    let live = Live::new(|draft| {
+        draft.stages.truncate(2);
+        draft.stages[1].gates.truncate(1);
+        *draft = with_promises(draft, vec![on(&[30]), standing(90)]);
+    })
+    .await;
+    let [ada, ben] = live.ids();
+    let when = format!("Northwind Robotics, Inc. to Ada Okafor, on {}", day(30).for_people());
+    let assert_listed = |page: &Page, side: &str| {
+        for text in ["Promise 1", &when, "Promise 2", "at all times, verified every 90 days", side] {
+            assert!(page.says(text), "{text}: {}", page.body);
+        }
+    };
+    let ada = live.open(ada).await;
+    assert_listed(&ada.get("").await, "Promised to you");
+    assert_eq!(ada.submit("", "/consent", &[]).await.status, 303);
+    let overview = ada.get("").await;
+    assert!(overview.says("Give your approval"), "{}", overview.body);
+    assert_listed(&overview, "Promised to you");
+    let condition = ada.get(&format!("/conditions/{}", live.agreement.stages[0].gates[0].id)).await;
+    assert_listed(&condition, "Promised to you");
+    let named = "In this agreement I am promised: “Promise 1”, “Promise 2”.";
+    assert!(condition.says(named), "{}", condition.body);
+    let approved = ada.approve(&live.agreement, (0, 0)).await;
+    assert!(ada.browser.get(approved.location()).await.says(named), "the receipt keeps it");
+
+    let ben = live.attend(ben).await;
+    assert_listed(&ben.get("").await, "You promise");
+    let document = ben.get(&format!("/documents/{}", live.agreement.documents[0].id)).await;
+    assert_listed(&document, "You promise");
+    let named = "In this agreement I promise: “Promise 1”, “Promise 2”.";
+    assert!(document.says(named), "{}", document.body);
+    for who in [&ada, &ben] {
+        assert_eq!(who.sign(&live.agreement, "Ada or Ben").await.status, 303);
+    }
+    assert_eq!(live.read().await["lifecycle"], "completed");
+    let overview = ben.get("").await;
+    assert!(
+        overview.says(&when) && !overview.says("You promise"),
+        "what is in force is an obligation: {}",
+        overview.body
+    );
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ mod participants;
 mod pdf;
 
 use serde_json::json;
+use shared::domain::agreement::warnings::to_tick;
 use shared::domain::ids::{AgreementId, ProposalId};
 use shared::domain::member::Refusal;
 use shared::domain::organization::NewOwnContact;
@@ -187,6 +188,7 @@ async fn confirm_proposal(demo: &Demo<'_>, proposal_id: &str, note: &str) -> Res
 
 async fn decide(demo: &Demo<'_>, member: &Member, id: ProposalId, note: Note) -> Result<Result<(), Refusal>, Error> {
     let call = demo.call(member, "confirm_proposal").await?;
-    let shown = proposals::review(call.scope(), id).await?.fingerprint;
+    let review = proposals::review(call.scope(), id).await?;
+    let shown = review.fingerprint.with_meant(to_tick(&review.warnings));
     call.commit(proposals::decide(call.scope(), call.member(), id, Choice::Confirm, Some(note), &shown).await?).await
 }

@@ -154,8 +154,8 @@ fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option
             let Document { id, name: document, content, blocks, .. } = agreement.documents.first()?;
             let signatory = signatory(by);
             let statement = match &signatory {
-                Some(_) => statements::signing_for(name.as_str(), document.as_str()),
-                None => statements::signing(name.as_str(), document.as_str()),
+                Some(_) => statements::signing_for((agreement, by.id()), name.as_str(), document.as_str()),
+                None => statements::signing((agreement, by.id()), name.as_str(), document.as_str()),
             };
             let shown_sha256 = content.as_ref()?.sha256.clone();
             Some(Doing::Sign(Signing {
@@ -175,7 +175,7 @@ fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option
             let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
             let is_own = |gate: &Gate| matches!(&gate.rule, GateRule::ParticipantApproval { participant_ids } if participant_ids.contains(&by.id()));
             let (stage, gate) = gates.into_iter().find(|(_, gate)| is_own(gate))?;
-            let statement = statements::approval(name.as_str(), stage.name.as_str(), agreement.name.as_str());
+            let statement = statements::approval((agreement, by.id()), name.as_str(), stage.name.as_str());
             Some(Doing::Approve(gate.id, statement))
         }
         PartAct::Answer => None,

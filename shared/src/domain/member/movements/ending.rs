@@ -1,5 +1,7 @@
 //! What the end of an agreement depends on of its payments.
 
+use std::collections::BTreeSet;
+
 use MovementState::{Authorized, Cancelled, Draft, InstructionsReady, Processing, ReceiptPending, SenderReported};
 
 use super::fixtures::*;
@@ -30,6 +32,7 @@ fn an_agreement_is_cancelled_in_every_state_of_its_payment_but_while_money_is_in
             contacts: &[],
             workspace: &workspace,
             blockers: &[],
+            not_meant: &BTreeSet::new(),
             facts: world.agreement.facts(),
             time_scale: time_scale(),
             zone: &TimeZone::default(),

@@ -9,7 +9,7 @@ const IBAN: &str = "DE89 3704 0044 0532 0130 00";
 
 impl Desk {
     /// A draft of two parties, and their ids as participants.
-    async fn with_parties(&self) -> (String, [String; 2]) {
+    pub(super) async fn with_parties(&self) -> (String, [String; 2]) {
         let page = self.two_party().await;
         let agreement = self.agreement(&page).await;
         let id = |n: usize| agreement["participants"][n]["id"].as_str().expect("an id").to_owned();
@@ -17,7 +17,7 @@ impl Desk {
     }
 
     /// Adds a payment with these fields, and gives the path of its page.
-    async fn pay(&self, page: &str, fields: &[(&str, &str)]) -> String {
+    pub(super) async fn pay(&self, page: &str, fields: &[(&str, &str)]) -> String {
         let id = unknown_id();
         let fields: Vec<_> = [("id", id.as_str())].into_iter().chain(fields.iter().copied()).collect();
         let added = self.send(&format!("{page}/payments"), &fields).await;

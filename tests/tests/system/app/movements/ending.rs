@@ -28,9 +28,12 @@ fn are(found: &(String, String), proposal: &str, agreement: &str) {
     assert_eq!((found.0.as_str(), found.1.as_str()), (proposal, agreement));
 }
 
-/// Confirms as if the page had the button.
+/// Confirms as if the page had the button, with every warning ticked.
 async fn confirm(by: &Browser, page: &Page, path: &str) -> Page {
-    send(by, page, path, &[("note", ""), ("decision", "confirm")]).await
+    let ticks = page.ticks();
+    let ticked = ticks.iter().map(|name| (name.as_str(), "on"));
+    let fields: Vec<_> = [("note", ""), ("decision", "confirm")].into_iter().chain(ticked).collect();
+    send(by, page, path, &fields).await
 }
 
 #[tokio::test]

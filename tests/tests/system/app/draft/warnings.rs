@@ -1,0 +1,184 @@
+//! What is probably a mistake in a draft is listed before it is published, each with the way to mend it, and takes a tick
+//! from whoever means it: on the page of the draft's publication and on that of a proposal alike.
+
+use tests::obligations::{on, with_promises};
+use tests::pdf::pdf;
+
+use super::*;
+
+impl Desk {
+    /// A draft with a file, a payment that nothing waits for, and the page of its document.
+    async fn with_unawaited_payment(&self) -> String {
+        let (page, [ada, ben]) = self.with_parties().await;
+        self.with_file(&page).await;
+        let fields = [("purpose", "Rent"), ("amount", "10"), ("currency", "USD"), ("payer", &*ada), ("payee", &*ben)];
+        self.pay(&page, &fields).await;
+        page
+    }
+
+    /// Gives the first document of a draft its file.
+    async fn with_file(&self, page: &str) {
+        let document = self.agreement(page).await["documents"][0]["id"].as_str().expect("an id").to_owned();
+        let path = format!("{page}/documents/{document}");
+        let seen = self.seen(&path).await;
+        assert_eq!(self.upload(&path, &[("seen", &seen), ("name", "Agreement")], &pdf("one", "")).await.status, 303);
+    }
+
+    /// Publishes with what is ticked.
+    async fn publish(&self, page: &str, ticked: &[(&str, &str)]) -> Page {
+        let path = format!("{page}/publish");
+        let version = self.browser.get(&path).await.hidden("version");
+        self.send(&path, &[&[("version", version.as_str())], ticked].concat()).await
+    }
+}
+
+const UNAWAITED: (&str, &str) = ("although.unawaited", "on");
+const SAFE_TERMS: (&str, &str) = ("although.safe_terms", "on");
+const OVERDUE: (&str, &str) = ("although.overdue", "on");
+
+#[tokio::test]
+async fn what_no_condition_waits_for_is_listed_and_takes_a_tick() {
+    let desk = Desk::new().await;
+    let page = desk.with_unawaited_payment().await;
+    // A document that nobody signs is listed too.
+    let added = desk.upload(&format!("{page}/documents"), &[], &pdf("rules", "")).await;
+    assert_eq!(added.status, 303, "{}", added.body);
+    let review = desk.browser.get(&format!("{page}/publish")).await;
+    for text in [
+        "No condition waits for this:",
+        "The payment “Rent”: add a condition for it",
+        "The document “deed”: add a signature block",
+        "Publish although nothing waits for: “Rent”, “deed”",
+        "#add\">The payment",
+        "#add-block\">The document",
+    ] {
+        assert!(review.says(text), "{text}: {}", review.body);
+    }
+    assert!(!review.says("The document “Agreement”"), "a condition waits for it: {}", review.body);
+    for ticked in [&[][..], &[OVERDUE]] {
+        let refused = desk.publish(&page, ticked).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        notice(&refused, "Nothing was published");
+        assert!(refused.says("Fix what is listed, or tick this.") && refused.says("aria-invalid"), "{}", refused.body);
+    }
+    assert_eq!(desk.agreement(&page).await["lifecycle"], "draft");
+    let published = desk.publish(&page, &[UNAWAITED]).await;
+    assert_eq!(published.status, 303, "{}", published.body);
+    assert_eq!(desk.agreement(&page).await["lifecycle"], "active");
+}
+
+#[tokio::test]
+async fn the_page_of_a_proposal_asks_the_same() {
+    let desk = Desk::new().await;
+    let page = desk.with_unawaited_payment().await;
+    let id = page.rsplit('/').next().expect("an id");
+    let proposal = json!({"action": "publish_agreement", "agreement_id": id});
+    let proposal = desk.org.post("/api/v1/proposals", &proposal).send().await.ok(201);
+    let proposal = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+    let shown = desk.browser.get(&proposal).await;
+    assert!(shown.says("Publish although nothing waits for: “Rent”"), "{}", shown.body);
+    let version = shown.hidden("version");
+    let fields = [("version", version.as_str()), ("note", "As agreed."), ("decision", "confirm")];
+    let refused = desk.send(&proposal, &fields).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    notice(&refused, "Nothing was published");
+    assert!(refused.says("As agreed.") && refused.says("Fix what is listed, or tick this."), "{}", refused.body);
+    let confirmed = desk.send(&proposal, &[&fields[..], &[UNAWAITED]].concat()).await;
+    assert_eq!(confirmed.status, 303, "{}", confirmed.body);
+    assert_eq!(desk.agreement(&page).await["lifecycle"], "active");
+    // A decline takes no tick.
+    let other = desk.with_unawaited_payment().await;
+    let id = other.rsplit('/').next().expect("an id");
+    let proposal = json!({"action": "publish_agreement", "agreement_id": id});
+    let proposal = desk.org.post("/api/v1/proposals", &proposal).send().await.ok(201);
+    let proposal = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+    let version = desk.browser.get(&proposal).await.hidden("version");
+    let declined = desk.send(&proposal, &[("version", &version), ("decision", "decline")]).await;
+    assert_eq!(declined.status, 303, "{}", declined.body);
+}
+
+#[tokio::test]
+async fn a_safe_begins_with_its_payment_and_terms_that_differ_are_listed() {
+    let desk = Desk::new().await;
+    let parties = [("party.issuer", desk.people[0].as_str()), ("party.investor", desk.people[1].as_str())];
+    let page = desk.begin("safe", &parties).await;
+    desk.with_file(&page).await;
+    let agreement = desk.agreement(&page).await;
+    let steps: Vec<&str> = agreement["stages"]
+        .as_array()
+        .expect("steps")
+        .iter()
+        .map(|step| step["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(steps, ["Terms", "Signing", "Closing", "Funding"]);
+    let gate = &agreement["stages"][3]["gates"][0];
+    assert_eq!(gate["type"], "movement_reconciled");
+    let payment = format!("{page}/payments/{}", gate["movement_id"].as_str().expect("the payment"));
+    let terms = format!("{page}/terms");
+    let save = async |cap: &str| {
+        let seen = desk.seen(&terms).await;
+        let fields = [
+            ("seen", seen.as_str()),
+            ("investment", "300,000"),
+            ("currency", "USD"),
+            ("cap", cap),
+            ("timing", "post_money"),
+            ("law", "Delaware"),
+        ];
+        let saved = desk.send(&terms, &fields).await;
+        assert_eq!(saved.status, 303, "{}", saved.body);
+    };
+    save("100").await;
+    let pay = async |amount: &str| {
+        let shown = desk.browser.get(&payment).await;
+        let party = |n: usize| agreement["participants"][n]["id"].as_str().expect("an id").to_owned();
+        let (seen, issuer, investor) = (shown.hidden("seen"), party(0), party(1));
+        let fields = [
+            ("seen", seen.as_str()),
+            ("purpose", "Investment"),
+            ("amount", amount),
+            ("currency", "USD"),
+            ("payer", &investor),
+            ("payee", &issuer),
+        ];
+        let saved = desk.send(&payment, &fields).await;
+        assert_eq!(saved.status, 303, "{}", saved.body);
+    };
+    pay("250,000").await;
+    let review = desk.browser.get(&format!("{page}/publish")).await;
+    for text in [
+        "Check the terms of the SAFE:",
+        "The terms say $300,000.00 USD, and the investor pays $250,000.00 USD (“Investment”)",
+        "The valuation cap of $100.00 USD is not above the investment of $300,000.00 USD",
+        "/terms\">The terms say",
+    ] {
+        assert!(review.says(text), "{text}: {}", review.body);
+    }
+    assert!(!review.says("although.unawaited"), "its conditions wait for all: {}", review.body);
+    assert_eq!(desk.publish(&page, &[UNAWAITED]).await.status, 422);
+    save("8,000,000").await;
+    pay("300,000").await;
+    let review = desk.browser.get(&format!("{page}/publish")).await;
+    assert!(!review.says("Check the terms of the SAFE") && !review.says(SAFE_TERMS.0), "{}", review.body);
+    let published = desk.publish(&page, &[]).await;
+    assert_eq!(published.status, 303, "{}", published.body);
+}
+
+#[tokio::test]
+async fn promises_for_days_that_have_passed_are_listed_and_many_take_a_tick() {
+    let desk = Desk::new().await;
+    let few = desk.org.ready_draft("Lease", |draft| *draft = with_promises(draft, vec![on(&[-3, -2, 10])])).await;
+    let page = format!("/app/agreements/{}", few.id());
+    let review = desk.browser.get(&format!("{page}/publish")).await;
+    assert!(review.says("“Promise 1” was due on 2 days before today"), "{}", review.body);
+    assert!(review.says("Overdue from the start:") && !review.says(OVERDUE.0), "{}", review.body);
+    assert_eq!(desk.publish(&page, &[]).await.status, 303, "two are listed, and no more");
+
+    let days: Vec<i32> = (1..=13).map(|days| -days).collect();
+    let many = desk.org.ready_draft("Lease", |draft| *draft = with_promises(draft, vec![on(&days)])).await;
+    let page = format!("/app/agreements/{}", many.id());
+    let refused = desk.publish(&page, &[]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(refused.says("“Promise 1” was due on 13 days before today"), "{}", refused.body);
+    assert_eq!(desk.publish(&page, &[OVERDUE]).await.status, 303, "if it is meant");
+}
