@@ -84,7 +84,7 @@ pub struct EvidenceFile {
 }
 
 /// What tells a document apart from others: its file, an entry of a statement file, or a reference. Evidence counts under it
-/// once for the organization, or, if it is the movement's [own](Self::own), once for the movement.
+/// once for the organization, or, if it is the movement's own, once for the movement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EvidenceKey(String);

@@ -191,7 +191,7 @@ pub enum ToTypeAgain {
         /// Whether there is a code.
         has_code: bool,
     },
-    /// The numbers that a free text has, of which this is the text with each of them left out ([`MASKED`]).
+    /// The numbers that a free text has, of which this is the text with each of them left out.
     Numbers {
         /// The text without its numbers.
         text: String,
