@@ -1,6 +1,6 @@
 //! Agreements as members set them up in the app, written past the service: the API only begins a draft.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue};
 use serde_json::{Value, json};
@@ -271,7 +271,8 @@ pub async fn put_parts(org: &Org, id: AgreementId, change: impl FnOnce(&mut Agre
     }
 }
 
-/// Adds acts to the history of an agreement, as obligations without end do: copies of its newest one.
+/// Adds acts to the history of an agreement, as obligations without end do: copies of its newest one, with the audit row of
+/// each.
 ///
 /// # Panics
 /// When the table does not take them.
@@ -284,14 +285,23 @@ pub async fn add_acts(org: &Org, id: AgreementId, count: usize) {
         .expression_attribute_values(":act", AttributeValue::S("ACT#".to_owned()))
         .limit(1);
     let newest = newest.send().await.expect("the table answers").items().first().cloned().expect("an act");
-    // The newest call sorts first.
-    let sort = || format!("ACT#{}", uuid::Uuid::from_u128(!uuid::Uuid::now_v7().as_u128()));
+    let call = newest["sk"].as_s().ok().and_then(|sort| sort.strip_prefix("ACT#")?.parse::<uuid::Uuid>().ok());
+    let call = call.expect("its key");
+    let (pk, sk) = (format!("ORG#{}#AUDIT#1", org.id), uuid::Uuid::from_u128(!call.as_u128()).to_string());
+    let row = table.client().get_item().table_name(&table.name);
+    let row = row.key("pk", AttributeValue::S(pk)).key("sk", AttributeValue::S(sk)).send().await;
+    let row = row.expect("the table answers").item.expect("the audit row of the act");
     let copy = |_| {
-        let mut item = newest.clone();
-        item.insert("sk".to_owned(), AttributeValue::S(sort()));
-        item
+        let call = uuid::Uuid::now_v7();
+        let of = |item: &HashMap<String, AttributeValue>, sort: String| {
+            let mut item = item.clone();
+            item.insert("sk".to_owned(), AttributeValue::S(sort));
+            item
+        };
+        // The newest call sorts first.
+        [of(&newest, format!("ACT#{}", uuid::Uuid::from_u128(!call.as_u128()))), of(&row, call.to_string())]
     };
-    outbox::put(org, (0..count).map(copy)).await;
+    outbox::put(org, (0..count).flat_map(copy)).await;
 }
 
 /// Takes an agreement to another state of its life, past the service.

@@ -9,17 +9,20 @@
 //! larger than a response can be goes by way of the file store, where that is a bucket.
 
 use std::borrow::Cow;
+use std::num::NonZeroUsize;
 
-use ::evidence::{Audience, EvidenceError, Files};
+use ::evidence::{Audience, EvidenceError, Files, SigningKey};
+use askama::Template;
 use axum::body::Bytes;
 use futures_util::future::try_join_all;
 use http::StatusCode;
 use shared::domain::agreement::{AgreementName, DocumentContent};
-use shared::domain::evidence::{CompletedRecord, NoEvidence};
+use shared::domain::evidence::{CompletedRecord, Evidence, HistoryPart, NoEvidence};
 use shared::domain::ids::{AgreementId, OrgId};
 use shared::domain::organization::Organization;
 use shared::error::{Error, ErrorCode};
 use shared::limits;
+use shared::platform::config::BaseUrl;
 use shared::platform::files::FilesError;
 use shared::service::evidence;
 use shared::web::Request;
@@ -43,29 +46,99 @@ impl Handler for Export {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let id: AgreementId = request.path_id("id")?;
         let signed_in = request.signed_in()?;
-        let found = match evidence::of_agreement(signed_in.scope(), id).await? {
-            Ok(found) => found,
-            Err(none) => return refused(request, agreement_link(id), none),
-        };
-        let files = match read(request, signed_in.scope().org(), found.record.files()).await {
-            Ok(files) => files,
-            Err(error) => return unreadable(request, agreement_link(id), error),
-        };
-        let extracts = match extract::extracts(request, signed_in.scope().org(), &found).await {
-            Ok(extracts) => extracts,
-            Err(Unread::File(error)) => return unreadable(request, agreement_link(id), ReadError::File(error)),
-            Err(Unread::Other(error)) => return Err(error),
-        };
-        let keyring = request.app().webhooks()?.keys.keyring().await?;
-        let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
-        let (organization, service) = (signed_in.organization().clone(), request.app().base_url.clone());
-        let name = found.record.agreement.name.clone();
-        let write = move || ::evidence::bundle(&found, &extracts, (&organization, &service), &files, &key);
+        match evidence::of_agreement(signed_in.scope(), id).await? {
+            Ok(found) => export(request, id, found).await,
+            Err(NoEvidence::InParts(of)) => PageResponse::render(&PartsPage::new(request, id, of)),
+            Err(none) => refused(request, agreement_link(id), none),
+        }
+    }
+}
+
+/// Exports a part of the evidence of an agreement with a long history.
+pub(crate) struct ExportPart;
+
+impl Handler for ExportPart {
+    fn operation(_: &Request) -> &'static str {
+        "export_evidence"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: AgreementId = request.path_id("id")?;
+        let number: NonZeroUsize = request.path_id("part")?;
+        let scope = request.signed_in()?.scope();
+        if number.get() == 1 {
+            return match evidence::first_part(scope, id).await? {
+                Ok(found) => export(request, id, found).await,
+                Err(none) => refused(request, agreement_link(id), none),
+            };
+        }
+        let later = evidence::later_acts(scope, id, number.get()).await?;
+        let (organization, service, key) = signing(request).await?;
+        let (name, kind) = (later.agreement.name.clone(), kind(Some(later.part)));
+        let write = move || ::evidence::bundle_of_acts(&later, (&organization, &service), &key);
         let bundle = apart(write).await?;
-        let response =
-            hand_out(request, signed_in.scope().org(), bundle, ("application/zip", &name, "evidence", "zip"));
+        let org = request.signed_in()?.scope().org();
+        let response = hand_out(request, org, bundle, ("application/zip", &name, &kind, "zip"));
         Ok(response.await?.showing([id.uuid()]))
     }
+}
+
+/// The page that lists the parts of the evidence of an agreement with a long history.
+#[derive(Template)]
+#[template(path = "evidence_parts.html")]
+struct PartsPage {
+    layout: Layout,
+    most: usize,
+    parts: Vec<Link>,
+    back: Link,
+}
+
+impl PartsPage {
+    fn new(request: &Request, id: AgreementId, of: usize) -> Self {
+        let link = |number: usize| {
+            let first = (number - 1) * limits::EVIDENCE_ACTS_MAX + 1;
+            let text = match number {
+                1 => format!("Part 1: everything, and the first {} acts", limits::EVIDENCE_ACTS_MAX),
+                _ if number == of => format!("Part {number}: the acts from number {first} on"),
+                _ => format!("Part {number}: acts {first} to {}", number * limits::EVIDENCE_ACTS_MAX),
+            };
+            Link { url: format!("/app/evidence/agreements/{id}/bundle/{number}"), text }
+        };
+        let parts = (1..=of).map(link).collect();
+        Self { layout: Layout::new(request), most: limits::EVIDENCE_ACTS_MAX, parts, back: agreement_link(id) }
+    }
+}
+
+/// What the file of a bundle is called behind the agreement's name.
+fn kind(part: Option<HistoryPart>) -> String {
+    part.map_or_else(|| "evidence".to_owned(), |part| format!("evidence part {} of {}", part.number, part.of))
+}
+
+/// Whose bundle it is, and the key that signs it.
+async fn signing(request: &Request) -> Result<(Organization, BaseUrl, SigningKey), Error> {
+    let keyring = request.app().webhooks()?.keys.keyring().await?;
+    let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
+    Ok((request.signed_in()?.organization().clone(), request.app().base_url.clone(), key))
+}
+
+/// Hands out the bundle of what was gathered.
+async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let files = match read(request, signed_in.scope().org(), found.record.files()).await {
+        Ok(files) => files,
+        Err(error) => return unreadable(request, agreement_link(id), error),
+    };
+    let extracts = match extract::extracts(request, signed_in.scope().org(), &found).await {
+        Ok(extracts) => extracts,
+        Err(Unread::File(error)) => return unreadable(request, agreement_link(id), ReadError::File(error)),
+        Err(Unread::Other(error)) => return Err(error),
+    };
+    let (organization, service, key) = signing(request).await?;
+    let (name, kind) = (found.record.agreement.name.clone(), kind(found.record.part));
+    let write = move || ::evidence::bundle(&found, &extracts, (&organization, &service), &files, &key);
+    let bundle = apart(write).await?;
+    let response = hand_out(request, signed_in.scope().org(), bundle, ("application/zip", &name, &kind, "zip"));
+    Ok(response.await?.showing([id.uuid()]))
 }
 
 /// Downloads the certificate.
@@ -174,18 +247,11 @@ async fn hand_out(
 /// The page that says why there is no evidence.
 fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageResponse, Error> {
     let (title, text): (&'static str, Cow<'static, str>) = match none {
-        NoEvidence::NotPublished => return Ok(PageResponse::see_other(back.url)),
+        // The export of everything shows its parts, and nothing else asks for them.
+        NoEvidence::NotPublished | NoEvidence::InParts(_) => return Ok(PageResponse::see_other(back.url)),
         NoEvidence::NotCompleted => (
             "There is no certificate yet",
             "An agreement has a certificate once its completion is recorded, at most two minutes after its last step is done.".into(),
-        ),
-        NoEvidence::TooManyActs => (
-            "This agreement has too long a history to export",
-            format!(
-                "A file holds the history of at most {} acts. Nothing was exported. The organization has everything in the agreement’s documents and in its audit log.",
-                limits::EVIDENCE_ACTS_MAX
-            )
-            .into(),
         ),
         NoEvidence::TooLarge(bytes) => (
             "This agreement has too many files to export",

@@ -428,12 +428,13 @@ fn picture_routes() -> Pages {
 /// The routes of certificates and evidence bundles. The keys have an address of their own, which outsiders keep.
 #[cfg(feature = "evidence")]
 fn evidence_routes() -> Pages {
-    use evidence_files::{Certificate, Export, OwnCertificate};
+    use evidence_files::{Certificate, Export, ExportPart, OwnCertificate};
     Pages::default()
         .route("/app/evidence-keys.json", evidence_keys::route())
         .route("/app/papers/{id}", page_with_action::<funding::papering::Show, funding::papering::Paperize>())
         .route("/app/papers/{id}/schedule.pdf", page::<funding::papering::Print>())
         .route("/app/evidence/agreements/{id}/bundle", page::<Export>())
+        .route("/app/evidence/agreements/{id}/bundle/{part}", page::<ExportPart>())
         .route("/app/evidence/agreements/{id}/certificate", page::<Certificate>())
         .route("/app/evidence/parts/{participant}/certificate", part_page::<OwnCertificate>())
 }

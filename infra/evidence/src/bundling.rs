@@ -7,11 +7,12 @@ use bytes::Bytes;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::contact::Email as ContactEmail;
-use shared::domain::evidence::{AgreementRecord, Evidence};
-use shared::domain::ids::{DocumentId, ReceiptId};
+use shared::domain::evidence::{AgreementRecord, Evidence, LaterActs};
+use shared::domain::ids::{AgreementId, DocumentId, ReceiptId};
 use shared::domain::organization::Organization;
 use shared::domain::participant::consent::{self, ConsentText};
 use shared::domain::participant::receipt::ReceiptAct;
+use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
 use shared::service::agreements::AgreementInFull;
 
@@ -63,8 +64,8 @@ pub fn bundle(
     contents.insert("statement_extracts.jsonl".to_owned(), lines(extracts.iter())?.into());
     contents.extend(answers::contents(record, files)?);
     contents.extend(consents(record, &consent::TEXTS)?);
-    let completed = record.clone().until_completion().ok();
-    if let Some(completed) = &completed {
+    let completed = evidence.completed.as_ref();
+    if let Some(completed) = completed {
         contents.insert(
             "certificate.pdf".to_owned(),
             certifying::certificate(completed, organization, Audience::Members)?.into(),
@@ -73,11 +74,39 @@ pub fn bundle(
     let guide = guide::text(record, organization, service, completed.is_some());
     contents.insert("README.txt".to_owned(), guide.into_bytes().into());
 
+    written(&contents, (record.agreement.id(), record.as_of()), (organization, service), key)
+}
+
+/// Makes the bundle of a later part of an agreement's evidence: acts, and the audit rows of their calls.
+///
+/// # Errors
+/// [`EvidenceError`].
+pub fn bundle_of_acts(
+    later: &LaterActs,
+    (organization, service): (&Organization, &BaseUrl),
+    key: &SigningKey,
+) -> Result<Vec<u8>, EvidenceError> {
+    let contents: BTreeMap<String, Bytes> = [
+        ("README.txt".to_owned(), guide::of_acts(later, organization, service).into_bytes().into()),
+        ("timeline.jsonl".to_owned(), lines(later.timeline.iter().map(ActLine::from))?.into()),
+        ("audit.jsonl".to_owned(), lines(later.audit_rows.iter().map(AuditLine::from))?.into()),
+    ]
+    .into();
+    written(&contents, (later.agreement.id(), later.part.newest), (organization, service), key)
+}
+
+/// Writes the files of a bundle, which is as of a moment.
+fn written(
+    contents: &BTreeMap<String, Bytes>,
+    (agreement, as_of): (AgreementId, Timestamp),
+    (organization, service): (&Organization, &BaseUrl),
+    key: &SigningKey,
+) -> Result<Vec<u8>, EvidenceError> {
     let about = About {
         service: &service.to_string(),
         organization_id: &organization.id.to_string(),
-        agreement_id: &record.agreement.id().to_string(),
-        created_at: &record.as_of().to_string(),
+        agreement_id: &agreement.to_string(),
+        created_at: &as_of.to_string(),
     };
     let files: Vec<File<'_>> = contents.iter().map(|(path, content)| File { path, content }).collect();
     Ok(bundle::write(&about, &files, key)?)

@@ -32,6 +32,7 @@ use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{Drawing, Receipt, ReceiptAct, Signature};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
+use shared::limits;
 
 use crate::EvidenceError;
 
@@ -79,13 +80,24 @@ fn content(completed: &CompletedRecord, organization: &Organization, audience: A
         reference: agreement.id().to_string(),
         completed_at: completed.completed_at().for_people_to_the_second(),
         date: date(completed.completed_at()),
-        statement: "The Countersign service recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature."
-            .to_owned(),
+        statement: statement(completed),
         documents: with_file.map(|document| of_document(record, document)).collect(),
         promises: agreement.promises.iter().map(|promise| of_promise(record, promise)).collect(),
         acts: acts(record, audience),
         events: completed.acts().map(event).collect(),
     }
+}
+
+/// What the certificate is. One that lists every act says nothing about it.
+fn statement(completed: &CompletedRecord) -> String {
+    let what = "The Countersign service recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature.";
+    if !completed.has_more_acts() {
+        return what.to_owned();
+    }
+    let most = limits::EVIDENCE_ACTS_MAX;
+    format!(
+        "{what} Its history lists the first {most} acts up to the completion; the evidence bundles have all of them."
+    )
 }
 
 fn of_document(record: &AgreementRecord, document: &Document) -> certificate::Document {

@@ -1,7 +1,8 @@
 //! The text in a bundle that says what is in it.
 
-use shared::domain::evidence::AgreementRecord;
+use shared::domain::evidence::{AgreementRecord, HistoryPart, LaterActs};
 use shared::domain::organization::Organization;
+use shared::limits;
 use shared::platform::config::BaseUrl;
 
 /// The text, for people.
@@ -26,7 +27,7 @@ Id            {id}
 Organization  {organization}
 State         {state}, as of {as_of}
 Service       {service}
-
+{part}
 What is here
 ------------
 agreement.json       the agreement as recorded, with its parties, documents, steps and conditions
@@ -67,7 +68,65 @@ here without such numbers.
 Drafts of answers, and what was typed and never sent: only its author has seen it.
 Calls that only looked at the agreement: they are in the organization's audit log.
 
-How to check
+{how}
+The signature says that the service recorded this. It is not a signature of the PDF files
+themselves (PAdES), and no time stamp authority has confirmed the times (RFC 3161).
+",
+        part = record.part.as_ref().map(line).unwrap_or_default(),
+        how = how_to_check(service),
+        name = agreement.name.as_str(),
+        id = agreement.id(),
+        organization = organization.name.as_str(),
+        state = agreement.lifecycle(),
+        as_of = record.as_of(),
+    )
+}
+
+/// The text of a later part.
+pub(crate) fn of_acts(later: &LaterActs, organization: &Organization, service: &BaseUrl) -> String {
+    format!(
+        "Evidence of an agreement: later acts
+====================================
+
+Agreement     {name}
+Id            {id}
+Organization  {organization}
+Service       {service}
+{part}
+What is here
+------------
+timeline.jsonl       the acts on the agreement: when, who, what
+audit.jsonl          the audit row of each call in the timeline
+
+Part 1 has everything else: documents, signatures, payments, and what it says is not there.
+
+{how}
+The signature says that the service recorded this. No time stamp authority has confirmed the times (RFC 3161).
+",
+        name = later.agreement.name.as_str(),
+        id = later.agreement.id(),
+        organization = organization.name.as_str(),
+        part = line(&later.part),
+        how = how_to_check(service),
+    )
+}
+
+/// The line that says which part this is.
+fn line(part: &HistoryPart) -> String {
+    let HistoryPart { number, of, newest } = part;
+    let last = part.first_act() + limits::EVIDENCE_ACTS_MAX - 1;
+    let acts = if number < of {
+        format!("acts {} to {last} of the history", part.first_act())
+    } else {
+        format!("the history from act {} on", part.first_act())
+    };
+    format!("Part          {number} of {of}, with {acts}, as of {newest}\n")
+}
+
+/// How to verify a bundle.
+fn how_to_check(service: &BaseUrl) -> String {
+    format!(
+        "How to check
 ------------
 manifest.json has the SHA-256 of each file, and manifest.sig is the service's signature of it.
 Get the public keys from the service itself, not from whoever gave you this file:
@@ -77,14 +136,6 @@ Get the public keys from the service itself, not from whoever gave you this file
 Then verify the zip as you received it, for instance with verify_bundle.py of the service's source:
 
   python3 verify_bundle.py bundle.zip --keys evidence-keys.json
-
-The signature says that the service recorded this. It is not a signature of the PDF files
-themselves (PAdES), and no time stamp authority has confirmed the times (RFC 3161).
-",
-        name = agreement.name.as_str(),
-        id = agreement.id(),
-        organization = organization.name.as_str(),
-        state = agreement.lifecycle(),
-        as_of = record.as_of(),
+"
     )
 }

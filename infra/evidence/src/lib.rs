@@ -17,9 +17,10 @@ mod payments;
 #[cfg(test)]
 mod tests;
 
+pub use ::bundle::SigningKey;
 use shared::crypto::keyring::SealError;
 
-pub use bundling::bundle;
+pub use bundling::{bundle, bundle_of_acts};
 pub use certifying::{Audience, certificate};
 pub use extracts::{ExtractReference, StatementExtract};
 pub use files::Files;

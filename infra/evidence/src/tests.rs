@@ -10,7 +10,9 @@ use shared::domain::agreement::acts::Act;
 use shared::domain::agreement::{Agreement, AgreementKind, AgreementName, NewAgreement};
 use shared::domain::contact::DisplayName;
 use shared::domain::event::EventType;
-use shared::domain::evidence::{AgreementRecord, CompletedRecord, Evidence, NoEvidence, TimelineEntry};
+use shared::domain::evidence::{
+    AgreementRecord, CompletedRecord, Evidence, HistoryPart, LaterActs, NoEvidence, TimelineEntry,
+};
 use shared::domain::organization::{EarlierName, Organization};
 use shared::domain::participant::consent::{self, ConsentText};
 use shared::domain::participant::receipt::{Drawing, Receipt};
@@ -18,7 +20,9 @@ use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
 use shared::wire::input::OrDefault;
 
-use crate::{Audience, EvidenceError, Files, bundle, certificate, key_document, public_key, signing_key};
+use crate::{
+    Audience, EvidenceError, Files, bundle, bundle_of_acts, certificate, key_document, public_key, signing_key,
+};
 
 pub(crate) const PAPER: &[u8] = b"%PDF-1.7 a deed";
 /// The whole service in ten scripts, and a name that would turn a line around.
@@ -97,6 +101,7 @@ pub(crate) fn record() -> AgreementRecord {
             entry(9, "sign_document", vec![EventType::AgreementCompleted]),
             entry(12, "reissue_link", vec![]),
         ],
+        part: None,
         receipts: vec![
             consented(1, &consent::TEXTS[0]),
             receipt(2, 4, &uploaded),
@@ -185,7 +190,8 @@ fn a_certificate_is_the_same_each_time_and_ends_with_the_completion() {
 #[test]
 fn a_bundle_is_the_same_each_time_and_verifies() {
     let (organization, service) = (organization(), service());
-    let evidence = Evidence { record: record(), audit_rows: Vec::new(), statements: Vec::new() };
+    let evidence =
+        Evidence { record: record(), completed: Some(completed()), audit_rows: Vec::new(), statements: Vec::new() };
     let key = signing_key(&keyring("2026")).unwrap();
     let write = |files: &Files| bundle(&evidence, &[], (&organization, &service), files, &key);
     let first = write(&files()).unwrap();
@@ -203,11 +209,29 @@ fn a_bundle_is_the_same_each_time_and_verifies() {
     assert_eq!(text.sha256, consent::TEXTS[0].sha256(), "the hash of its receipt");
     let mut unknown = record();
     unknown.receipts[0] = receipt(1, 3, &json!({"act": "consented", "version": "2020-01", "sha256": "ab".repeat(32)}));
-    let unknown = Evidence { record: unknown, audit_rows: Vec::new(), statements: Vec::new() };
+    let unknown = Evidence { record: unknown, completed: None, audit_rows: Vec::new(), statements: Vec::new() };
     let lost = bundle(&unknown, &[], (&organization, &service), &files(), &key);
     assert!(matches!(lost, Err(EvidenceError::NoConsentText(_))), "nothing is left out silently");
     assert!(!verify(&first, &KeyDocument::new(Vec::new()).unwrap()).is_verified());
     assert!(matches!(write(&Files::new()), Err(EvidenceError::NoFile(_))));
+}
+
+#[test]
+fn a_later_part_has_its_acts_alone_and_verifies() {
+    let (organization, service) = (organization(), service());
+    let record = record();
+    let part = HistoryPart { number: 2, of: 3, newest: at(15) };
+    let (timeline, agreement) = (record.timeline[4..].to_vec(), record.agreement);
+    let later = LaterActs { agreement, part, timeline, audit_rows: Vec::new() };
+    let written = bundle_of_acts(&later, (&organization, &service), &signing_key(&keyring("2026")).unwrap()).unwrap();
+    let report = verify(&written, &key_document(&keyring("2027")).unwrap());
+    assert!(report.is_verified(), "{report}");
+    let manifest = report.manifest.unwrap();
+    assert_eq!(manifest.created_at, at(15).to_string());
+    let paths: Vec<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["README.txt", "audit.jsonl", "timeline.jsonl"]);
+    let text = crate::guide::of_acts(&later, &organization, &service);
+    assert!(text.contains("2 of 3, with acts 10001 to 20000 of the history"), "{text}");
 }
 
 #[test]

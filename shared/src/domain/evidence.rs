@@ -38,6 +38,25 @@ pub struct TimelineEntry {
     pub act: Act,
 }
 
+/// A part of a history that has more than [`limits::EVIDENCE_ACTS_MAX`] acts: as many as that, the last part fewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryPart {
+    /// Which part it is, from 1.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+    /// The time of the newest act of the whole history.
+    pub newest: Timestamp,
+}
+
+impl HistoryPart {
+    /// The place of its first act in the history, from 1.
+    #[must_use]
+    pub fn first_act(&self) -> usize {
+        self.number.saturating_sub(1).saturating_mul(limits::EVIDENCE_ACTS_MAX).saturating_add(1)
+    }
+}
+
 /// What was recorded about an agreement.
 #[derive(Debug, Clone)]
 pub struct AgreementRecord {
@@ -45,8 +64,10 @@ pub struct AgreementRecord {
     pub agreement: Agreement,
     /// The contacts of its participants, as they are now.
     pub contacts: Vec<Contact>,
-    /// All acts of its history, the oldest first.
+    /// The acts of its history, the oldest first.
     pub timeline: Vec<TimelineEntry>,
+    /// The part of the history that the timeline is. None if it is all that is wanted.
+    pub part: Option<HistoryPart>,
     /// What its participants left behind, the oldest first.
     pub receipts: Vec<Receipt>,
     /// The recorded verifications, the oldest first.
@@ -82,10 +103,25 @@ pub fn document_of(evidence: &filed::Evidence) -> Option<(&filed::EvidenceFile, 
 pub struct Evidence {
     /// What was recorded about the agreement.
     pub record: AgreementRecord,
-    /// The audit rows of the calls that changed it, in the order of the timeline.
+    /// What was recorded up to its completion, if it is completed: its certificate says so.
+    pub completed: Option<CompletedRecord>,
+    /// The audit rows of the calls in the timeline, in its order.
     pub audit_rows: Vec<AuditRow>,
     /// The statements with entries that prove its payments ([`AgreementRecord::statement_ids`]).
     pub statements: Vec<Statement>,
+}
+
+/// A later part of the evidence of an agreement, with acts alone: the first part has everything else.
+#[derive(Debug, Clone)]
+pub struct LaterActs {
+    /// The agreement.
+    pub agreement: Agreement,
+    /// The part of its history.
+    pub part: HistoryPart,
+    /// The acts, the oldest first.
+    pub timeline: Vec<TimelineEntry>,
+    /// The audit rows of their calls, in the same order.
+    pub audit_rows: Vec<AuditRow>,
 }
 
 /// Why there is no evidence.
@@ -95,8 +131,8 @@ pub enum NoEvidence {
     NotPublished,
     /// A certificate was asked for, and the agreement is not completed.
     NotCompleted,
-    /// The agreement has more than [`limits::EVIDENCE_ACTS_MAX`] acts.
-    TooManyActs,
+    /// The agreement has more than [`limits::EVIDENCE_ACTS_MAX`] acts, and its evidence is in so many parts.
+    InParts(usize),
     /// Its files have so many bytes in all, more than [`limits::EVIDENCE_FILE_BYTES_MAX`].
     TooLarge(u64),
 }
@@ -105,7 +141,8 @@ impl AgreementRecord {
     /// The time of the newest act.
     #[must_use]
     pub fn as_of(&self) -> Timestamp {
-        self.timeline.last().map_or(self.agreement.updated_at, |entry| entry.act.at)
+        let newest = || self.timeline.last().map_or(self.agreement.updated_at, |entry| entry.act.at);
+        self.part.map_or_else(newest, |part| part.newest)
     }
 
     /// What was recorded up to the completion, that included. Later acts, such as a reissued link, change nothing of it.
@@ -124,7 +161,7 @@ impl AgreementRecord {
         self.receipts.retain(|receipt| receipt.at <= end);
         // Those that count were decided before the completion, which they were needed for.
         self.papers.retain(|paper| paper.counts_since().is_some());
-        Ok(CompletedRecord { record: self, published_at, completed_at })
+        Ok(CompletedRecord { record: self, published_at, completed_at, has_more_acts: false })
     }
 
     /// The files of its documents, its uploads, the scans of what was signed on paper and the evidence of its payments. The
@@ -218,9 +255,23 @@ pub struct CompletedRecord {
     record: AgreementRecord,
     published_at: Timestamp,
     completed_at: Timestamp,
+    has_more_acts: bool,
 }
 
 impl CompletedRecord {
+    /// The same, of which only the first [`limits::EVIDENCE_ACTS_MAX`] acts were read.
+    #[must_use]
+    pub fn with_more_acts(mut self) -> Self {
+        self.has_more_acts = true;
+        self
+    }
+
+    /// Whether there are more acts up to the completion than it has.
+    #[must_use]
+    pub fn has_more_acts(&self) -> bool {
+        self.has_more_acts
+    }
+
     /// What was recorded.
     #[must_use]
     pub fn record(&self) -> &AgreementRecord {
@@ -235,8 +286,12 @@ impl CompletedRecord {
 
     /// The acts without the edits of the draft, which nobody but its authors saw.
     pub fn acts(&self) -> impl Iterator<Item = &TimelineEntry> {
-        self.record.timeline.iter().filter(|TimelineEntry { act, .. }| {
-            act.at >= self.published_at || act.proposed.is_some() || act.operation == "create_agreement"
-        })
+        self.record.timeline.iter().filter(|entry| is_told(&entry.act, self.published_at))
     }
+}
+
+/// Whether a certificate tells an act of an agreement that was published then: the edits of a draft are not told.
+#[must_use]
+pub fn is_told(act: &Act, published_at: Timestamp) -> bool {
+    act.at >= published_at || act.proposed.is_some() || act.operation == "create_agreement"
 }

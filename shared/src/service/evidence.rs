@@ -11,28 +11,72 @@
 //!
 //! Decision: a certificate reads the acts up to the completion alone. Obligations that are due each month for decades add acts
 //! to a completed agreement without end, and none of them changes its certificate.
+//!
+//! Decision: a history that is longer than a bundle can hold is split, and never refused. The first part has all that is not
+//! an act; each later one has acts and their audit rows, which nothing changes any more.
 
 use futures_util::future::try_join_all;
 
+use crate::domain::agreement::acts::Act;
 use crate::domain::agreement::{Agreement, Life};
-use crate::domain::evidence::{AgreementRecord, CompletedRecord, Evidence, NoEvidence, RecordedPayment};
+use crate::domain::audit::AuditRow;
+use crate::domain::evidence::{
+    AgreementRecord, CompletedRecord, Evidence, HistoryPart, LaterActs, NoEvidence, RecordedPayment, TimelineEntry,
+    is_told,
+};
 use crate::domain::ids::{AgreementId, MovementId};
 use crate::domain::movement::evidence as filed;
 use crate::domain::participant::ActingParticipant;
+use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::AgreementWithContacts;
 use crate::service::scope::Scope;
 use crate::service::statements;
+use crate::store::acts::{Timeline, WantedActs};
 
-/// The evidence of an agreement.
+/// The evidence of an agreement, all of it.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
 pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<Evidence, NoEvidence>, Error> {
     let gathered = gather(scope, id, Extent::Everything).await?;
-    Ok(gathered.and_then(|evidence| evidence.record.check_size().map(|()| evidence)))
+    Ok(gathered.and_then(|mut evidence| {
+        evidence.record.check_size()?;
+        evidence.completed = evidence.record.clone().until_completion().ok();
+        Ok(evidence)
+    }))
+}
+
+/// The first part of the evidence of an agreement with more acts than a bundle has: all but the later acts.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
+pub async fn first_part(scope: &Scope, id: AgreementId) -> Result<Result<Evidence, NoEvidence>, Error> {
+    let mut evidence = match gather(scope, id, Extent::FirstPart).await? {
+        Ok(evidence) => evidence,
+        Err(none) => return Ok(Err(none)),
+    };
+    // Not from the timeline, which may end before the completion.
+    evidence.completed = completed(scope, id).await?.ok();
+    Ok(evidence.record.check_size().map(|()| evidence))
+}
+
+/// A later part of the evidence of an agreement: what was recorded about an act does not change, so it is read once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement or part.
+pub async fn later_acts(scope: &Scope, id: AgreementId, number: usize) -> Result<LaterActs, Error> {
+    let agreement = found(scope, id).await?;
+    let timeline = scope.store().timeline(id, WantedActs { skip: acts_before(number), ..every_act() }).await?.acts;
+    if timeline.is_empty() || !agreement.was_published() {
+        return Err(Error::not_found());
+    }
+    let part = part_of(scope, id, number).await?;
+    let audit_rows = scope.store().audit_rows_of(timeline.iter().map(|entry| entry.call)).await?;
+    check_rows(id, &timeline, &audit_rows)?;
+    Ok(LaterActs { agreement: agreement.into_inner(), part, timeline, audit_rows })
 }
 
 /// What the certificate of an agreement says.
@@ -40,8 +84,14 @@ pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<Evide
 /// # Errors
 /// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
 pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
-    let gathered = gather(scope, id, Extent::UntilCompletion).await?;
-    Ok(gathered.and_then(|evidence| evidence.record.until_completion()))
+    let (published_at, completed_at) = match found(scope, id).await?.life() {
+        // A completion is for good.
+        Life::Completed { published_at, completed_at } => (published_at, completed_at),
+        Life::Draft | Life::Cancelled { published_at: None, .. } => return Ok(Err(NoEvidence::NotPublished)),
+        _ => return Ok(Err(NoEvidence::NotCompleted)),
+    };
+    let gathered = gather(scope, id, Extent::UntilCompletion { published_at, completed_at }).await?;
+    Ok(gathered.and_then(|evidence| evidence.completed.ok_or(NoEvidence::NotCompleted)))
 }
 
 /// What the certificate of a participant's agreement says.
@@ -49,12 +99,11 @@ pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<Complete
 /// # Errors
 /// [`Error::NotFound`] when the agreement no longer has the participant, [`Error::Unavailable`] when it keeps changing.
 pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
-    let gathered = gather(scope, by.agreement_id(), Extent::UntilCompletion).await?;
-    let of_participant = |evidence: Evidence| {
-        evidence.record.agreement.participant(by.id()).ok_or_else(Error::not_found)?;
-        Ok(evidence.record.until_completion())
-    };
-    gathered.map_or_else(|none| Ok(Err(none)), of_participant)
+    let completed = completed(scope, by.agreement_id()).await?;
+    if let Ok(completed) = &completed {
+        completed.record().agreement.participant(by.id()).ok_or_else(Error::not_found)?;
+    }
+    Ok(completed)
 }
 
 /// How much of an agreement is read.
@@ -62,24 +111,64 @@ pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Resul
 enum Extent {
     /// Everything, with payments and audit rows.
     Everything,
+    /// The same, with the first part of a longer history.
+    FirstPart,
     /// What a certificate needs.
-    UntilCompletion,
+    UntilCompletion {
+        /// When the agreement was published.
+        published_at: Timestamp,
+        /// When it was completed.
+        completed_at: Timestamp,
+    },
+}
+
+/// A history as far as it is wanted.
+#[derive(Debug, PartialEq, Eq)]
+struct History {
+    acts: Vec<TimelineEntry>,
+    has_more: bool,
+    part: Option<HistoryPart>,
+}
+
+/// Reads the history.
+async fn history(scope: &Scope, id: AgreementId, extent: Extent) -> Result<History, Error> {
+    let read = async |wanted| scope.store().timeline(id, wanted).await;
+    let Timeline { acts, has_more } = match extent {
+        Extent::Everything | Extent::FirstPart => read(every_act()).await?,
+        Extent::UntilCompletion { published_at, completed_at } => {
+            let is_told = |act: &Act| is_told(act, published_at);
+            read(WantedActs { until: Some(completed_at), is_told: &is_told, ..every_act() }).await?
+        }
+    };
+    let part = match extent {
+        Extent::FirstPart if has_more => Some(part_of(scope, id, 1).await?),
+        _ => None,
+    };
+    Ok(History { acts, has_more, part })
+}
+
+/// Acts of every kind, as many as a bundle has.
+fn every_act() -> WantedActs<'static> {
+    WantedActs { until: None, is_told: &|_| true, skip: 0, most: limits::EVIDENCE_ACTS_MAX }
+}
+
+/// How many acts come before a part.
+fn acts_before(number: usize) -> usize {
+    number.saturating_sub(1).saturating_mul(limits::EVIDENCE_ACTS_MAX)
+}
+
+/// A part of a history, beside the others.
+async fn part_of(scope: &Scope, id: AgreementId, number: usize) -> Result<HistoryPart, Error> {
+    let (count, newest) = tokio::try_join!(scope.store().count_acts(id), scope.store().acts(id, 1))?;
+    let newest = newest.first().map(|act| act.at).ok_or_else(Error::not_found)?;
+    Ok(HistoryPart { number, of: count.div_ceil(limits::EVIDENCE_ACTS_MAX), newest })
 }
 
 /// Reads an agreement, until nothing changed meanwhile.
 async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result<Evidence, NoEvidence>, Error> {
     let store = scope.store();
-    let with_rows = extent == Extent::Everything;
-    let until = match extent {
-        Extent::Everything => None,
-        // A completion is for good.
-        Extent::UntilCompletion => match found(scope, id).await?.life() {
-            Life::Completed { completed_at, .. } => Some(completed_at),
-            Life::Draft | Life::Cancelled { published_at: None, .. } => return Ok(Err(NoEvidence::NotPublished)),
-            _ => return Ok(Err(NoEvidence::NotCompleted)),
-        },
-    };
-    let mut first = store.timeline(id, until, limits::EVIDENCE_ACTS_MAX).await?;
+    let with_rows = matches!(extent, Extent::Everything | Extent::FirstPart);
+    let mut first = history(scope, id, extent).await?;
     for _ in 0..limits::EVIDENCE_ATTEMPTS_MAX {
         let beside = async {
             let papers = store.paper_signatures(id);
@@ -91,28 +180,50 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
         if !agreement.was_published() {
             return Ok(Err(NoEvidence::NotPublished));
         }
-        let Some(timeline) = first else { return Ok(Err(NoEvidence::TooManyActs)) };
+        if extent == Extent::Everything && first.has_more {
+            return Ok(Err(NoEvidence::InParts(part_of(scope, id, 1).await?.of)));
+        }
         let payments = payments_of(scope, &agreement, with_rows).await?;
-        let calls = timeline.iter().map(|entry| entry.call).filter(|_| with_rows);
+        let calls = first.acts.iter().map(|entry| entry.call).filter(|_| with_rows);
         let rows = async { store.audit_rows_of(calls).await.map_err(Error::from) };
-        let again = async { store.timeline(id, until, limits::EVIDENCE_ACTS_MAX).await.map_err(Error::from) };
         let loaded = AgreementWithContacts::load(scope, agreement);
-        let (loaded, audit_rows, again) = tokio::try_join!(loaded, rows, again)?;
-        if again.as_ref() != Some(&timeline) {
+        let (loaded, audit_rows, again) = tokio::try_join!(loaded, rows, history(scope, id, extent))?;
+        if again != first {
             first = again;
             continue;
         }
-        if with_rows && audit_rows.len() != timeline.len() {
-            let missing = timeline.len() - audit_rows.len();
-            return Err(Error::Internal(format!("evidence: {missing} acts of {id} have no audit row")));
+        if with_rows {
+            check_rows(id, &first.acts, &audit_rows)?;
         }
         let (agreement, contacts) = loaded.into_parts();
-        let record =
-            AgreementRecord { agreement, contacts, timeline, receipts, verifications, papers, payments, submissions };
+        let History { acts: timeline, has_more, part } = first;
+        let record = AgreementRecord {
+            agreement,
+            contacts,
+            timeline,
+            part,
+            receipts,
+            verifications,
+            papers,
+            payments,
+            submissions,
+        };
+        if !with_rows {
+            let completed = record.clone().until_completion();
+            let completed = completed.map(|found| if has_more { found.with_more_acts() } else { found }).ok();
+            return Ok(Ok(Evidence { record, completed, audit_rows, statements: Vec::new() }));
+        }
         let statements = try_join_all(record.statement_ids().into_iter().map(|id| statements::get(scope, id))).await?;
-        return Ok(Ok(Evidence { record, audit_rows, statements }));
+        return Ok(Ok(Evidence { record, completed: None, audit_rows, statements }));
     }
     Err(Error::Unavailable(format!("evidence: {id} keeps changing")))
+}
+
+/// Each act has its audit row: the call that did it wrote both.
+fn check_rows(id: AgreementId, timeline: &[TimelineEntry], rows: &[AuditRow]) -> Result<(), Error> {
+    let missing = timeline.len().saturating_sub(rows.len());
+    let error = || Error::Internal(format!("evidence: {missing} acts of {id} have no audit row"));
+    if missing == 0 { Ok(()) } else { Err(error()) }
 }
 
 /// The payments of an agreement, with all evidence that was filed for each if it is wanted. Nothing is read where there are

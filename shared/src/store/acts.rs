@@ -45,6 +45,28 @@ pub(super) fn of_call<'a>(
     about.into_iter().map(change).collect()
 }
 
+/// Which acts of a history are read.
+#[derive(Clone, Copy)]
+pub(crate) struct WantedActs<'a> {
+    /// Of calls that began by then, if a moment is given.
+    pub until: Option<Timestamp>,
+    /// Those that are wanted at all.
+    pub is_told: &'a (dyn Fn(&Act) -> bool + Sync),
+    /// So many of those are left out, from the oldest on.
+    pub skip: usize,
+    /// So many are read at most.
+    pub most: usize,
+}
+
+/// Acts of a history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Timeline {
+    /// The acts, the oldest first.
+    pub acts: Vec<TimelineEntry>,
+    /// Whether there are later ones that are wanted.
+    pub has_more: bool,
+}
+
 impl OrgStore {
     /// The newest acts of an agreement, the newest first.
     pub(crate) async fn acts(&self, agreement: AgreementId, limit: i32) -> Result<Vec<Act>, StoreError> {
@@ -56,35 +78,70 @@ impl OrgStore {
         items.into_iter().map(from_item).collect()
     }
 
-    /// All acts of an agreement with the calls that did them, the oldest first; with a moment, those of calls that began by
-    /// then. None if there are more than `most`.
+    /// Acts of an agreement with the calls that did them, the oldest first.
     pub(crate) async fn timeline(
         &self,
         agreement: AgreementId,
-        until: Option<Timestamp>,
-        most: usize,
-    ) -> Result<Option<Vec<TimelineEntry>>, StoreError> {
+        wanted: WantedActs<'_>,
+    ) -> Result<Timeline, StoreError> {
         let (partition, last) = (keys::acts(self.org, agreement), format!("{ACT}~"));
-        let from = until.map_or_else(|| ACT.to_owned(), keys::acts_until);
-        let (mut found, mut start) = (Vec::new(), None);
-        loop {
-            let query =
-                PartitionQuery { partition: &partition, from: &from, to: &last, start, ..PartitionQuery::default() };
+        let from = wanted.until.map_or_else(|| ACT.to_owned(), keys::acts_until);
+        let (mut acts, mut start, mut skipped) = (Vec::new(), None, 0);
+        let has_more = 'read: loop {
+            let query = PartitionQuery {
+                partition: &partition,
+                from: &from,
+                to: &last,
+                backward: true,
+                start,
+                ..PartitionQuery::default()
+            };
             let (items, more) = self.store.items_between(query).await?;
             for item in items {
                 let call = text(&item, SORT).and_then(keys::call_of_act);
                 let call = call.ok_or_else(|| StoreError::Unreadable("the key of an act".to_owned()))?;
-                found.push(TimelineEntry { call, act: from_item(item)? });
-            }
-            if found.len() > most {
-                return Ok(None);
+                let act: Act = from_item(item)?;
+                if !(wanted.is_told)(&act) {
+                    continue;
+                }
+                if skipped < wanted.skip {
+                    skipped += 1;
+                    continue;
+                }
+                if acts.len() == wanted.most {
+                    break 'read true;
+                }
+                acts.push(TimelineEntry { call, act });
             }
             if more.is_none() {
-                break;
+                break false;
+            }
+            start = more;
+        };
+        acts.sort_by_key(|entry: &TimelineEntry| (entry.act.at, entry.call));
+        Ok(Timeline { acts, has_more })
+    }
+
+    /// How many acts an agreement has.
+    pub(crate) async fn count_acts(&self, agreement: AgreementId) -> Result<usize, StoreError> {
+        let (partition, last) = (keys::acts(self.org, agreement), format!("{ACT}~"));
+        let (mut count, mut start) = (0, None);
+        loop {
+            let attributes = &[SORT];
+            let query = PartitionQuery {
+                partition: &partition,
+                from: ACT,
+                to: &last,
+                attributes,
+                start,
+                ..PartitionQuery::default()
+            };
+            let (items, more) = self.store.items_between(query).await?;
+            count += items.len();
+            if more.is_none() {
+                return Ok(count);
             }
             start = more;
         }
-        found.sort_by_key(|entry: &TimelineEntry| (entry.act.at, entry.call));
-        Ok(Some(found))
     }
 }

@@ -345,3 +345,12 @@ fn amounts_are_on_the_certificates_of_members_and_of_those_who_pay_or_receive_th
         assert!(acts.contains("Filed evidence of a payment"), "{acts}");
     }
 }
+
+#[test]
+fn a_certificate_says_where_the_acts_are_that_it_does_not_list() {
+    let statement = |completed: &CompletedRecord| content(completed, &organization(), Audience::Members).statement;
+    let completed = full().until_completion().unwrap();
+    assert!(!statement(&completed).contains("lists the first"));
+    let listed = "Its history lists the first 10000 acts up to the completion; the evidence bundles have all of them.";
+    assert!(statement(&completed.with_more_acts()).ends_with(listed));
+}

@@ -253,8 +253,53 @@ async fn a_certificate_is_written_however_many_acts_follow_the_completion() {
     drafts::add_acts(&live.org, live.agreement.id(), limits::EVIDENCE_ACTS_MAX + 1).await;
     let after = live.member.get(&certificate_of(&live)).await;
     assert!(after.status == 200 && after.bytes == before.bytes, "{}", after.body);
-    let bundle = live.member.get(&bundle_of(&live)).await;
-    assert!(bundle.status == 409 && bundle.says("too long a history to export"), "{}", bundle.body);
+}
+
+/// What is too long for one bundle is split, and each act is in one part.
+#[tokio::test]
+async fn the_evidence_of_a_long_history_is_in_parts_that_have_every_act_once() {
+    let live = live_on(Org::with(Needs::OWN.without_background()).await).await;
+    complete(&live).await;
+    let certificate = live.member.get(&certificate_of(&live)).await;
+    let whole = unzipped(&live.member.get(&bundle_of(&live)).await.bytes);
+    drafts::add_acts(&live.org, live.agreement.id(), limits::EVIDENCE_ACTS_MAX).await;
+    let parts = live.member.get(&bundle_of(&live)).await;
+    assert!(parts.status == 200 && parts.says("The evidence is in 2 parts"), "{}", parts.body);
+    let mut timeline = Vec::new();
+    let mut bundles = Vec::new();
+    for number in 1..=2 {
+        let path = format!("{}/{number}", bundle_of(&live));
+        assert!(parts.says(&path), "{}", parts.body);
+        let part = live.member.get(&path).await;
+        verified(live.org.base_url(), &part).await;
+        let files = unzipped(&part.bytes);
+        let readme = String::from_utf8(files["README.txt"].clone()).expect("text");
+        assert!(readme.contains(&format!("Part          {number} of 2")), "{readme}");
+        let acts = lines(&files, "timeline.jsonl");
+        let calls = |lines: &[Value]| lines.iter().map(|line| line["request_id"].clone()).collect::<Vec<_>>();
+        assert_eq!(calls(&acts), calls(&lines(&files, "audit.jsonl")));
+        timeline.extend(calls(&acts));
+        bundles.push(files);
+    }
+    assert_eq!(timeline.len(), limits::EVIDENCE_ACTS_MAX + lines(&whole, "timeline.jsonl").len());
+    let mut once = timeline.iter().map(Value::to_string).collect::<Vec<_>>();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), timeline.len(), "each act is in one part");
+    // The first part has all that is not an act.
+    let whole_but_acts =
+        whole.keys().filter(|path| !["timeline.jsonl", "audit.jsonl", "README.txt"].contains(&path.as_str()));
+    for path in whole_but_acts.filter(|path| !path.starts_with("manifest")) {
+        assert_eq!(bundles[0][path], whole[path], "{path}");
+    }
+    assert_eq!(bundles[0]["certificate.pdf"], certificate.bytes);
+    assert_eq!(
+        bundles[1].keys().collect::<Vec<_>>(),
+        ["README.txt", "audit.jsonl", "manifest.json", "manifest.sig", "timeline.jsonl"]
+    );
+    for none in ["0", "3", "x"] {
+        assert_eq!(live.member.get(&format!("{}/{none}", bundle_of(&live))).await.status, 404, "{none}");
+    }
 }
 
 async fn rename(admin: &Browser, name: &str) {
