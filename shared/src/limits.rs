@@ -165,7 +165,7 @@ pub const SECOND_SELF_S: i64 = 7 * 24 * 60 * 60;
 /// How often members may type other numbers than those of instructions that they verify. Typing is prone to a slip or two;
 /// more means that the instructions are others than the payee's, or that someone tries.
 pub const INSTRUCTION_TRIES_MAX: u32 = 5;
-/// Numbers in instructions in free form that could be accounts or codes: the second member types each of them.
+/// Numbers in instructions in free form: the second member types each of them.
 pub const INSTRUCTIONS_NUMBERS_MAX: usize = 20;
 /// Stages of one agreement (contract, section 2).
 pub const AGREEMENT_STAGES_MAX: usize = 50;

@@ -22,7 +22,7 @@ use shared::domain::proposal::{NewProposal, ProposalAction};
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
 use shared::platform::telemetry::Log;
-use shared::service::movements::{self, EvidenceDecision, MovementAct, TypedVerification};
+use shared::service::movements::{self, EvidenceDecision, InstructionsToVerify, MovementAct, TypedVerification};
 use shared::service::scope::Plan;
 use shared::service::{payments, proposals};
 use shared::web::member_call::MemberCall;
@@ -187,7 +187,10 @@ impl Org {
         let keys = self.stack().keyring();
         let verified = self
             .as_member(person, "verify_instructions", async |call| {
-                movements::verify_instructions(call.scope(), call.member(), keys, id, &new).await
+                let movement = movements::get(call.scope(), id).await?.movement;
+                let opened = InstructionsToVerify::load(call.scope(), keys, &movement).await?;
+                let typed = (opened.as_ref(), &new);
+                movements::verify_instructions(call.scope(), call.member(), (id, keys), typed).await
             })
             .await;
         verified.expect("it is what the instructions say");

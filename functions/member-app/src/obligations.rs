@@ -19,6 +19,7 @@ use crate::layout::{Layout, Link};
 use crate::movement::read_day;
 use crate::pager::{Pager, is_past_the_end};
 use crate::response::PageResponse;
+use crate::second_members::one_self;
 
 /// The path of the list.
 pub(crate) const PATH: &str = "/app/obligations";
@@ -65,12 +66,9 @@ pub(crate) fn refusal(refused: Refused) -> (&'static str, String) {
         Refused::NotSatisfied => {
             ("There is no claim to confirm", format!("No one has said that it is done. {nothing}"))
         }
-        Refused::OneSelf => (
-            "You don’t count as a second member for who recorded this claim",
-            format!(
-                "One of you invited the other, or reset the other’s password or second factor, in the last 7 days. {nothing}"
-            ),
-        ),
+        Refused::OneSelf => {
+            ("You don’t count as a second member for this claim", format!("{} {nothing}", one_self("recorded it")))
+        }
         Refused::Own => ("You recorded this claim", format!("Another member or the other side confirms it. {nothing}")),
         Refused::TooManyWait => ("Too many claims wait for confirmation", format!("Confirm those first. {nothing}")),
     }

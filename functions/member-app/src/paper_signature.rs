@@ -34,7 +34,7 @@ use crate::layout::{Layout, Link, Notice};
 use crate::part::condition::keep_file;
 use crate::part::document::read_signatory;
 use crate::response::PageResponse;
-use crate::second_members::{why_alone, why_one_self};
+use crate::second_members::{one_self, why_alone, why_one_self};
 
 #[derive(Template)]
 #[template(path = "paper_signature.html")]
@@ -402,7 +402,7 @@ fn wait(
     let counting = seconds.counting(member.id(), first);
     let is_own = counting == Counting::Confirmed && first == Some(member.id());
     let line = if let Some(obstacle) = obstacle.or(is_own.then_some(NotDecided::Own)) {
-        why_not(obstacle).to_owned()
+        why_not(obstacle)
     } else if let (Counting::OneSelf, Some(first)) = (counting, first) {
         why_one_self(seconds, (member.id(), first), zone)
     } else {
@@ -417,19 +417,18 @@ fn wait(
 }
 
 /// Why a signature on paper can't be confirmed, in words.
-fn why_not(refused: NotDecided) -> &'static str {
-    match refused {
+fn why_not(refused: NotDecided) -> String {
+    let line = match refused {
         NotDecided::NotActive(_) => "The agreement ended before it was confirmed, so it doesn’t count.",
         NotDecided::Own => "You recorded it, so another member has to confirm it.",
-        NotDecided::OneSelf => {
-            "You don’t count as a second member for who recorded it: one of you invited the other, or reset the other’s password or second factor, in the last 7 days."
-        }
+        NotDecided::OneSelf => return one_self("recorded it"),
         NotDecided::Decided => "It was confirmed or rejected before.",
         NotDecided::SignedOnScreen => "The document was signed on screen meanwhile, so it doesn’t count.",
         NotDecided::Declined => "A participant has declined. Reopen the condition, then confirm it.",
         NotDecided::Replaced => "The document is another one now, so it doesn’t count.",
         NotDecided::NotAsked => "The agreement no longer asks for this signature, so it doesn’t count.",
-    }
+    };
+    line.to_owned()
 }
 
 fn facts(agreement: &Agreement, paper: &PaperSignature) -> Vec<(&'static str, String)> {

@@ -6,6 +6,13 @@ use shared::domain::member::second::{Tie, TieKind};
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 
+/// Why a member is no second member for whoever did something, where no more is known.
+pub(crate) fn one_self(did: &str) -> String {
+    format!(
+        "You don’t count as a second member for the person who {did}: one of you invited the other, or reset the other’s password or second factor, in the last 7 days."
+    )
+}
+
 /// Why two members count as one, until when, and who can do it in place of the first of them, who is told.
 pub(crate) fn why_one_self(seconds: &SecondMembers, (by, first): (MemberId, MemberId), zone: &TimeZone) -> String {
     let why = match seconds.tie_between(by, first) {
@@ -39,7 +46,7 @@ pub(crate) fn who_can(seconds: &SecondMembers, first: MemberId) -> String {
     const NAMED_MAX: usize = 3;
     let names: Vec<&str> = seconds.seconds_of(first).map(|member| member.name.as_str()).collect();
     match names.as_slice() {
-        [] => "No other member counts as a second one until then. A member whom your operator adds counts at once."
+        [] => "No other member counts as a second member until then. A member whom your operator adds counts at once."
             .to_owned(),
         [one] => format!("{one} can do it."),
         many if many.len() > NAMED_MAX => format!("{} members can do it.", many.len()),

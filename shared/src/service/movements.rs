@@ -22,7 +22,7 @@ use crate::domain::member::{Counting, Member};
 use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
-use crate::domain::movement::instructions::{BankInstructions, NewVerification, ToTypeAgain};
+use crate::domain::movement::instructions::{BankInstructions, InstructionsStatus, NewVerification, ToTypeAgain};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::ExceptionReason;
 use crate::domain::movement::{Arrivals, Movement, NotMoved, Resolution, Status};
@@ -525,15 +525,38 @@ pub async fn instructed_accounts(
     })
 }
 
-/// What a member has to type again to verify a movement's current instructions. None without instructions, or if they do not
-/// open anymore.
-///
-/// # Errors
-/// When the store does not answer.
-pub async fn to_type_again(scope: &Scope, keys: &Keyring, movement: &Movement) -> Result<Option<ToTypeAgain>, Error> {
-    let Some(found) = movement.instructions() else { return Ok(None) };
-    let stored = scope.store().sealed_instructions(movement.id(), found.revision).await?;
-    Ok(stored.and_then(|stored| stored.opened(keys).ok()).map(|clear| clear.to_type_again()))
+/// A movement's instructions, opened to be verified. No text about them has them.
+#[derive(Debug)]
+pub struct InstructionsToVerify {
+    revision: u32,
+    clear: BankInstructions,
+}
+
+impl InstructionsToVerify {
+    /// The movement's current ones. None without instructions, or if they do not open anymore.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn load(scope: &Scope, keys: &Keyring, movement: &Movement) -> Result<Option<Self>, Error> {
+        let Some(InstructionsStatus { revision, .. }) = movement.instructions() else { return Ok(None) };
+        let stored = scope.store().sealed_instructions(movement.id(), *revision).await?;
+        let clear = stored.and_then(|stored| stored.opened(keys).ok());
+        Ok(clear.map(|clear| Self { revision: *revision, clear }))
+    }
+
+    /// What a member has to type again.
+    #[must_use]
+    pub fn to_type_again(&self) -> ToTypeAgain {
+        self.clear.to_type_again()
+    }
+
+    /// Whether what was typed again is all that they say. Instructions that name no account are never verified.
+    fn are(&self, keys: &AccountKeys, typed: &[BankAccount]) -> bool {
+        let entered = self.clear.accounts();
+        let is_same =
+            |(entered, typed): (&BankAccount, &BankAccount)| keys.digest(entered).is_exactly(keys, typed) == Some(true);
+        !entered.is_empty() && entered.len() == typed.len() && entered.iter().zip(typed).all(is_same)
+    }
 }
 
 /// What a member says who verifies instructions.
@@ -548,16 +571,16 @@ pub struct TypedVerification {
 }
 
 /// Verifies instructions if what the member typed is what they say. If not, the plan counts the try, and the call is refused.
-/// A form that is sent twice verifies them once.
+/// A form that is sent twice verifies them once. Instructions that do not open anymore can't be compared, which is none's
+/// fault and no try.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such movement.
 pub async fn verify_instructions(
     scope: &Scope,
     by: &Member,
-    keys: &Keyring,
-    id: MovementId,
-    typed: &TypedVerification,
+    (id, keys): (MovementId, &Keyring),
+    (opened, typed): (Option<&InstructionsToVerify>, &TypedVerification),
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let TypedVerification { revision, verification, accounts } = typed;
     let records = Records::load(scope, id).await?;
@@ -569,14 +592,12 @@ pub async fn verify_instructions(
     }
     let entered_by = found.and_then(|found| found.entered_by.member());
     let counting = second_members::load(scope).await?.counting(by.id(), entered_by);
-    let (digests, account_keys) =
-        (instructed_accounts(scope, keys, movement).await?, AccountKeys::new(keys, scope.org()));
-    let is_same =
-        |(digest, account): (&AccountDigest, &BankAccount)| digest.is_exactly(&account_keys, account) == Some(true);
-    // What can't be compared, because nothing of it opens anymore, is not the same.
-    let to_type = to_type_again(scope, keys, movement).await?;
-    let is_comparable = movement.instructions().is_none() || to_type.is_some();
-    if is_comparable && digests.len() == accounts.len() && digests.iter().zip(accounts).all(is_same) {
+    let refused = |reason| Ok(records.plan(scope, Err(reason)));
+    let Some(opened) = opened else { return refused(NotMoved::NoInstructions) };
+    if opened.revision != *revision {
+        return refused(NotMoved::InstructionsChanged);
+    }
+    if opened.are(&AccountKeys::new(keys, scope.org()), accounts) {
         return Ok(
             match acts::verify_instructions(by, ground, movement, (*revision, verification.clone()), counting) {
                 Ok(change) => {
@@ -589,9 +610,9 @@ pub async fn verify_instructions(
     }
     Ok(match acts::count_wrong_try(by, ground, movement, *revision, counting) {
         Ok((counted, left)) => {
-            let changes = stored::count_wrong_try(scope.call(), movement, &counted)?;
-            let refused = records.plan(scope, Err(NotMoved::OtherNumbers(left)));
-            refused.change([changes]).refusing((StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest))
+            let changes = stored::count_wrong_try(scope.call(), records.read(), &counted)?;
+            let plan = records.plan(scope, Err(NotMoved::OtherNumbers(left))).change(changes).emit(counted.events);
+            plan.refusing((StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest))
         }
         Err(refused) => records.plan(scope, Err(refused)),
     })

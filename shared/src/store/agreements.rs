@@ -352,6 +352,15 @@ pub fn execute(
     Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?).about(after.id(), None))
 }
 
+/// The same of what the agreement's history does not tell.
+pub(super) fn execute_untold(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    after: &ByMember<Agreement>,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?))
+}
+
 /// The changes that record what a member recorded about a participant of an active agreement.
 pub(super) fn record(
     call: &CallContext,

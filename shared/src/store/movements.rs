@@ -26,7 +26,6 @@ use crate::domain::agreement::draft::Draft;
 use crate::domain::call_context::CallContext;
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId};
-use crate::domain::member::ByMember;
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
 use crate::domain::movement::instructions::SealedInstructions;
@@ -285,13 +284,17 @@ pub(crate) fn act(call: &CallContext, read: Read<'_>, change: &MovementChange) -
 }
 
 /// The changes that count a wrong try at the verification of instructions. The agreement's history does not have it: nothing
-/// was done.
+/// was verified. The agreement follows only where the movement has another state now.
 pub(crate) fn count_wrong_try(
     call: &CallContext,
-    before: &Versioned<Movement>,
-    after: &ByMember<Movement>,
-) -> Result<Changes, StoreError> {
-    Ok(Changes::decided_by_member(call, after, record::replace(call.org(), before, &**after)?))
+    (agreement, before): Read<'_>,
+    MovementChange { movement, agreement: followed, .. }: &MovementChange,
+) -> Result<Vec<Changes>, StoreError> {
+    let counted = Changes::decided_by_member(call, movement, record::replace(call.org(), before, &**movement)?);
+    if movement.state() == before.state() {
+        return Ok(vec![counted]);
+    }
+    Ok(vec![agreements::execute_untold(call, agreement, followed)?, counted])
 }
 
 /// The changes with which a member resolves an exception.

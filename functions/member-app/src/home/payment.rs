@@ -27,7 +27,7 @@ impl Item {
                 instructions.changes.last().map(|change| format!("changed by {}", actor_label(&change.by)))
             }
             (PaymentWait::VerificationEnded, ..) => {
-                Some("other numbers were typed too often: enter the instructions again".to_owned())
+                Some("wrong numbers were typed too many times: enter the instructions again".to_owned())
             }
             (wait, ..) => Some(to_do(wait).to_owned()).filter(|text| !is_told && !text.is_empty()),
         };

@@ -10,7 +10,7 @@ use shared::domain::movement::state::ExceptionReason;
 use shared::domain::movement::surplus::SurplusOutcome;
 use shared::domain::movement::{NotMoved, Resolution};
 use shared::error::Error;
-use shared::service::movements::{self, MovementAct, TypedVerification};
+use shared::service::movements::{self, InstructionsToVerify, MovementAct, TypedVerification};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -111,7 +111,8 @@ impl Handler for Verify {
         let (scope, by) = (submitted.scope(), submitted.submitter());
         let movement = movements::get(scope, id).await?.movement;
         let keys = request.app().webhooks()?.keys.newest().await?;
-        let to_type = movements::to_type_again(scope, &keys, &movement).await?;
+        let opened = InstructionsToVerify::load(scope, &keys, &movement).await?;
+        let to_type = opened.as_ref().map(InstructionsToVerify::to_type_again);
         let fields = to_type.as_ref().map(ToTypeAgain::fields).unwrap_or_default();
         let secret: Vec<&str> = fields.iter().map(String::as_str).chain(["number", "code"]).collect();
         let typed = |errors: FieldErrors| Typed::without("verify", form, errors, &secret);
@@ -121,7 +122,7 @@ impl Handler for Verify {
         };
         let done = Notice::good("Instructions verified", "Next: release them to the payer.");
         let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
-        match submitted.run(|| movements::verify_instructions(scope, by, &keys, id, &new)).await? {
+        match submitted.run(|| movements::verify_instructions(scope, by, (id, &keys), (opened.as_ref(), &new))).await? {
             Ok(()) => Ok(redirect.into()),
             Err(refused @ NotMoved::OtherNumbers(_)) => {
                 let notice = Notice::bad("These are not the numbers that were entered", line(refused));

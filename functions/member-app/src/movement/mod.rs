@@ -28,7 +28,7 @@ use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::movement_review::{self, MovementReview};
-use shared::service::movements;
+use shared::service::movements::InstructionsToVerify;
 use shared::web::Request;
 use uuid::Uuid;
 
@@ -227,11 +227,12 @@ async fn to_type_again(request: &Request, movement: &Movement) -> Result<Option<
         return Ok(None);
     }
     let (scope, keys) = (request.signed_in()?.scope(), &request.app().webhooks()?.keys);
-    match movements::to_type_again(scope, &*keys.keyring().await?, movement).await? {
+    let opened = match InstructionsToVerify::load(scope, &*keys.keyring().await?, movement).await? {
         // Another instance may have sealed them with a key that is younger than this one's cache.
-        None => movements::to_type_again(scope, &*keys.newest().await?, movement).await,
-        found => Ok(found),
-    }
+        None => InstructionsToVerify::load(scope, &*keys.newest().await?, movement).await?,
+        found => found,
+    };
+    Ok(opened.map(|opened| opened.to_type_again()))
 }
 
 /// The ids of what the page shows.

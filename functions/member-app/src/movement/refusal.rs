@@ -7,6 +7,7 @@ use shared::limits;
 
 use crate::agreement_summary::size;
 use crate::layout::Notice;
+use crate::second_members::one_self;
 
 /// The notice of a refused act.
 pub(super) fn refusal(refused: NotMoved) -> Notice {
@@ -34,11 +35,11 @@ pub(crate) fn line(refused: NotMoved) -> String {
         NotMoved::Verified => "The instructions are verified already.",
         NotMoved::Own => "You entered these instructions, so another member has to verify them.",
         NotMoved::OneSelf => {
-            "You don’t count as a second member for who entered these instructions: one of you invited the other, or reset the other’s password or second factor, in the last 7 days. Another member has to verify them."
+            return format!("{} Another member has to verify them.", one_self("entered these instructions"));
         }
         NotMoved::OtherNumbers(left) => return other_numbers(left),
         NotMoved::VerificationEnded => {
-            "Verification has ended: other numbers were typed too often. Ask the payee for their account at a number that you knew before, then enter the instructions again."
+            "Verification has ended: wrong numbers were typed too many times. Ask the payee for their account at a number that you knew before, then enter the instructions again."
         }
         NotMoved::Decided => "A member has decided about this evidence already.",
         NotMoved::NotStanding => "This evidence was rejected or withdrawn before.",

@@ -64,7 +64,7 @@ impl BankAccount {
     /// The account of a number, or an IBAN, and a code of its bank: a routing number, a BIC or another. Both may have labels
     /// and blanks. A code that can't be one is taken for none.
     ///
-    /// None if the number can't name an account: it has no digit, or some of its characters are hidden (`XXXX1234`).
+    /// None if the number can't name an account: it has no digit but zeros, or some of its characters are hidden (`XXXX1234`).
     #[must_use]
     pub fn new(number: &str, code: Option<&str>) -> Option<Self> {
         let number = AccountNumber::of(&normalized(number).text)?;
@@ -89,10 +89,11 @@ impl BankAccount {
     }
 
     /// What a number or a code in a free text names, or what was typed for it: it may be a code as well, or a number that names
-    /// no account. None if it has no letters and digits, or others than those of ASCII.
+    /// no account. Marks that stand between the groups of numbers are taken off, too. None if it has no letters and digits, or
+    /// others than those of ASCII.
     #[must_use]
     pub fn of_text(number: &str) -> Option<Self> {
-        let text = normalized(number).text;
+        let text = normalized(number).text.replace(text::GROUPING, "");
         if let Some(iban) = Iban::parse(&text) {
             return Some(Self { number: AccountNumber::Iban(iban), code: None });
         }
@@ -156,7 +157,7 @@ impl AccountNumber {
             return Some(Self::Iban(iban));
         }
         let is_number = text.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            && text.bytes().any(|byte| byte.is_ascii_digit())
+            && text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
             && !text.starts_with("XX");
         is_number.then(|| Self::Other(text.to_owned()))
     }

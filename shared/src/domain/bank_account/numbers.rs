@@ -2,11 +2,12 @@
 //! `ABA 021000021`.
 //!
 //! Decision: a label before a number, blanks, dashes, points and what shows nothing (U+200B) are taken off before a number is
-//! looked at, everywhere. So the same number is the same however it was typed or copied, and an IBAN with a label, or with
-//! something invisible in it, is never taken for another kind of number.
+//! looked at. So the same number is the same however it was typed or copied, and an IBAN with a label, or with something
+//! invisible in it, is never taken for another kind of number. Within a free text, `text` tells what belongs to a number.
 
 use crate::domain::sensitive::{is_account_label, plain};
 
+use super::BankAccount;
 use super::iban::Iban;
 
 /// A number without what is not part of it.
@@ -34,7 +35,12 @@ pub fn normalized(typed: &str) -> Normalized {
         is_behind_label = true;
         rest = behind.trim_start_matches(is_beside);
     }
-    Normalized { text: compact(rest), says_iban }
+    let text = compact(rest);
+    // What was taken off may have stood within the label.
+    match text.strip_prefix("IBAN") {
+        Some(behind) => Normalized { text: behind.to_owned(), says_iban: true },
+        None => Normalized { text, says_iban },
+    }
 }
 
 /// Marks that stand before a number and are no part of it.
@@ -84,10 +90,13 @@ pub fn read_account_number(typed: &str) -> Result<String, &'static str> {
         return if Iban::parse(&number).is_some() { Ok(number) } else { Err(message) };
     }
     let is_number = ACCOUNT_CHARS.contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if is_number && number.bytes().any(|byte| byte.is_ascii_digit()) {
-        Ok(number)
-    } else {
-        Err("must be an IBAN, or an account number of 4 to 34 letters and digits")
+    if !is_number || !number.bytes().any(|byte| byte.is_ascii_digit()) {
+        return Err("must be an IBAN, or an account number of 4 to 34 letters and digits");
+    }
+    // What names no account can't be compared with what is typed again.
+    match BankAccount::new(&number, None) {
+        Some(_) => Ok(number),
+        None => Err("must be a full account number, with no hidden or placeholder digits"),
     }
 }
 
@@ -183,9 +192,16 @@ mod tests {
             let read = if number.starts_with("NL77") { Ok(normalized(typed).text) } else { read_account_number(typed) };
             assert_eq!(read.as_deref(), Ok(number), "{typed}");
         }
-        for typed in
-            ["IBAN 000123456789", "NO 94 8601 1117 947", "DE89 3704 0044 0532 0130", "acct. DE89370400440532013001"]
-        {
+        for hidden in ["XXX000123456789", "xxx-0001", "I-BAN XXX0001", "****6789", "0000-0000"] {
+            assert!(read_account_number(hidden).is_err(), "{hidden}");
+        }
+        for typed in [
+            "I-BAN DE89 3704 0044 0532 0130 01",
+            "IBAN 000123456789",
+            "NO 94 8601 1117 947",
+            "DE89 3704 0044 0532 0130",
+            "acct. DE89370400440532013001",
+        ] {
             assert_eq!(
                 read_account_number(typed),
                 Err("isn’t a valid IBAN. Compare it with your bank statement"),

@@ -70,14 +70,19 @@ impl BankInstructions {
             let text = text.map_err(|(code, message)| FieldErrors::one("text", code, message))?;
             let refused = |message: &str| Err(FieldErrors::one("text", FieldCode::InvalidValue, message));
             if has_other_digits(&text) {
-                return refused("must have its numbers in the digits 0 to 9");
+                return refused("must write numbers with the digits 0 to 9");
             }
-            let free = Self::Free(text);
-            if free.accounts().len() > limits::INSTRUCTIONS_NUMBERS_MAX {
-                let max = limits::INSTRUCTIONS_NUMBERS_MAX;
-                return refused(&format!("must have at most {max} numbers that could be accounts or codes"));
+            let (numbers, max) = (numbers_in(&text), limits::INSTRUCTIONS_NUMBERS_MAX);
+            if numbers.iter().any(|number| number.is_broken_iban) {
+                return refused("must not have an IBAN that isn’t valid. Compare it with your bank statement");
             }
-            return Ok(free);
+            if !numbers.iter().any(|number| digits(&number.text) >= ACCOUNT_DIGITS_MIN) {
+                return refused("must have the number of the account");
+            }
+            if numbers.len() > max {
+                return refused(&format!("must have at most {max} numbers: a second member types each of them"));
+            }
+            return Ok(Self::Free(text));
         }
         let read = Self::Account(BankDetails::read(typed)?);
         match kind {
@@ -120,14 +125,13 @@ impl BankInstructions {
         }
     }
 
-    /// The accounts that they name: one, or of a free text each number that could be an account or a code, in its order.
+    /// The accounts that they name: one, or of a free text each number, in its order.
     #[must_use]
     pub fn accounts(&self) -> Vec<BankAccount> {
         match self {
             Self::Account(details) => details.account().into_iter().collect(),
             Self::Free(text) => {
-                let numbers = numbers_in(text).into_iter().filter(|number| number.may_name_account);
-                numbers.filter_map(|number| BankAccount::of_text(&number.text)).collect()
+                numbers_in(text).iter().filter_map(|number| BankAccount::of_text(&number.text)).collect()
             }
         }
     }
@@ -139,7 +143,7 @@ impl BankInstructions {
             Self::Account(details) => ToTypeAgain::Account { is_iban: details.is_iban(), has_code: details.has_code() },
             Self::Free(text) => {
                 let (mut masked, mut end, mut count) = (String::new(), 0, 0);
-                for number in numbers_in(text).into_iter().filter(|number| number.may_name_account) {
+                for number in numbers_in(text) {
                     count += 1;
                     let before = text.get(end..number.range.start).unwrap_or_default();
                     masked.extend([before, MASKED, " (number ", &count.to_string(), ")"]);
@@ -264,6 +268,9 @@ fn has_form_of_account(number: &str) -> bool {
     };
     begins_like_iban || number.bytes().all(|byte| byte.is_ascii_digit())
 }
+
+/// The digits of the shortest number of an account.
+const ACCOUNT_DIGITS_MIN: usize = 4;
 
 fn digits(text: &str) -> usize {
     text.bytes().filter(u8::is_ascii_digit).count()
@@ -471,8 +478,7 @@ pub struct InstructionsStatus {
     pub kind: InstructionsKind,
     /// The last characters of the account number, a few only.
     pub ending: String,
-    /// What the accounts that they name are compared by: one, or of a free text each number that could be an account or a
-    /// code. None of those that were entered before there were digests, and these are read again where they are sealed.
+    /// What the accounts that they name are compared by: one, or of a free text each number. None of those that were entered before there were digests, and these are read again where they are sealed.
     #[serde(default)]
     pub accounts: Vec<AccountDigest>,
     /// The member who entered this revision.
@@ -555,7 +561,6 @@ mod tests {
             ("Account 000123456789, reference 2026", "6789"),
             ("Account 1234 5678 9012 at the branch in 10117 Berlin", "9012"),
             ("Phone 555-0100. Account NL-7731-00998877", "8877"),
-            ("Pay at the counter", ""),
         ] {
             let typed = |part: &str| if part == "text" { text.to_owned() } else { String::new() };
             assert_eq!(BankInstructions::read(InstructionsKind::Other, typed).unwrap().ending(), ending, "{text}");
@@ -573,7 +578,12 @@ mod tests {
         let free = BankInstructions::read(InstructionsKind::Other, typed).unwrap();
         let expected = ["062000", "12345678", "DE89370400440532013000"].map(|text| BankAccount::of_text(text).unwrap());
         assert!(free.accounts() == expected);
-        for (text, wrong) in [("Account ٠١٢٣٤٥٦٧٨".to_owned(), "digits"), ("12345, ".repeat(21), "at most")] {
+        for (text, wrong) in [
+            ("Account ٠١٢٣٤٥٦٧٨".to_owned(), "digits"),
+            ("12345, ".repeat(21), "at most"),
+            ("Pay at the counter of SWIFT DEUTDEFF, branch 7".to_owned(), "number of the account"),
+            ("IBAN GB29 NWBK 6016 1331 9268 18, account 000123456789".to_owned(), "IBAN"),
+        ] {
             let errors = BankInstructions::read(InstructionsKind::Other, |_| text.clone()).unwrap_err().into_list();
             assert!(errors[0].message.contains(wrong), "{errors:?}");
         }
@@ -597,6 +607,31 @@ mod tests {
         assert!(read(["062000", "12345678", "IBAN DE89370400440532013000"]).unwrap() == free.accounts());
         let fields = |errors: FieldErrors| errors.into_list().into_iter().map(|error| error.field).collect::<Vec<_>>();
         assert_eq!(fields(read(["", "12345678", "*"]).unwrap_err()), ["number_1", "number_3"]);
+
+        // However an account is written, no digit of it is shown, and each is typed.
+        for written in [
+            "account 1234.5678.9012",
+            "account 1234/5678/9012",
+            "account 1234  5678  9012",
+            "account 1234\n5678\n9012",
+            "account 1234 then 5678 then 9012",
+            "IBAN DE89.3704.0044.0532.0130.00",
+            "sort code 40.47.84",
+        ] {
+            for decoy in ["", ", for further credit 000123456789"] {
+                let text = format!("{written}{decoy}");
+                let free = BankInstructions::read(InstructionsKind::Other, |_| text.clone()).unwrap();
+                let ToTypeAgain::Numbers { text: masked, count } = free.to_type_again() else { panic!("{text}") };
+                let unnumbered = (1..=count).fold(masked, |text, at| text.replace(&format!("(number {at})"), ""));
+                assert!(!unnumbered.contains(|letter: char| letter.is_ascii_digit()), "{text}: {unnumbered}");
+                assert_eq!(free.accounts().len(), count, "{text}");
+                let as_written = free.to_type_again().read(|field| {
+                    let at = field.trim_start_matches("number_").parse::<usize>().unwrap_or(1) - 1;
+                    numbers_in(&text).get(at).map_or("", |number| text.get(number.range.clone()).unwrap_or(""))
+                });
+                assert!(as_written.unwrap() == free.accounts(), "{text}");
+            }
+        }
 
         let aba = self::read(InstructionsKind::Aba, "000123456789", "021000021").unwrap();
         assert_eq!(aba.to_type_again().fields(), ["number", "code"]);

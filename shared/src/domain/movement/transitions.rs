@@ -63,17 +63,10 @@ impl Movement {
         new: NewInstructions,
         stamp: Stamp,
     ) -> Result<(Self, SealedInstructions), NotMoved> {
-        let status = match &self.status {
-            _ if self.state().is_done() => return Err(NotMoved::NotNow(self.state())),
-            Status::InstructionsReady => Status::Authorized,
-            _ if self.state().is_in_flight() => Status::Exception(Exception {
-                reason: ExceptionReason::InstructionsChanged,
-                note: None,
-                at: stamp.at,
-                by: stamp.by.clone(),
-            }),
-            other => other.clone(),
-        };
+        if self.state().is_done() {
+            return Err(NotMoved::NotNow(self.state()));
+        }
+        let status = self.without_release((ExceptionReason::InstructionsChanged, None), &stamp);
         let before = self.instructions.as_ref();
         let is_next = before.map_or(0, |before| before.revision) + 1 == new.sealed.revision;
         if new.sealed.movement_id != self.id || !is_next {
@@ -124,7 +117,8 @@ impl Movement {
     }
 
     /// Records that a member who verifies instructions typed something else than they say, and gives how often members still
-    /// may.
+    /// may. After the last try, the sender no longer has instructions that were released without a second member, and money
+    /// that may be on its way to them is an exception.
     pub(in crate::domain) fn count_wrong_try(
         &self,
         revision: u32,
@@ -136,7 +130,25 @@ impl Movement {
         instructions.verification = None;
         instructions.wrong_tries += 1;
         let left = instructions.tries_left();
-        Ok((Self { instructions: Some(instructions), ..self.to(self.status.clone(), stamp.at) }, left))
+        let counted = Self { instructions: Some(instructions), ..self.to(self.status.clone(), stamp.at) };
+        if left > 0 {
+            return Ok((counted, left));
+        }
+        let note = SafeNote::parse("Wrong numbers were typed too many times when the instructions were verified.").ok();
+        let status = counted.without_release((ExceptionReason::SuspectedFraud, note), stamp);
+        Ok((Self { status, released: None, ..counted }, left))
+    }
+
+    /// The status once the sender's instructions are withdrawn: `instructions_ready` → `authorized`; while money may be on its
+    /// way, an exception for a reason.
+    fn without_release(&self, (reason, note): (ExceptionReason, Option<SafeNote>), stamp: &Stamp) -> Status {
+        match &self.status {
+            Status::InstructionsReady => Status::Authorized,
+            _ if self.state().is_in_flight() => {
+                Status::Exception(Exception { reason, note, at: stamp.at, by: stamp.by.clone() })
+            }
+            other => other.clone(),
+        }
     }
 
     /// Instructions that a member may verify now.

@@ -90,6 +90,11 @@ pub(in crate::domain) fn is_account_label(word: &str) -> bool {
         || NUMBER_WORDS.contains(&word) && word != "is"
 }
 
+/// Whether a word, in lower case, says that a number follows.
+pub(in crate::domain) fn is_number_word(word: &str) -> bool {
+    NUMBER_WORDS.contains(&word)
+}
+
 /// What a word says of the number that follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {

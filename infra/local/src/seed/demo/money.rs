@@ -15,7 +15,7 @@ use shared::domain::movement::terms::{Direction, PaymentTerms};
 use shared::domain::participant::receipt::FileType;
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
-use shared::service::movements::{self, EvidenceDecision, MovementAct, TypedVerification};
+use shared::service::movements::{self, EvidenceDecision, InstructionsToVerify, MovementAct, TypedVerification};
 use shared::service::own_movements::{self, PartyAct};
 use shared::service::payments;
 use shared::service::system::SystemContext;
@@ -201,7 +201,10 @@ impl Case<'_> {
         let accounts = BankAccount::new(ACCOUNT.0, Some(ACCOUNT.1)).into_iter().collect();
         let new = TypedVerification { revision: REVISION, verification, accounts };
         let call = self.demo.call(member, "verify_instructions").await?;
-        let plan = movements::verify_instructions(call.scope(), call.member(), &keys, self.ids.1, &new).await?;
+        let movement = movements::get(call.scope(), self.ids.1).await?.movement;
+        let opened = InstructionsToVerify::load(call.scope(), &keys, &movement).await?;
+        let typed = (opened.as_ref(), &new);
+        let plan = movements::verify_instructions(call.scope(), call.member(), (self.ids.1, &keys), typed).await?;
         done(call.commit(plan).await?)
     }
 

@@ -53,7 +53,7 @@ pub fn verify_instructions(
 }
 
 /// Counts that a member who verifies the revision of instructions that was shown typed something else than they say. Gives the
-/// movement, and how often members still may.
+/// movement, and how often members still may. The last try withdraws a release.
 ///
 /// # Errors
 /// [`NotMoved`], as [`verify_instructions`]: what can't be verified is no place to try either.
@@ -63,11 +63,10 @@ pub fn count_wrong_try(
     movement: &Movement,
     shown: u32,
     counting: Counting,
-) -> Result<(ByMember<Movement>, u32), NotMoved> {
+) -> Result<(MovementChange, u32), NotMoved> {
     let movement = &*of_published(ground, movement)?;
     let (after, left) = movement.count_wrong_try(shown, counting, &stamp(by, ground))?;
-    let (_, _, moment) = ground;
-    Ok((ByMember::new(after, by, moment), left))
+    Ok((changed(by, ground, movement, after), left))
 }
 
 /// Releases the revision of instructions that was shown to the sender: verified by a second member, or the only member's.

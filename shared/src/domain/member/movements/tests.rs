@@ -649,7 +649,7 @@ fn five_wrong_tries_end_the_verification_until_the_instructions_are_entered_agai
     world.enter("000123456789").unwrap();
     let wrong = |world: &mut World, by: &Member| {
         let (counted, left) = count_wrong_try(by, world.ground(), &world.movement, world.revision(), world.counting)?;
-        world.movement = counted.into_inner();
+        world.movement = counted.movement.into_inner();
         Ok::<u32, NotMoved>(left)
     };
     let (maren, jonas) = (world.maren.clone(), world.jonas.clone());
@@ -671,6 +671,35 @@ fn five_wrong_tries_end_the_verification_until_the_instructions_are_entered_agai
     world.enter("000123456788").unwrap();
     world.verify(&jonas).unwrap();
     world.release().unwrap();
+}
+
+#[test]
+fn the_last_wrong_try_takes_back_what_the_only_member_released() {
+    for reported in [false, true] {
+        let mut world = World::new();
+        world.authorize().unwrap();
+        world.enter("000123456789").unwrap();
+        world.counting = Counting::Alone;
+        world.release().unwrap();
+        if reported {
+            world.report().unwrap();
+        }
+        world.counting = Counting::Confirmed;
+        let (jonas, ready) = (world.jonas.clone(), world.state());
+        for left in [4, 3, 2, 1, 0] {
+            assert_eq!((world.state(), world.movement.released().is_some()), (ready, true), "{left} more");
+            let (change, _) = count_wrong_try(&jonas, world.ground(), &world.movement, 1, world.counting).unwrap();
+            assert_eq!(change.events.len(), usize::from(reported && left == 0));
+            world.take(change);
+        }
+        let (state, reason) =
+            if reported { (Exception, Some(ExceptionReason::SuspectedFraud)) } else { (Authorized, None) };
+        assert_eq!((world.state(), world.movement.exception_reason()), (state, reason));
+        assert_eq!(world.movement.released(), None);
+        assert_eq!(world.agreement.movement_state(world.movement.id()), Some(state), "the agreement follows");
+        world.counting = Counting::Alone;
+        assert!(world.release().is_err() || !reported, "an exception is resolved first");
+    }
 }
 
 #[test]

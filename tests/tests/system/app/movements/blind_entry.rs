@@ -8,10 +8,11 @@ use shared::domain::organization::Role;
 use shared::service::invitations::{GeneratedInvitation, invite};
 use tests::Org;
 use tests::app::Browser;
+use tests::attending::{Attendee, link_of};
 use tests::payments::{READ_OUT, terms};
 
 use super::home::home;
-use super::{ABA, Account, Deal, IBAN, assert_says, path, publish, publish_with, read_out, submit, text};
+use super::{ABA, Account, CLAIM, Deal, IBAN, assert_says, path, publish, publish_with, read_out, submit, text};
 use crate::app::organization::send_signed_out;
 
 /// Another account than [`ABA`], at another bank.
@@ -56,7 +57,7 @@ async fn five_wrong_tries_end_the_verification_and_home_says_so() {
         (("read_out_by", " "), "Read out by is missing"),
         (("phone", "000123456789"), "Number called must"),
         (("phone_source", ""), "Where you have that number from must be chosen"),
-        (("method", "signed_document"), "How must be chosen"),
+        (("method", "signed_document"), "Method must be chosen"),
     ] {
         let refused = deal.act(kim, "instructions/verify", &with(&ABA, &[change])).await;
         assert_eq!(refused.status, 422, "{why}: {}", refused.body);
@@ -126,6 +127,85 @@ async fn each_number_of_a_free_text_is_typed_again_and_none_is_shown() {
     assert_says(&refused, &["These are not the numbers that were entered", "4 tries are left."]);
     let done = deal.act(kim, "instructions/verify", &typed("1234-5678")).await;
     assert_says(&deal.follow(kim, &done).await, &["Instructions verified"]);
+    // However the account is written, all of it is typed. The payee's own number beside it is no cover.
+    let instructions = "Pay 1234.5678.9012 or 4321\n8765, for further credit 000123456789";
+    deal.enter(maren, &[("kind", "other"), ("text", instructions)]).await;
+    let page = kim.get(&deal.path()).await;
+    assert_says(&page, &["Pay ▒▒▒▒ (number 1) or ▒▒▒▒ (number 2)", ">Number 4</label>"]);
+    for secret in ["1234", "5678", "9012", "4321", "8765"] {
+        assert!(!text(&page).contains(secret), "{secret}");
+    }
+    let typed = |first| {
+        let numbers = [("number_1", first), ("number_2", "4321"), ("number_3", "8765"), ("number_4", "000123456789")];
+        [&READ_OUT[..], &numbers].concat()
+    };
+    let refused = deal.act(kim, "instructions/verify", &typed("000123456789")).await;
+    assert_says(&refused, &["These are not the numbers that were entered"]);
+    let done = deal.act(kim, "instructions/verify", &typed("1234/5678/9012")).await;
+    assert_says(&deal.follow(kim, &done).await, &["Instructions verified"]);
+}
+
+#[tokio::test]
+async fn instructions_in_which_nothing_can_be_compared_are_not_entered() {
+    let deal = Deal::new().await;
+    let (maren, before) = (&deal.maren, deal.org.state().await);
+    let hidden = ABA.map(|(name, typed)| (name, if name == "number" { "XXX000123456789" } else { typed }));
+    let free = |text| [("kind", "other"), ("text", text)];
+    for (account, why) in [
+        (&hidden[..], "IBAN or account number must be a full account number, with no hidden or placeholder digits"),
+        (&free("Pay at the counter, as agreed"), "Instructions must have the number of the account"),
+        (&free("Account ٠١٢٣٤٥٦٧٨"), "Instructions must write numbers with the digits 0 to 9"),
+        (&free("IBAN GB29 NWBK 6016 1331 9268 18"), "Instructions must not have an IBAN that isn’t valid"),
+    ] {
+        let refused = deal.try_to_enter(maren, account).await;
+        assert_eq!(refused.status, 422, "{why}: {}", refused.body);
+        assert_says(&refused, &[why, "Nothing was entered"]);
+    }
+    assert_eq!(deal.org.state().await, before);
+}
+
+#[tokio::test]
+async fn instructions_that_fail_a_late_verification_are_taken_back_from_the_payer() {
+    for is_reported in [false, true] {
+        let org = Org::new().await;
+        let person = org.admin("Maren Holt").await;
+        let maren = Browser::of(&org, &person).await;
+        let (agreement, id) = publish(&org, &person, "Harbor purchase", "Closing payment").await;
+        let (at, payer) = (path(id), agreement.participants[0].id);
+        for (page, act, typed) in [
+            (at.clone(), "authorize", vec![]),
+            (format!("{at}/instructions"), "instructions", ABA.to_vec()),
+            (at.clone(), "instructions/release", vec![]),
+        ] {
+            let done = submit(&maren, &page, &format!("{at}/{act}"), &typed).await;
+            assert_eq!(done.status, 303, "{act}: {}", done.body);
+        }
+        let ada = Attendee { browser: Browser::new(org.base_url()), participant: payer };
+        ada.follow(&link_of(&maren, agreement.id(), payer).await).await;
+        assert_eq!(ada.submit("", "/consent", &[]).await.status, 303);
+        let payment = format!("/payments/{id}");
+        assert!(ada.get(&payment).await.says("000123456789"), "the only member released them");
+        if is_reported {
+            let done = ada.submit(&payment, &format!("{payment}/sent"), &CLAIM).await;
+            assert_eq!(done.status, 303, "{}", done.body);
+        }
+        let kim = Browser::of(&org, &org.member("Kim Sato").await).await;
+        for left in ["4 tries are left", "3 tries", "2 tries", "One try", "That was the last try"] {
+            let refused = submit(&kim, &at, &format!("{at}/instructions/verify"), &read_out(&OTHER)).await;
+            assert_eq!(refused.status, 422, "{}", refused.body);
+            assert_says(&refused, &[left]);
+        }
+        assert!(!ada.get(&payment).await.says("000123456789"), "the payer no longer has them");
+        let page = maren.get(&at).await;
+        assert!(!page.says("Not verified by a second member"), "the release is withdrawn: {}", page.body);
+        assert_eq!(home(&maren).await, ["Verification ended"]);
+        let events = org.events().await;
+        let exceptions = events.iter().filter(|event| event["type"] == "movement.exception").count();
+        assert_eq!(exceptions, usize::from(is_reported), "{events:?}");
+        if is_reported {
+            assert_says(&page, &["Suspected fraud", "Wrong numbers were typed too many times"]);
+        }
+    }
 }
 
 #[tokio::test]
@@ -212,7 +292,7 @@ async fn whoever_let_a_member_in_is_no_second_member_for_a_week() {
     let typed = [read_out(&ABA), vec![("revision", "1")]].concat();
     let refused = deal.act(&ben, "instructions/verify", &typed).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
-    assert_says(&refused, &["You don’t count as a second member for who entered these instructions"]);
+    assert_says(&refused, &["You don’t count as a second member for the person who entered these instructions"]);
     // Nor the other way round.
     deal.enter(&ben, &IBAN).await;
     assert_says(&deal.maren.get(&deal.path()).await, &["You invited Ben Okafor, so until"]);
