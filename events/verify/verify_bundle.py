@@ -321,6 +321,9 @@ def wrong_with_evidence(record, side, known, files, named):
         return "is of no payment in movements.jsonl"
     if side == "sender" and record["state"] == "accepted":
         return "is accepted, and evidence of this side never is"
+    account = record.get("account")
+    if record["assurance"] == "bank_verified" and account is not None and account["standing"] == "another":
+        return "is of another account, and never more than a document of the bank"
     return None if is_good else "names no document that is as it says"
 
 
@@ -371,8 +374,12 @@ def is_evidence(record):
     return (
         all(isinstance(record.get(name), str) for name in ("movement_id", "side", "assurance", "state"))
         and all(record.get(name) is None or isinstance(record[name], str) for name in ("file_sha256", "path"))
-        and is_amount(record.get("amount"))
+        and is_amount(record.get("amount")) and is_account(record.get("account"))
     )
+
+
+def is_account(account):
+    return account is None or (isinstance(account, dict) and isinstance(account.get("standing"), str))
 
 
 def is_amount(amount):

@@ -148,6 +148,8 @@ pub const STATEMENT_ACCOUNTS_NAMED_MAX: usize = 10;
 pub const STATEMENT_REFERENCES_KEPT: usize = 10;
 /// Columns of a CSV file of which a member says which is which: each field offers all of them, and the page stays small.
 pub const STATEMENT_COLUMNS_MAX: usize = 48;
+/// Evidence of other movements that is looked at because it may be about an arrival that is accepted.
+pub const SAME_ARRIVALS_MAX: usize = 20;
 /// Evidence that was ever filed for one movement. The movement's item names what counts or is undecided, in some 300 bytes.
 pub const EVIDENCE_PER_MOVEMENT_MAX: u32 = 50;
 /// Evidence that one participant ever filed for one movement. What both parties may file is less than half of
@@ -352,6 +354,10 @@ pub const TABLE_CREATION_WAIT: Duration = Duration::from_mins(1);
 /// The first pause before a retry of a call of an AWS service. Each is up to twice as long as the one before.
 pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 
+/// The time, after a commit, for what it could not do of those who join a workspace, and for showing in lists who joined or
+/// left. What takes longer is left to the clock.
+pub const PEOPLE_JOIN_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Items in one `DynamoDB` transaction (the service's own limit).
 pub const TRANSACTION_ITEMS_MAX: usize = 100;
 /// Of these, what a call adds to the changes of its use case: its audit row, its entry in the history of an agreement, the
@@ -410,6 +416,8 @@ pub const EARLIER_NAMES_MAX: usize = 50;
 pub const FORMER_IDENTITIES_MAX: usize = 50;
 /// Own contacts of one organization: the entities that it acts as.
 pub const OWN_CONTACTS_MAX: usize = 50;
+/// Accounts of one organization that its members call its own: they are in its record, which every page reads.
+pub const OWN_ACCOUNTS_MAX: usize = 20;
 /// The path to return to after signing in, in characters: a search of 200 characters has up to 2,400 in an address.
 pub const NEXT_PATH_CHARS_MAX: usize = 3000;
 /// Failed logins to one account, from devices that have not signed in to it before, until the next one must wait: as many
@@ -471,6 +479,19 @@ pub const COOKIE_BYTES_MAX: usize = 4096;
 
 /// A stored file, in bytes: it passes through a function, and Lambda's bodies end at 6 MB, encoded.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// A day, after which the clock removes an uploaded file that nothing names, in seconds.
+pub const UPLOAD_LIFETIME_S: i64 = 24 * 3600;
+/// The calls that uploaded a file and of which it isn't known yet whether they took effect: more wait until the earlier ones
+/// have ended.
+pub const UPLOADS_OF_FILE_MAX: usize = 25;
+/// The time after which a call without an audit row has ended, in seconds: it was killed. Calls end at [`CALL_DEADLINE`], and
+/// functions soon after it. Never scaled.
+pub const CALL_OVER_AFTER_S: i64 = 300;
+/// How long a clock that removes a file has it for itself, in seconds: longer than a tick. Never scaled.
+pub const FILE_REMOVAL_S: i64 = 300;
+/// Attempts at noting an upload while the clock removes the file of an earlier one, or others upload the same.
+pub const UPLOAD_ATTEMPTS_MAX: u32 = 8;
+
 /// How long a link to an exported file works: it is followed at once, by a redirect.
 pub const EXPORT_LINK_LIFETIME: Duration = Duration::from_mins(1);
 /// The timeout of writing an exported file, in one attempt. Some hundred megabytes take seconds, and the call ends at
@@ -578,12 +599,16 @@ pub const RECURRENCE_COUNT_MAX: u32 = 1200;
 pub const PROMISE_DAYS_MAX: u16 = 3660;
 /// How long before its due day an occurrence counts as due, in days: a month.
 pub const DUE_AHEAD_DAYS: i32 = 30;
+/// A note on what is said to be done, in characters.
+pub const SATISFACTION_NOTE_CHARS_MAX: usize = 300;
+/// How many days before an obligation came into force, or before an occurrence was due, it can be said to have been done.
+pub const DONE_AHEAD_DAYS_MAX: i32 = 366;
 /// Occurrences to come that an obligation shows: a year of months.
 pub const UPCOMING_SHOWN_MAX: usize = 12;
 /// Confirmed occurrences of one obligation that its record keeps in full, with who said what. Of older ones it keeps that
 /// they are confirmed; the audit log has the rest.
 pub const OCCURRENCES_KEPT_MAX: usize = 50;
-/// Occurrences of one obligation that may wait for confirmation. With [`OCCURRENCES_KEPT_MAX`] others, of up to 2 KB each,
+/// Occurrences of one obligation that may wait for confirmation. With [`OCCURRENCES_KEPT_MAX`] others, of up to 4.2 KB each,
 /// they fit in an item (400 KB).
 pub const OCCURRENCES_WAITING_MAX: usize = 50;
 

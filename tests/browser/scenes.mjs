@@ -417,7 +417,7 @@ export async function payments(admin, second, stack, { confidential }) {
   for (const name of ['toVerify', 'changed', 'ready', 'claimed', 'pending', 'stated', 'toReview', 'exception', 'returned', 'confirmed']) await enterInstructions(admin, made[name], US, ACCOUNTS[0]);
   await enterInstructions(admin, made.changed, 'IBAN', ACCOUNTS[1]);
   for (const name of ['ready', 'claimed', 'pending', 'stated', 'toReview', 'exception', 'returned', 'confirmed']) {
-    await onPayment(second, made[name], 'Verify instructions', READ_OUT, { choice: { How: 'Call back to a known number', 'Where you have that number from': 'From earlier dealings' } });
+    await onPayment(second, made[name], 'Verify instructions', READ_OUT, { choice: { Method: 'Call back to a known number', 'Where you have that number from': 'From earlier dealings' } });
     await onPayment(second, made[name], 'Release instructions');
     if (name !== 'ready') await claimIt(second, made[name]);
   }

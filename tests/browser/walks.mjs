@@ -418,7 +418,7 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await devin.press('link', 'Investment amount');
   await devin.fill('IBAN', 'DE89 3704 0044 0532 0130 00');
   await devin.fill('Read out by', 'Nora West');
-  await devin.page.getByLabel('How', { exact: true }).selectOption({ label: 'Call back to a known number' });
+  await devin.page.getByLabel('Method', { exact: true }).selectOption({ label: 'Call back to a known number' });
   await devin.fill('Number called', '+1 212 555 0100');
   await devin.page.getByLabel('Where you have that number from', { exact: true }).selectOption({ label: 'From earlier dealings' });
   await devin.press('button', 'Verify instructions');

@@ -82,6 +82,7 @@ impl Org {
             content: Some(DocumentContent { sha256: "5f".repeat(32), size_bytes: 184_320 }),
             state: DocumentState::Draft,
             blocks: blocks.clone(),
+            is_for_reading: false,
         };
         draft.stages = vec![
             stage(

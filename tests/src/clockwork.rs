@@ -64,6 +64,7 @@ impl Clockwork {
         let log = Log::file(stack.log_file()).expect("the log");
         let base_url = BaseUrl::parse(&stack.base_url).expect("an origin");
         let app = AppState::new(stack.table().store(), base_url, log, TimeScale::default());
+        let app = app.with_files(stack.files().clone());
         let queue = Arc::new(Kept::default());
         Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue }
     }

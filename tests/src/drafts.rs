@@ -12,13 +12,15 @@ use shared::domain::agreement::{
 use shared::domain::ids::{AgreementId, ContactId, ProposalId};
 use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
 use shared::domain::time::Timestamp;
-use shared::domain::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
+use shared::domain::workspace::{NewWorkspace, PeopledWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
+use shared::store::due::DueEntry;
 use shared::store::keys::{self, Due, Key, Rows};
 use shared::store::{agreements, proposals, workspaces};
 use shared::wire::input::OrDefault;
 
 use crate::org::Org;
 use crate::outbox;
+use crate::rows;
 
 /// An agreement that a test has written.
 #[derive(Debug, Clone)]
@@ -120,8 +122,9 @@ pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
 /// When the table does not take it.
 pub async fn crowded(org: &Org, name: &str, people: impl IntoIterator<Item = &str>) -> Value {
     let name = WorkspaceName::parse(name).expect("a name");
-    let mut workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(1), Timestamp::now());
-    workspace.people = people.into_iter().map(|id| id.parse().expect("an id")).collect();
+    let workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(1), Timestamp::now());
+    let people = people.into_iter().map(|id| id.parse().expect("an id")).collect();
+    let workspace = PeopledWorkspace::new(workspace, people);
     org.load([workspaces::create(org.system().call(), &workspace).expect("a workspace")]).await;
     json!({"id": workspace.id()})
 }
@@ -314,6 +317,36 @@ pub async fn put_life(org: &Org, id: AgreementId, life: Life) {
 }
 
 /// Makes something due at another moment.
+/// Lets a day pass for all that was uploaded in an organization: it is due now.
+///
+/// # Panics
+/// When the table does not take it.
+pub async fn make_uploads_due(org: &Org) {
+    let (table, now) = (org.stack().table(), Timestamp::now());
+    for item in rows::due_items(table, org.id, Due::Upload).await {
+        let entry = Key::of(&item).and_then(DueEntry::of).expect("an entry of the due index");
+        let mut moved = item.clone();
+        keys::due(now, Due::Upload, org.id, entry.id).insert_into(&mut moved);
+        table
+            .client()
+            .put_item()
+            .table_name(&table.name)
+            .set_item(Some(moved))
+            .send()
+            .await
+            .expect("the table takes it");
+        let key = Key::of(&item).expect("a key").into_item();
+        table
+            .client()
+            .delete_item()
+            .table_name(&table.name)
+            .set_key(Some(key))
+            .send()
+            .await
+            .expect("the table takes it");
+    }
+}
+
 async fn move_due(org: &Org, what: Due, id: uuid::Uuid, [before, after]: [Timestamp; 2]) {
     let (table, due) = (org.stack().table(), |at| keys::due(at, what, org.id, id).into_item());
     let delete = table.client().delete_item().table_name(&table.name).set_key(Some(due(before)));

@@ -136,7 +136,7 @@ async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str)
 async fn prove(org: &Org, [first, second]: [&Person; 2], id: MovementId, new: &NewEvidence, is_accepted: bool) {
     let filed = org
         .as_member(first, "file_evidence", async |call| {
-            movements::file_evidence(call.scope(), call.member(), id, new.clone()).await
+            movements::file_evidence(call.scope(), call.member(), org.stack().keyring(), id, new.clone()).await
         })
         .await;
     filed.expect("it is filed");

@@ -13,13 +13,14 @@ use shared::domain::agreement::{
 };
 use shared::domain::contact::Email;
 use shared::domain::day::Day;
-use shared::domain::ids::{AgreementId, ObligationId, ParticipantId, PromiseId, ReceiptId, TriggerId};
+use shared::domain::ids::{AgreementId, ObligationId, OccurrenceId, ParticipantId, PromiseId, ReceiptId, TriggerId};
 use shared::domain::obligation::{self, Refused};
 use shared::domain::participant::obligations::NotActedOnObligation;
 use shared::domain::participant::receipt::{ObligationAct, Origin};
 use shared::domain::participant::session::Part;
 use shared::domain::participant::{Occasion, ParticipantLink};
 use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
+use shared::domain::satisfaction::{Done, Satisfaction};
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::domain::time_zone::TimeZone;
@@ -75,6 +76,12 @@ pub fn standing(reverify_every_days: u16) -> PromiseTerms {
 #[must_use]
 pub fn day(from_today: i32) -> Day {
     TimeZone::default().day_of(Timestamp::now()).plus_days(from_today)
+}
+
+/// That an occurrence was done today, as the form says where nobody types anything.
+#[must_use]
+pub fn done(occurrence: OccurrenceId) -> Done {
+    Done { occurrence, how: Satisfaction::on(day(0)) }
 }
 
 /// A moment some days ago.
@@ -238,7 +245,7 @@ impl Org {
     ) -> Result<Result<(), NotActedOnObligation>, Error> {
         let call = self.participant_call(agreement, participant).await;
         retry_on_conflict(Budget::attempts(10), || async {
-            let said = (id, doing, "I say so.".to_owned());
+            let said = (id, doing.clone(), "I say so.".to_owned());
             call.commit(act_as_participant(call.scope(), call.participant(), occasion(form), said).await?).await
         })
         .await

@@ -9,6 +9,7 @@ use shared::domain::agreement::warnings::to_tick;
 use shared::domain::bank_account::BankAccount;
 use shared::domain::contact::Email;
 use shared::domain::day::Day;
+use shared::domain::file_type::FileType;
 use shared::domain::ids::{AgreementId, EvidenceId, MovementId};
 use shared::domain::money::{Currency, Money};
 use shared::domain::movement::NotMoved;
@@ -17,7 +18,6 @@ use shared::domain::movement::instructions::{BankInstructions, InstructionsKind,
 use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::movement::source::ChosenSource;
 use shared::domain::movement::terms::PaymentTerms;
-use shared::domain::participant::receipt::FileType;
 use shared::domain::proposal::{NewProposal, ProposalAction};
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;

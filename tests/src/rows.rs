@@ -7,7 +7,8 @@ use shared::crypto::{CookieSecret, TokenHash};
 use shared::domain::contact::Email;
 use shared::domain::ids::{MemberId, OrgId, ParticipantId};
 use shared::domain::time::Timestamp;
-use shared::store::keys::Key;
+use shared::store::due::DueEntry;
+use shared::store::keys::{Due, Item, Key};
 
 use crate::app::Browser;
 use crate::stack::Table;
@@ -49,11 +50,11 @@ impl Snapshot {
         keys
     }
 
-    /// All rows in an organization's own partitions except audit rows, in a stable order.
+    /// All rows in an organization's own partitions except audit rows, and what is noted of uploads, in a stable order.
     #[must_use]
     pub fn of_organization(&self, org: OrgId) -> Vec<&Value> {
         let mut rows = self.under(&format!("ORG#{org}"));
-        rows.retain(|row| row["pk"].as_str().is_some_and(|pk| !pk.contains("#AUDIT#")));
+        rows.retain(|row| row["pk"].as_str().is_some_and(|pk| !pk.contains("#AUDIT#") && !pk.contains("#STOREDFILE#")));
         rows.sort_by_key(|row| (row["pk"].to_string(), row["sk"].to_string()));
         rows
     }
@@ -109,6 +110,18 @@ pub async fn due(table: &Table, org: OrgId) -> Vec<String> {
 /// The partition keys and sort keys of what is due of an organization, in the order of the latter.
 pub async fn due_keys(table: &Table, org: OrgId) -> Vec<(String, String)> {
     Snapshot::of(table).await.due(org)
+}
+
+/// What is due of an organization of a kind, as the table has it.
+///
+/// # Panics
+/// When the table does not answer.
+pub async fn due_items(table: &Table, org: OrgId, what: Due) -> Vec<Item> {
+    let pages = table.client().scan().table_name(&table.name).consistent_read(true).into_paginator().items().send();
+    let items: Vec<Item> = pages.collect::<Result<_, _>>().await.expect("the table answers a scan");
+    let is_one =
+        |item: &Item| Key::of(item).and_then(DueEntry::of).is_some_and(|entry| (entry.what, entry.org) == (what, org));
+    items.into_iter().filter(is_one).collect()
 }
 
 /// All rows of the table.

@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use local::{Options, Seed, StoreAt};
 use shared::crypto::keyring::Keyring;
 use shared::platform::aws::{self, AwsSettings};
+use shared::platform::files::FileStore;
 use shared::platform::secrets::Keys;
 use shared::store::Store;
 use tempfile::TempDir;
@@ -35,6 +36,7 @@ pub struct Stack {
     pub ready: local::ReadyFile,
     table: Table,
     keyring: Keyring,
+    files: Arc<dyn FileStore>,
     log_file: PathBuf,
     own_dir: Option<TempDir>,
 }
@@ -228,7 +230,7 @@ impl Stack {
         let bucket = || files_in_bucket().filter(|_| options.store != StoreAt::Embedded);
         let files = options.files.clone().or_else(bucket);
         let pdf_program = Some(pdf_program());
-        let options = Options { calls: Some(calls::heard()), files, pdf_program, ..options };
+        let options = Options { calls: Some(calls::heard()), files, pdf_program, has_conflicts: true, ..options };
         let (server, started) = Background::start("stack", async move |announce, stop| {
             if let StoreAt::Endpoint { url, table } = &options.store
                 && configured_endpoint().as_ref() == Some(url)
@@ -243,6 +245,7 @@ impl Stack {
                 stack.ready.clone(),
                 table,
                 stack.keyring().clone(),
+                stack.files().clone(),
                 stack.log_file().to_owned(),
             );
             announce.send(started).expect("the starter waits for the stack");
@@ -250,8 +253,8 @@ impl Stack {
             let _ = stop.await;
             stack.stop().await;
         });
-        let (base_url, ready, table, keyring, log_file) = started;
-        Self { _server: server, base_url, ready, table, keyring, log_file, own_dir }
+        let (base_url, ready, table, keyring, files, log_file) = started;
+        Self { _server: server, base_url, ready, table, keyring, files, log_file, own_dir }
     }
 
     /// Where the stack's records are.
@@ -264,6 +267,12 @@ impl Stack {
     #[must_use]
     pub fn keyring(&self) -> &Keyring {
         &self.keyring
+    }
+
+    /// Where the stack's files are.
+    #[must_use]
+    pub fn files(&self) -> &Arc<dyn FileStore> {
+        &self.files
     }
 
     /// The log that the stack writes.

@@ -4,16 +4,19 @@
 //! at most 90 s late (contract, section 3), and sends messages for deliveries that lost theirs. Any number of clocks can
 //! run at the same time: each change is conditional on the records that it was decided from.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, try_join_all};
 use serde::Serialize;
 use shared::AppState;
+use shared::domain::ids::{OrgId, WorkspaceId};
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::limits;
 use shared::platform::call_record::{log_failure, log_system_call};
 use shared::platform::endings::end_with_agreement;
+use shared::platform::files::{Removed, remove_unnamed};
 use shared::service::due::Settlement;
 use shared::service::system::SystemContext;
 use shared::service::{agreements, proposals};
@@ -30,6 +33,10 @@ pub struct TickReport {
     pub advanced: u32,
     /// The number of movements and obligations that ended with their agreements.
     pub ended: u32,
+    /// The number of workspaces whose people were counted after a change.
+    pub counted: u32,
+    /// The number of uploaded files that were removed because nothing names them.
+    pub removed: u32,
     /// The number of entries that were removed because their record had changed otherwise.
     pub stale: u32,
     /// The number of events and endpoints that the clock relayed because no relay had.
@@ -50,6 +57,8 @@ impl std::ops::Add for TickReport {
             expired: self.expired + other.expired,
             advanced: self.advanced + other.advanced,
             ended: self.ended + other.ended,
+            counted: self.counted + other.counted,
+            removed: self.removed + other.removed,
             stale: self.stale + other.stale,
             relayed: self.relayed + other.relayed,
             enqueued: self.enqueued + other.enqueued,
@@ -107,8 +116,7 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     async fn shard(self, shard: u8) -> TickReport {
         // The kinds run concurrently, so a backlog of one does not delay another.
-        let kinds = [Due::Delivery, Due::Event, Due::Endpoint, Due::Proposal, Due::Agreement, Due::Ending];
-        let reports = join_all(kinds.map(|kind| self.kind(shard, kind))).await;
+        let reports = join_all(Due::ALL.map(|kind| self.kind(shard, kind))).await;
         reports.into_iter().fold(TickReport::default(), std::ops::Add::add)
     }
 
@@ -141,13 +149,17 @@ impl Sweep<'_> {
                         self.apply(TimedTransition::AdvanceAgreement, entries, deadline, &mut report).await;
                 }
                 Due::Ending => self.end(entries, deadline, &mut report).await,
+                Due::People => self.count_people(entries, deadline, &mut report).await,
+                Due::Upload => self.remove(entries, deadline, &mut report).await,
             }
         }
     }
 
     /// The latest due time of the entries that the tick takes.
     fn due_until(self, kind: Due) -> Timestamp {
-        let is_left_to_relay = matches!(kind, Due::Event | Due::Endpoint) && self.trigger == Trigger::Schedule;
+        // A call that changes people shows them in lists itself, and is over by then.
+        let is_left_to_relay =
+            matches!(kind, Due::Event | Due::Endpoint | Due::People) && self.trigger == Trigger::Schedule;
         let grace_ms = if is_left_to_relay { self.app.time_scale.relay_grace_ms() } else { 0 };
         Timestamp::from_unix_ms(self.now.unix_ms() - grace_ms).unwrap_or(self.now)
     }
@@ -199,6 +211,55 @@ impl Sweep<'_> {
                 report.failed += 1;
             }
         }
+    }
+
+    /// Counts the people of workspaces, each once however many have joined.
+    async fn count_people(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
+        let mut of_workspaces: BTreeMap<(OrgId, WorkspaceId), Vec<DueEntry>> = BTreeMap::new();
+        for entry in entries {
+            of_workspaces.entry((entry.org, entry.id.into())).or_default().push(entry);
+        }
+        for ((org, workspace), entries) in of_workspaces {
+            if deadline <= Instant::now() {
+                return;
+            }
+            let last = entries.iter().map(|entry| entry.at).max().unwrap_or(self.now);
+            let counted = async {
+                self.app.store.count_people(org, workspace, last).await?;
+                try_join_all(entries.into_iter().map(|entry| self.app.store.delete_due_entry(entry))).await
+            };
+            match counted.await {
+                Ok(_) => report.counted += 1,
+                Err(error) => {
+                    log_failure(&self.app.log, "tick", &error.into());
+                    report.failed += 1;
+                }
+            }
+        }
+    }
+
+    /// Removes what was uploaded and nothing names.
+    async fn remove(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
+        for entry in entries {
+            if deadline <= Instant::now() {
+                return;
+            }
+            match self.remove_uploads_of(entry).await {
+                Ok(removed) => report.removed += removed.files,
+                Err(error) => {
+                    log_failure(&self.app.log, "tick", &error);
+                    report.failed += 1;
+                }
+            }
+        }
+    }
+
+    async fn remove_uploads_of(self, entry: DueEntry) -> Result<Removed, Error> {
+        let removed = remove_unnamed(self.app.files()?, &self.app.store, &entry).await?;
+        if removed.is_complete {
+            self.app.store.delete_due_entry(entry).await?;
+        }
+        Ok(removed)
     }
 
     /// Applies a transition to the record of each entry, and gives the number of records that it changed.

@@ -1,17 +1,23 @@
 //! The Lambda function, which a schedule invokes.
 
+use std::sync::Arc;
+
 use clock::Trigger;
+use files::Files;
 use lambda_http::Error;
 use lambda_http::lambda_runtime::{self, LambdaEvent, service_fn};
 use serde_json::Value;
 use shared::AppState;
+use shared::platform::aws::{AwsSettings, Service};
+use shared::platform::config;
 use shared::platform::sqs::SqsQueue;
 use shared::webhook::relay::Relay;
 
 // One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let app = AppState::from_env()?;
+    let files = Files::in_bucket(&config::required("FILES_BUCKET")?, AwsSettings::from_env(Service::S3)?);
+    let app = AppState::from_env()?.with_files(Arc::new(files));
     let relay = Relay::new(app.store.clone(), SqsQueue::from_env()?);
     let (app, relay) = (&app, &relay);
     lambda_runtime::run(service_fn(move |_: LambdaEvent<Value>| async move {

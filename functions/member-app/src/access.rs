@@ -2,7 +2,7 @@
 
 use askama::Template;
 use shared::domain::agreement::{Agreement, Lifecycle};
-use shared::domain::contact::{ChangedIdentity, Contact, Email, FormerIdentity};
+use shared::domain::contact::{ChangedIdentity, Contact, ContactKind, DisplayName, Email, FormerIdentity};
 use shared::domain::ids::{AgreementId, GateId, OrgId, PaperSignatureId, ParticipantId, ReceiptId};
 use shared::domain::member::NotReopened;
 use shared::domain::organization::Organization;
@@ -21,7 +21,7 @@ use crate::answers::answers_url;
 use crate::contacts::contact_url;
 use crate::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
 use crate::fields::Fields;
-use crate::labels::{DisplayTime, actor_label};
+use crate::labels::{DisplayTime, actor_label, contact_kind_label};
 use crate::layout::{Layout, Link, Notice, encode_query_value};
 use crate::paper_signature::{PaperRow, links_to_record};
 use crate::part::link::PATH;
@@ -98,7 +98,7 @@ struct AccessPage {
 
 /// What has changed of a participant's contact since the publication, or since a member confirmed it.
 pub(crate) struct ChangedContact {
-    /// The name and address before. None if they are too long ago to be kept.
+    /// The name and address before, the name with its kind if that has changed. None if they are too long ago to be kept.
     before: Option<(String, String)>,
     /// The name and address now.
     now: (String, String),
@@ -112,10 +112,15 @@ pub(crate) struct ChangedContact {
 
 impl ChangedContact {
     pub fn new(changed: &ChangedIdentity<'_>) -> Self {
-        let address = |email: Option<&Email>| email.map_or("No email address", Email::as_str).to_owned();
-        let before = |was: &FormerIdentity| (was.display_name.as_str().to_owned(), address(was.email.as_ref()));
         let contact = changed.contact;
-        let now = (contact.display_name.as_str().to_owned(), address(contact.email.as_ref()));
+        let tells_kind = changed.changes.iter().any(|was| was.kind != contact.kind);
+        let told = |(name, kind, email): (&DisplayName, ContactKind, Option<&Email>)| {
+            let kind = if tells_kind { format!(" ({})", contact_kind_label(kind)) } else { String::new() };
+            let email = email.map_or("No email address", Email::as_str);
+            (format!("{}{kind}", name.as_str()), email.to_owned())
+        };
+        let before = |was: &FormerIdentity| told((&was.display_name, was.kind, was.email.as_ref()));
+        let now = told((&contact.display_name, contact.kind, contact.email.as_ref()));
         let after = changed.changes.iter().skip(1).map(before).chain([now.clone()]);
         let change = |(was, (name, email)): (&FormerIdentity, (String, String))| {
             (format!("{} changed it to {name}, {email}", actor_label(&was.changed_by)), was.until.into())

@@ -228,7 +228,7 @@ struct ContactPage {
     reference: Option<String>,
     created_at: DisplayTime,
     updated_at: DisplayTime,
-    /// The names and addresses that it had before, who changed them, and when, the newest first.
+    /// What it was before, who changed that, and when, the newest first.
     former: Vec<(String, String, DisplayTime)>,
     /// Whether the organization acts as this contact.
     is_own: bool,
@@ -326,7 +326,7 @@ async fn contact_page(
         reference: contact.external_reference.as_ref().map(|reference| reference.as_str().to_owned()),
         created_at: contact.created_at.into(),
         updated_at: contact.updated_at.into(),
-        former: contact.former.iter().rev().map(former).collect(),
+        former: contact.former.iter().rev().map(|was| former(contact.kind, was)).collect(),
         version,
         form,
     };
@@ -335,10 +335,11 @@ async fn contact_page(
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids).chain(workspace_ids)))
 }
 
-/// A name and an address that a contact had, who changed them, and when.
-fn former(was: &FormerIdentity) -> (String, String, DisplayTime) {
+/// A name and an address that a contact had, and its kind if it is another one now, who changed them, and when.
+fn former(now: ContactKind, was: &FormerIdentity) -> (String, String, DisplayTime) {
     let email = was.email.as_ref().map_or("no email address", Email::as_str);
-    (format!("{}, {email}", was.display_name.as_str()), actor_label(&was.changed_by), was.until.into())
+    let kind = if was.kind == now { String::new() } else { format!(" ({})", contact_kind_label(was.kind)) };
+    (format!("{}{kind}, {email}", was.display_name.as_str()), actor_label(&was.changed_by), was.until.into())
 }
 
 /// Saves the changes of a contact.

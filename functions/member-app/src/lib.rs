@@ -41,6 +41,7 @@ mod movement;
 mod obligation;
 mod obligations;
 mod organization;
+mod own_accounts;
 mod own_contacts;
 mod pager;
 mod pages;
@@ -51,6 +52,7 @@ mod proposal;
 mod proposals;
 pub mod reference;
 mod response;
+mod satisfaction;
 mod search;
 mod second_factor;
 mod second_members;
@@ -242,6 +244,9 @@ fn organization_routes() -> Pages {
         .route("/app/organization", page_with_action::<organization::Show, organization::Save>())
         .route("/app/organization/contacts", page_with_action::<own_contacts::Choose, own_contacts::Add>())
         .route("/app/organization/contacts/{id}/remove", action::<own_contacts::Remove>())
+        .route("/app/organization/accounts", action::<own_accounts::Say>())
+        .route("/app/organization/accounts/{id}/agree", action::<own_accounts::Agree>())
+        .route("/app/organization/accounts/{id}/remove", action::<own_accounts::Remove>())
         .route("/app/organization/invitations", action::<invitations::Invite>())
         .route("/app/organization/invitations/{id}/revoke", action::<invitations::Revoke>())
         .route("/app/organization/members", action::<members::Remove>())
@@ -354,6 +359,7 @@ fn money_routes() -> Pages {
         .route("/app/money/statements/{id}/discard", action::<statement::Discard>())
         .route(obligations::PATH, page::<obligations::List>())
         .route("/app/obligations/{id}", page_with_action::<obligation::Show, obligation::Act>())
+        .route("/app/obligations/{id}/occurrences/{occurrence}/file", page::<obligation::Download>())
 }
 
 /// The routes of trusts, and of what has to move into them.
@@ -415,6 +421,7 @@ fn participant_routes() -> Pages {
         .route(&at("/payments/{movement}/evidence/{evidence}/withdraw"), part_action::<payment_acts::Withdraw>())
         .route(&at("/obligations/{obligation}"), part_page::<obligations::Show>())
         .route(&at("/obligations/{obligation}/act"), part_action::<obligations::Act>())
+        .route(&at("/obligations/{obligation}/occurrences/{occurrence}/file"), part_page::<obligations::Download>())
         .route(&at("/receipts/{receipt}"), part_page::<receipt::Show>())
         .route(&at("/papers/{paper}/scan"), part_page::<document::DownloadScan>())
 }

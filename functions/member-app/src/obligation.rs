@@ -5,16 +5,18 @@ use shared::domain::actor::ActorType;
 use shared::domain::day::Day;
 use shared::domain::ids::{ObligationId, OccurrenceId, TriggerId};
 use shared::domain::member::Counting;
-use shared::domain::movement::safe_text::SafeNote;
+use shared::domain::movement::evidence::EvidenceFile;
+use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::obligation::{
-    CancelCause, Happening, Obligation, ObligationTrigger, Occurrence, OccurrenceState, Word,
+    CancelCause, Happening, Obligation, ObligationTrigger, Occurrence, OccurrenceState, Refused, Word,
 };
 use shared::domain::proposal::Note;
 use shared::domain::sentences;
+use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::obligations::{self, Doing, ObligationReview};
-use shared::web::{Form, Request};
+use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Handler;
@@ -24,7 +26,9 @@ use crate::fields::Fields;
 use crate::labels::{Badge, actor_label};
 use crate::layout::{Layout, Link, Notice};
 use crate::obligations::{obligation_badge, obligation_url, read_happened_on, refusal};
+use crate::part::condition::keep_file;
 use crate::response::PageResponse;
+use crate::satisfaction::{self, SaidDone};
 use crate::second_members::why_one_self;
 
 /// The occurrences of each state that the page has room for. Those with nothing to do are the latest.
@@ -47,6 +51,8 @@ struct ObligationPage {
     triggers: Vec<TriggerRow>,
     is_standing: bool,
     record: OccurrenceList,
+    /// What stands in the field of the day on which something was done.
+    today: String,
     /// Whether people may still act on it.
     is_live: bool,
     can_be_cancelled: bool,
@@ -87,9 +93,13 @@ pub(crate) struct OccurrenceRow {
     pub due: String,
     pub badge: Badge,
     pub claim: Option<String>,
+    /// What the claim says about how it was done.
+    pub said: Option<SaidDone>,
     pub confirmation: Option<String>,
     /// The value and the label of the act that is next.
     pub act: Option<(&'static str, &'static str)>,
+    /// Whether that is to record that it is done.
+    pub can_satisfy: bool,
     /// Why there is no act for the reader.
     pub waits_for: Option<String>,
 }
@@ -105,9 +115,10 @@ pub(crate) struct OccurrenceList {
 }
 
 impl OccurrenceList {
-    /// The occurrences, with what the reader can do about each.
+    /// The occurrences, with what the reader can do about each. `url` is that of the obligation.
     pub fn new(
         obligation: &Obligation,
+        url: &str,
         occurrences: &[Occurrence],
         act: impl Fn(&Occurrence) -> (Option<(&'static str, &'static str)>, Option<String>),
     ) -> Self {
@@ -136,7 +147,9 @@ impl OccurrenceList {
                     due: zone.day_of(occurrence.due_at).for_people(),
                     badge: occurrence_badge(occurrence.state),
                     claim: occurrence.satisfied.as_ref().map(|word| said_by(word, zone)),
+                    said: SaidDone::of(occurrence, url),
                     confirmation: occurrence.confirmed.as_ref().map(|word| said_by(word, zone)),
+                    can_satisfy: act.is_some_and(|(act, _)| act == "satisfy"),
                     act,
                     waits_for,
                 });
@@ -173,7 +186,7 @@ fn occurrence_badge(state: OccurrenceState) -> Badge {
 }
 
 /// Who said something, and when.
-fn said_by(word: &Word, zone: &TimeZone) -> String {
+pub(crate) fn said_by(word: &Word, zone: &TimeZone) -> String {
     let day = zone.day_of(word.at).for_people();
     match word.by.actor_type {
         ActorType::Participant => format!("{}, {day}", word.by.display_name),
@@ -235,7 +248,8 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         facts: facts(&in_full),
         triggers: obligation.triggers().iter().map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
         is_standing: standing.is_some(),
-        record: OccurrenceList::new(obligation, &obligation.occurrences(now), act),
+        record: OccurrenceList::new(obligation, &obligation_url(id), &obligation.occurrences(now), act),
+        today: obligation.zone().day_of(now).write(),
         is_live,
         can_be_cancelled: is_live && !obligation.is_done(),
         fields,
@@ -272,37 +286,69 @@ fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
 }
 
 /// What a form asks for, with the notice that follows.
-fn doing(form: &Form, today: Day) -> Result<Result<(Doing, [String; 2]), FieldErrors>, Error> {
+type Asked = (Doing, [String; 2]);
+
+/// Reads what a form asks for, but for the content of its file.
+fn read(form: &Form, today: Day, obligation: &Obligation, now: Timestamp) -> Result<Result<Asked, FieldErrors>, Error> {
     let said = |[title, line]: [&str; 2]| [title.to_owned(), line.to_owned()];
     let occurrence = || form.get("occurrence").parse::<OccurrenceId>().map_err(|_| Error::not_found());
-    Ok(Ok(match form.get("act") {
+    Ok(match form.get("act") {
         "declare" => {
             let trigger: TriggerId = form.get("trigger").parse().map_err(|_| Error::not_found())?;
-            let on = match read_happened_on(form, today) {
-                Ok(on) => on,
-                Err(errors) => return Ok(Err(errors)),
-            };
-            let line = format!(
-                "It happened on {}, and its days count from then. Next: whoever owes it does it, and the other side confirms.",
-                on.for_people()
-            );
-            (Doing::DeclareTrigger(Happening { trigger, on }), ["Trigger declared".to_owned(), line])
+            read_happened_on(form, today).map(|on| {
+                let line = format!(
+                    "It happened on {}, and its days count from then. Next: whoever owes it does it, and the other side confirms.",
+                    on.for_people()
+                );
+                (Doing::DeclareTrigger(Happening { trigger, on }), ["Trigger declared".to_owned(), line])
+            })
         }
-        "satisfy" => {
+        "satisfy" => satisfaction::read(form, occurrence()?, obligation, now).map(|done| {
             let line = "This is a claim. Next: the other side or another member confirms it.";
-            (Doing::RecordSatisfaction(occurrence()?), said(["Satisfaction recorded", line]))
+            (Doing::RecordSatisfaction(done), said(["Satisfaction recorded", line]))
+        }),
+        "confirm" => Ok((Doing::Confirm(occurrence()?), said(["Confirmed", ""]))),
+        "verify" => {
+            Ok((Doing::Verify(occurrence()?), said(["Verified", "The next verification is counted from today."])))
         }
-        "confirm" => (Doing::Confirm(occurrence()?), said(["Confirmed", ""])),
-        "verify" => (Doing::Verify(occurrence()?), said(["Verified", "The next verification is counted from today."])),
-        "cancel" => match read_reason(form) {
-            Ok(reason) => {
-                let line = "It is owed no more. What was said about it stays on record.";
-                (Doing::Cancel(reason), said(["Obligation cancelled", line]))
-            }
-            Err(errors) => return Ok(Err(errors)),
-        },
+        "cancel" => read_reason(form).map(|reason| {
+            let line = "It is owed no more. What was said about it stays on record.";
+            (Doing::Cancel(reason), said(["Obligation cancelled", line]))
+        }),
         _ => return Err(Error::not_found()),
-    }))
+    })
+}
+
+/// Why the file of a form was not kept.
+enum NotKept {
+    Refused(Refused),
+    Wrong(FieldErrors),
+}
+
+/// Keeps the file with which something is recorded as done, if there is one. No file is stored for a form that records
+/// nothing.
+async fn keep(
+    submitted: &SubmittedForm<'_>,
+    id: ObligationId,
+    doing: &mut Doing,
+) -> Result<Result<(), NotKept>, Error> {
+    let Doing::RecordSatisfaction(done) = doing else { return Ok(Ok(())) };
+    let Some(file) = submitted.form().file(satisfaction::FILE) else { return Ok(Ok(())) };
+    let bytes = u64::try_from(file.content.len()).unwrap_or(u64::MAX);
+    if let Some(refused) = obligations::why_not_satisfied(submitted.scope(), id, done, bytes).await? {
+        return Ok(Err(NotKept::Refused(refused)));
+    }
+    let (name, content, file_type) = match keep_file(submitted, Some(file), satisfaction::FILE).await? {
+        Ok(kept) => kept,
+        Err(errors) => return Ok(Err(NotKept::Wrong(errors))),
+    };
+    Ok(match SafeLine::parse(name.as_str()) {
+        Ok(name) => {
+            done.how.file = Some(EvidenceFile { name, content, file_type: Some(file_type) });
+            Ok(())
+        }
+        Err((code, message)) => Err(NotKept::Wrong(FieldErrors::one(satisfaction::FILE, code, message))),
+    })
 }
 
 /// Declares a trigger, records, confirms or verifies that an obligation was kept, or cancels it.
@@ -324,16 +370,16 @@ impl Handler for Act {
         let id: ObligationId = request.path_id("id")?;
         let form = submitted.form();
         let today = request.signed_in()?.organization().time_zone.day_of(request.now());
-        let (doing, [title, line]) = match doing(form, today)? {
+        let obligation = obligations::get(submitted.scope(), id).await?.obligation;
+        let (mut doing, [title, line]) = match read(form, today, &obligation, request.now())? {
             Ok(read) => read,
-            Err(errors) => {
-                // An account number is shown nowhere again.
-                let is_sensitive = errors.clone().into_list().iter().any(|one| one.code == FieldCode::SensitiveValue);
-                let fields = Fields::submitted(form, errors).without(|name| is_sensitive && name == "reason");
-                let notice = Notice::bad("Nothing was recorded", "Check what is marked below.");
-                return Ok(page(request, fields, Some(notice)).await?.unprocessable());
-            }
+            Err(errors) => return wrong(request, form, errors).await,
         };
+        match keep(&submitted, id, &mut doing).await? {
+            Ok(()) => {}
+            Err(NotKept::Wrong(errors)) => return wrong(request, form, errors).await,
+            Err(NotKept::Refused(refused)) => return refuse(request, form, refused).await,
+        }
         let location = format!("{}#notice", obligation_url(id));
         let notice = match doing {
             Doing::RecordSatisfaction(_) => Notice::plain(title, line),
@@ -343,10 +389,39 @@ impl Handler for Act {
         let (scope, member) = (submitted.scope(), submitted.submitter());
         match submitted.run(|| obligations::act(scope, member, id, doing.clone())).await? {
             Ok(()) => Ok(redirect.into()),
-            Err(refused) => {
-                let (title, line) = refusal(refused);
-                Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting())
-            }
+            Err(refused) => refuse(request, form, refused).await,
         }
+    }
+}
+
+/// The page with a form that can't be read. An account number is shown nowhere again.
+async fn wrong(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
+    let is_sensitive = errors.clone().into_list().iter().any(|one| one.code == FieldCode::SensitiveValue);
+    let fields = satisfaction::typed(form, errors).without(|name| is_sensitive && name == "reason");
+    let again = if form.has_file() { " Choose the file again." } else { "" };
+    let notice = Notice::bad("Nothing was recorded", format!("Check what is marked below.{again}"));
+    Ok(page(request, fields, Some(notice)).await?.unprocessable())
+}
+
+/// The page with a form that was refused.
+async fn refuse(request: &Request, form: &Form, refused: Refused) -> Result<PageResponse, Error> {
+    let (title, line) = refusal(refused);
+    let fields = satisfaction::typed(form, FieldErrors::default());
+    Ok(page(request, fields, Some(Notice::bad(title, line))).await?.conflicting())
+}
+
+/// Downloads the file with which something was recorded as done.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_satisfaction_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: ObligationId = request.path_id("id")?;
+        let scope = request.signed_in()?.scope();
+        let found = obligations::get(scope, id).await?;
+        Ok(satisfaction::download(request, &found.obligation, scope.org()).await?.showing([id.uuid()]))
     }
 }

@@ -62,7 +62,14 @@ pub(crate) fn refusal(refused: Refused) -> (&'static str, String) {
         Refused::Confirmed => ("All of it is confirmed", "Nothing is left to cancel.".to_owned()),
         Refused::Unknown => ("That is not part of this obligation", format!("{nothing} The page shows what is.")),
         Refused::Done => ("This was done already", format!("{nothing} The page shows who did it.")),
-        Refused::InFuture => ("That day has not come yet", format!("Declare it once it has happened. {nothing}")),
+        Refused::InFuture => ("That day has not come yet", format!("Record it once it has happened. {nothing}")),
+        Refused::TooEarly => ("That day is long before it was owed", format!("Check the day. {nothing}")),
+        Refused::NoRoom => (
+            "There is no room for this file",
+            format!(
+                "This agreement has nearly as many files as its evidence can hold, or you have added your share of them. Make the file smaller, or record it without one. {nothing}"
+            ),
+        ),
         Refused::NotSatisfied => {
             ("There is no claim to confirm", format!("No one has said that it is done. {nothing}"))
         }

@@ -23,6 +23,7 @@ use crate::done::{notice_of_act, redirect_with_notice};
 use crate::invitations::InviteForm;
 use crate::labels::{Badge, DisplayTime, actor_label, contact_kind_label};
 use crate::layout::{Layout, Notice, encode_query_value};
+use crate::own_accounts::OwnAccounts;
 use crate::pager::{Pager, clamped_page, page_at};
 use crate::response::PageResponse;
 
@@ -91,6 +92,7 @@ struct OrganizationPage {
     link: Option<LinkCard>,
     settings: SettingsForm,
     own_contacts: Vec<OwnContactRow>,
+    own_accounts: OwnAccounts,
     search: String,
     members: Vec<MemberRow>,
     pager: Option<Pager>,
@@ -102,7 +104,7 @@ struct OrganizationPage {
 
 impl OrganizationPage {
     fn has_errors(&self) -> bool {
-        self.settings.has_errors() || self.invite.has_errors()
+        self.settings.has_errors() || self.invite.has_errors() || self.own_accounts.error.is_some()
     }
 
     /// Whether there are so many members that one looks for them.
@@ -327,6 +329,7 @@ pub(crate) struct Shown {
     pub notice: Option<Notice>,
     pub settings: Option<SettingsForm>,
     pub invite: Option<InviteForm>,
+    pub own_account_error: Option<&'static str>,
 }
 
 impl From<Notice> for Shown {
@@ -367,6 +370,7 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         is_admin,
         link: if is_admin { link_card(request, &query, &pending, &all).await? } else { None },
         settings: shown.settings.unwrap_or_else(|| SettingsForm::of(organization)),
+        own_accounts: OwnAccounts::load(scope, organization, (you, shown.own_account_error)).await?,
         own_contacts: own_contacts.iter().map(OwnContactRow::new).collect(),
         members: on_page.data.iter().map(|member| MemberRow::new(member, you, with_factor.as_ref())).collect(),
         pager: Pager::new("members", on_page.pagination, |offset| format!("{PATH}{}", list_query(&search, offset))),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use shared::domain::agreement::{Agreement, Document, Label};
-use shared::domain::contact::{Contact, ContactKind};
+use shared::domain::contact::Contact;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, DocumentId, PaperSignatureId, ParticipantId, SignatureBlockId};
 use shared::domain::member::{Counting, Member, NotDecided, NotRecorded, PaperDecision, obstacle};
@@ -125,7 +125,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         id: PaperSignatureId::new(),
         sha256: document.content.as_ref().map(|content| content.sha256.clone()).unwrap_or_default(),
         blocks: blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
-        is_person: contact.kind == ContactKind::Person,
+        is_person: record.is_person(),
         at_once: seconds.is_alone(member).then(|| why_alone(seconds)),
         fields,
     };
@@ -155,8 +155,7 @@ impl Handler for Record {
         };
         let zone = &request.signed_in()?.organization().time_zone;
         let (record, participant, document) = find(request).await?;
-        let is_person = record.contact.kind == ContactKind::Person;
-        let typed = match read(form, zone.day_of(request.now()), is_person) {
+        let typed = match read(form, zone.day_of(request.now()), record.is_person()) {
             Ok(typed) => typed,
             Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
         };

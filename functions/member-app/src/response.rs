@@ -248,7 +248,7 @@ fn failure_message(error: &Error, is_page: bool) -> (&'static str, Cow<'static, 
         && is_page
     {
         let text = format!(
-            "The link asks for something that this page doesn’t have, so nothing is shown rather than too much: {errors}. Open the page from the menu and choose there what you look for."
+            "The link asks for something that this page doesn’t have, so nothing is shown rather than too much: {errors}. Open the page from the menu and choose what you’re looking for there."
         );
         return ("This page can’t be shown that way", text.into());
     }

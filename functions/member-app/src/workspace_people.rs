@@ -80,15 +80,14 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
     let scope = request.signed_in()?.scope();
     let id: WorkspaceId = request.path_id("id")?;
     let query: ContactQuery = request.read_query()?;
-    let (workspace, found) =
-        tokio::try_join!(workspaces::get_without_people(scope, id), contacts::list(scope, &query))?;
+    let (workspace, found) = tokio::try_join!(workspaces::peopled(scope, id), contacts::list(scope, &query))?;
     let search = request.query("search").unwrap_or_default();
     let path = people_url(id);
     let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(&search));
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(page_url(0)));
     }
-    let option = |contact: &Contact| ContactOption::new(contact, workspace.people.contains(&contact.id));
+    let option = |contact: &Contact| ContactOption::new(contact, workspace.people().contains(&contact.id));
     let page = PeoplePage {
         layout: Layout::new(request),
         notice,

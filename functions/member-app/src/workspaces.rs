@@ -61,7 +61,7 @@ impl WorkspaceRow {
             url: workspace_url(workspace.id()),
             name: workspace.name.as_str().to_owned(),
             reference: workspace.number.to_string(),
-            people: workspace.people.len(),
+            people: workspace.people_count,
             badge: workspace_badge(workspace),
         }
     }

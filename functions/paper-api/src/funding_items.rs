@@ -46,7 +46,7 @@ impl WriteOperation for PaperFundingItems {
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewPapering) -> Result<Committed<AgreementView>, Error> {
         let prepared = papering::prepare(caller, &new).await?;
-        let files = ::papering::write(caller.org(), &prepared, caller.files()?).await?;
+        let files = ::papering::write(caller, &prepared, caller.files()?).await?;
         let plan = papering::paper(caller, prepared, files)?;
         caller.respond(plan, |agreement| Response::created(AgreementView::of(agreement, caller.base_url()))).await
     }

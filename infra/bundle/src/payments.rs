@@ -17,6 +17,11 @@ const PAYMENTS: &str = "movements.jsonl";
 /// What proves an arrival: the assurances of the receiving side.
 const PROOFS: [&str; 3] = ["recipient_confirmed", "bank_documented", "bank_verified"];
 
+/// The assurance of a bank's data.
+const DATA: &str = "bank_verified";
+/// How the account of evidence compares that is another than the payment's instructions name.
+const ANOTHER: &str = "another";
+
 /// A side of payments in a bundle.
 struct Side {
     name: &'static str,
@@ -106,6 +111,14 @@ struct EvidenceLine {
     state: String,
     file_sha256: Option<String>,
     path: Option<String>,
+    /// Bundles from before it was compared have none.
+    account: Option<Account>,
+}
+
+/// The account that evidence speaks of, as far as it is compared.
+#[derive(Deserialize)]
+struct Account {
+    standing: String,
 }
 
 #[derive(Deserialize)]
@@ -163,6 +176,8 @@ fn wrong_with<'a>(
         Some("is of no payment in movements.jsonl")
     } else if side.name == SENDER.name && line.state == "accepted" {
         Some("is accepted, and evidence of this side never is")
+    } else if line.assurance == DATA && line.account.as_ref().is_some_and(|account| account.standing == ANOTHER) {
+        Some("is of another account, and never more than a document of the bank")
     } else if is_good {
         None
     } else {

@@ -1,7 +1,8 @@
 //! The answers of participants in a bundle.
 //!
-//! Decision: bank details are left out, and their line says so: whoever checks an agreement need not know an account. So is
-//! the salt of the answers' hash, with which the answers that are left out could be guessed.
+//! Decision: bank details are left out, and their line says so: whoever checks an agreement need not know an account. So is an
+//! answer in which somebody wrote the number of an account or a card, as in the API; of a file with one in its name, the name.
+//! So is the salt of the answers' hash, with which the answers that are left out could be guessed.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeM
 }
 
 fn path(n: usize, file: &AnswerFile) -> String {
-    paths::numbered("answers", n + 1, file.name.as_str(), file.file_type.extension())
+    paths::numbered("answers", n + 1, file.shown_name().unwrap_or("File"), file.file_type.extension())
 }
 
 /// A line of `answers.jsonl`.
@@ -118,30 +119,42 @@ impl<'a> AnswerLine<'a> {
     ) -> Self {
         let (kind, answer, left_out) = match answer {
             Answer::BankDetails { .. } => ("bank_details", Value::Null, Some("bank details are in no bundle")),
-            Answer::Open(open) => match open {
-                OpenAnswer::Text(text) => ("text", json!(text), None),
-                OpenAnswer::Number(number) => ("number", json!(number), None),
-                OpenAnswer::Date(day) => ("date", json!(day), None),
-                OpenAnswer::Boolean(answer) => ("boolean", json!(answer), None),
-                OpenAnswer::Choice(option) => ("choice", json!(option), None),
-                OpenAnswer::MultiChoice(options) => ("multi_choice", json!(options), None),
-                OpenAnswer::Address(address) => ("address", json!(address.lines()), None),
-                OpenAnswer::File(file) => {
-                    let path = place(file);
-                    let left_out = path.is_none().then_some("the bundle has no room for the file");
-                    let about = json!({
-                        "file_name": file.name.as_str(),
-                        "file_sha256": file.content.sha256,
-                        "size_bytes": file.content.size_bytes,
-                        "media_type": file.file_type.media_type(),
-                        "path": path,
-                    });
-                    ("file", about, left_out)
-                }
-            },
+            Answer::Open(OpenAnswer::File(file)) => of_file(file, place(file).as_deref()),
+            Answer::Open(open) => {
+                let (kind, answer) = match open {
+                    OpenAnswer::Text(text) => ("text", json!(text)),
+                    OpenAnswer::Number(number) => ("number", json!(number)),
+                    OpenAnswer::Date(day) => ("date", json!(day)),
+                    OpenAnswer::Boolean(answer) => ("boolean", json!(answer)),
+                    OpenAnswer::Choice(option) => ("choice", json!(option)),
+                    OpenAnswer::MultiChoice(options) => ("multi_choice", json!(options)),
+                    OpenAnswer::Address(address) => ("address", json!(address.lines())),
+                    OpenAnswer::File(_) => ("file", Value::Null),
+                };
+                let has_number = "the answer has what looks like the number of an account or a card";
+                if open.may_be_shown() { (kind, answer, None) } else { (kind, Value::Null, Some(has_number)) }
+            }
         };
         Self { question_id, question, kind, answer, left_out }
     }
+}
+
+/// A file among the answers, with its path in the bundle. What looks like an account number in its name is not said.
+fn of_file(file: &AnswerFile, path: Option<&str>) -> (&'static str, Value, Option<&'static str>) {
+    let name = file.shown_name();
+    let left_out = match (path, name) {
+        (None, _) => Some("the bundle has no room for the file"),
+        (_, None) => Some("the name of the file has what looks like the number of an account or a card"),
+        (Some(_), Some(_)) => None,
+    };
+    let about = json!({
+        "file_name": name,
+        "file_sha256": file.content.sha256,
+        "size_bytes": file.content.size_bytes,
+        "media_type": file.file_type.media_type(),
+        "path": path,
+    });
+    ("file", about, left_out)
 }
 
 /// The question as it was asked.
@@ -205,6 +218,34 @@ mod tests {
         for secret in ["6789", "c2VhbGVk", "salt"] {
             assert!(!line.to_string().contains(secret), "{secret}: {line}");
         }
+    }
+
+    /// What the API doesn't say, the bundle doesn't say either.
+    #[test]
+    fn answers_with_numbers_of_accounts_or_cards_are_left_out() {
+        let field = |n: u8| format!("019a0000-0000-7000-8000-3000000000{n:02}");
+        let iban = "DE89 3704 0044 0532 0130 00";
+        let address = json!({"line1": iban, "city": "Albany", "country": "USA"});
+        let mut file = file_of(PAPER.len());
+        file["file"]["name"] = json!(format!("Statement {iban}"));
+        let mut with_answers = record();
+        with_answers.submissions.push(submission(&json!({
+            field(1): {"text": format!("Our IBAN is {iban}")},
+            field(2): {"number": "4111111111111111"},
+            field(3): {"address": address},
+            field(4): file,
+        })));
+        let files: Files = [(crypto::sha256_hex(PAPER), Bytes::from_static(PAPER))].into();
+        let found = contents(&with_answers, &files).unwrap();
+        assert!(found.contains_key("answers/001 File.pdf"), "the file itself is there: {:?}", found.keys());
+        let line = &read(&found)[0];
+        assert!(!line.to_string().contains("3704") && !line.to_string().contains("4111"), "{line}");
+        let answers = line["answers"].as_array().unwrap();
+        assert!(answers.iter().all(|answer| answer["left_out"].is_string()), "{line}");
+        let types: Vec<&Value> = answers.iter().map(|answer| &answer["type"]).collect();
+        assert_eq!(types, ["text", "number", "address", "file"]);
+        assert_eq!(answers[3]["answer"]["file_name"], Value::Null);
+        assert_eq!(answers[3]["answer"]["path"], "answers/001 File.pdf");
     }
 
     #[test]

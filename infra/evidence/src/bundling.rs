@@ -21,7 +21,8 @@ use crate::lines::{
     ActLine, Addressee, AgreementFile, AuditLine, DocumentPath, Former, Named, PaperLine, ReceiptLine,
     VerificationLine, lines, object,
 };
-use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, paths, payments};
+use crate::satisfactions::satisfaction_paths;
+use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
 /// Makes the bundle of an agreement's evidence, with the files that its record names and the entries of its statements that
 /// prove payments.
@@ -50,7 +51,9 @@ pub fn bundle(
         contents.insert(path.clone(), file(files, content)?);
     }
     let of_receipt = |id: &ReceiptId| uploads.get(id).map(|(path, _)| path.as_str());
-    let receipts = record.receipts.iter().map(|receipt| ReceiptLine::new(receipt, of_receipt(&receipt.id)));
+    let satisfactions = satisfaction_paths(record);
+    let receipts =
+        record.receipts.iter().map(|receipt| ReceiptLine::new(receipt, of_receipt(&receipt.id), &satisfactions));
     let about_agreement = object(&agreement_file(record, &documents, (organization, service)))?;
     contents.insert("agreement.json".to_owned(), about_agreement.into());
     contents.insert("timeline.jsonl".to_owned(), lines(record.timeline.iter().map(ActLine::from))?.into());
@@ -61,6 +64,7 @@ pub fn bundle(
     contents.insert("paper_signatures.jsonl".to_owned(), lines(papers)?.into());
     contents.insert("audit.jsonl".to_owned(), lines(evidence.audit_rows.iter().map(AuditLine::from))?.into());
     contents.extend(payments::contents(record, files)?);
+    contents.extend(obligations::contents(record, &satisfactions, files)?);
     contents.insert("statement_extracts.jsonl".to_owned(), lines(extracts.iter())?.into());
     contents.extend(answers::contents(record, files)?);
     contents.extend(consents(record, &consent::TEXTS)?);

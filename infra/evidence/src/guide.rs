@@ -37,6 +37,7 @@ uploads/             the files that participants uploaded, if any
 scans/               the scans of what was signed on paper, if anything was
 sender_evidence/     the documents that were filed about money being sent, if any
 receiver_evidence/   the documents that were filed about money arriving, if any
+obligations/         the files that show that obligations are done, if any
 answers/             the files among the answers to information requests, if any
 consent/             each text that participants consented to, if any
 timeline.jsonl       every act on the agreement: when, who, what
@@ -48,7 +49,8 @@ claims.jsonl         what the senders of payments say. A claim proves nothing
 sender_evidence.jsonl  what was filed on the sender's side of a payment. It never proves an arrival
 receiver_evidence.jsonl  what was filed on the receiving side, and what members decided about it
 statement_extracts.jsonl  the entries of bank statements that prove accepted payments, as they were read
-answers.jsonl        what participants answered to information requests, without bank details
+obligations.jsonl    what is owed: what people say is done, and who confirmed it
+answers.jsonl        what participants answered to information requests, without numbers of accounts and cards
 audit.jsonl          the audit row of each call in the timeline
 
 A .jsonl file has a JSON object in each line. The names and email addresses of participants in
@@ -59,8 +61,8 @@ says so in its line.
 
 What is not here, and why
 -------------------------
-Payment instructions, and bank details that participants gave: whoever checks an agreement need not know an
-account. Where a line leaves one out, it says so.
+Payment instructions, and answers of participants with bank details or with what looks like the number of an
+account or a card: whoever checks an agreement need not know it. Where a line leaves an answer out, it says so.
 Bank statements as files: they name the account in full, and have entries about others. Those that prove an
 accepted payment are in statement_extracts.jsonl, with the file's SHA-256 and the account's last characters.
 Banks' references of what was filed: at some banks they are account numbers. Those of statement entries are

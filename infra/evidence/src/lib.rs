@@ -12,8 +12,10 @@ mod files;
 mod guide;
 mod keys;
 mod lines;
+mod obligations;
 mod paths;
 mod payments;
+mod satisfactions;
 #[cfg(test)]
 mod tests;
 

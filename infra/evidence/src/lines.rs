@@ -12,7 +12,7 @@ use shared::domain::agreement::Label;
 use shared::domain::agreement::acts::EditedPart;
 use shared::domain::agreement::verification::Verification;
 use shared::domain::audit::{AuditRow, Via};
-use shared::domain::contact::{Email as ContactEmail, FormerIdentity};
+use shared::domain::contact::{ContactKind, Email as ContactEmail, FormerIdentity};
 use shared::domain::day::Day;
 use shared::domain::event::EventType;
 use shared::domain::evidence::TimelineEntry;
@@ -24,11 +24,13 @@ use shared::domain::money::Money;
 use shared::domain::movement::claim::ClaimedTransfer;
 use shared::domain::movement::source::EvidenceSource;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
-use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signatory, Signature};
+use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signatory, Signature};
 use shared::domain::participant::session::InPerson;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
+
+use crate::satisfactions::{ObligationActLine, SatisfactionPaths};
 
 /// `agreement.json`.
 #[derive(Serialize)]
@@ -51,15 +53,16 @@ pub(crate) struct Named<'a> {
 pub(crate) struct Addressee<'a> {
     pub participant_id: ParticipantId,
     pub email: Option<&'a str>,
-    /// Absent where neither name nor address has changed since the publication.
+    /// Absent where neither name, kind nor address has changed since the publication.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<Former<'a>>,
 }
 
-/// A name and an address that a participant's contact has had since the publication.
+/// A name, a kind and an address that a participant's contact has had since the publication.
 #[derive(Serialize)]
 pub(crate) struct Former<'a> {
     name: &'a str,
+    kind: ContactKind,
     email: Option<&'a str>,
     until: Timestamp,
     changed_by: &'a Actor,
@@ -69,6 +72,7 @@ impl<'a> From<&'a FormerIdentity> for Former<'a> {
     fn from(was: &'a FormerIdentity) -> Self {
         Self {
             name: was.display_name.as_str(),
+            kind: was.kind,
             email: was.email.as_ref().map(ContactEmail::as_str),
             until: was.until,
             changed_by: &was.changed_by,
@@ -201,15 +205,15 @@ enum ActFields<'a> {
         obligation_id: ObligationId,
         obligation: &'a str,
         #[serde(flatten)]
-        did: ObligationAct,
+        did: ObligationActLine,
         statement: &'a str,
         consent: ReceiptId,
     },
 }
 
 impl<'a> ReceiptLine<'a> {
-    /// The line of a receipt, with the path of the file that it is of.
-    pub(crate) fn new(receipt: &'a Receipt, path: Option<&'a str>) -> Self {
+    /// The line of a receipt, with the path of the file that it is of, and those of what shows that obligations are done.
+    pub(crate) fn new(receipt: &'a Receipt, path: Option<&'a str>, satisfactions: &SatisfactionPaths) -> Self {
         Self {
             id: receipt.id,
             at: receipt.at,
@@ -218,14 +222,14 @@ impl<'a> ReceiptLine<'a> {
             address: receipt.origin.address.as_deref(),
             browser: receipt.origin.browser.as_deref(),
             in_person: receipt.origin.in_person.as_ref(),
-            act: ActFields::new(&receipt.act, path),
+            act: ActFields::new(&receipt.act, path, satisfactions),
         }
     }
 }
 
 impl<'a> ActFields<'a> {
     #[allow(clippy::too_many_lines, reason = "one arm for each kind of act, and nothing else")]
-    fn new(act: &'a ReceiptAct, path: Option<&'a str>) -> Self {
+    fn new(act: &'a ReceiptAct, path: Option<&'a str>, satisfactions: &SatisfactionPaths) -> Self {
         match act {
             ReceiptAct::Consented { version, sha256 } => Self::Consented { text_version: version, text_sha256: sha256 },
             ReceiptAct::Withdrew { consent } => Self::Withdrew { consent: *consent },
@@ -305,7 +309,7 @@ impl<'a> ActFields<'a> {
                 Self::ActedOnObligation {
                     obligation_id: *obligation_id,
                     obligation: obligation.as_str(),
-                    did: *did,
+                    did: ObligationActLine::new(did, satisfactions),
                     statement,
                     consent: *consent,
                 }

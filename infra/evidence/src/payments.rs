@@ -7,7 +7,8 @@
 //! recorded, and what a member did not believe is part of it.
 //!
 //! Decision: no line has anything of the instructions, not even last characters, nor the bank's reference of evidence, which
-//! may be an account number at some banks. A document is there byte for byte, and says what its bank wrote.
+//! may be an account number at some banks. The account that evidence speaks of is there by its last characters, for they say
+//! what was compared. A document is there byte for byte, and says what its bank wrote.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use shared::domain::ids::{EvidenceId, MovementId, ParticipantId};
 use shared::domain::money::Money;
 use shared::domain::movement::claim::{Claim, TransferReference};
 use shared::domain::movement::evidence::{Evidence, EvidenceState};
+use shared::domain::movement::evidence_account::{AccountStanding, EvidenceAccount};
 use shared::domain::movement::instructions::{NumberSource, VerificationMethod};
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, Origin, Side};
@@ -215,6 +217,7 @@ struct EvidenceLine<'a> {
     size_bytes: Option<u64>,
     media_type: Option<&'static str>,
     path: Option<String>,
+    account: Option<AccountLine<'a>>,
     filed_by: &'a Actor,
     filed_at: Timestamp,
     /// Whether it was filed after the payment had ended with its agreement.
@@ -225,6 +228,21 @@ struct EvidenceLine<'a> {
     decided_by: Option<&'a Actor>,
     decided_at: Option<Timestamp>,
     reason: Option<&'a str>,
+}
+
+/// The account that evidence speaks of, as it compared with the payment's instructions when it was filed.
+#[derive(Serialize)]
+struct AccountLine<'a> {
+    ending: Option<&'a str>,
+    standing: AccountStanding,
+    /// Why the evidence counts though it is another account, as the member says who filed it.
+    reason: Option<&'a str>,
+}
+
+impl<'a> From<&'a EvidenceAccount> for AccountLine<'a> {
+    fn from(EvidenceAccount { ending, standing, reason }: &'a EvidenceAccount) -> Self {
+        Self { ending: ending.as_deref(), standing: *standing, reason: reason.as_ref().map(SafeNote::as_str) }
+    }
 }
 
 impl<'a> EvidenceLine<'a> {
@@ -255,6 +273,7 @@ impl<'a> EvidenceLine<'a> {
             size_bytes: document.map(|document| document.content.size_bytes),
             media_type: document_of(evidence).map(|(_, file_type)| file_type.media_type()),
             path,
+            account: evidence.account().map(AccountLine::from),
             filed_by: evidence.filed_by(),
             filed_at: evidence.filed_at(),
             is_late: evidence.is_late(),
@@ -280,6 +299,19 @@ mod tests {
 
     fn kim() -> Value {
         json!({"type": "member", "id": PAYMENT, "display_name": "Kim"})
+    }
+
+    /// Evidence of another account, as its line has it.
+    fn of_another_account() -> Evidence {
+        let mut stored = serde_json::to_value(evidence(
+            6,
+            "statement_entry_of_other_account",
+            &json!({"state": "filed"}),
+            Some("read"),
+        ))
+        .unwrap();
+        stored["account"] = json!({"ending": "5555", "standing": "another", "reason": "Their new bank"});
+        serde_json::from_value(stored).unwrap()
     }
 
     fn evidence(n: u8, source: &str, state: &Value, file: Option<&str>) -> Evidence {
@@ -329,6 +361,7 @@ mod tests {
             evidence(3, "receiving_bank_statement", &decided("accepted"), Some("pdf")),
             evidence(4, "receiving_bank_notification", &decided("rejected"), Some("png")),
             evidence(5, "receiving_bank_statement_entry", &filed, Some("read")),
+            of_another_account(),
         ];
         let mut record = record();
         record.payments.push(RecordedPayment { movement: serde_json::from_value(movement).unwrap(), evidence });
@@ -384,12 +417,15 @@ mod tests {
                 json!(["receiver", "receiving_bank_statement", "bank_documented", "typed", "accepted", arrived]),
                 json!(["receiver", "receiving_bank_notification", "bank_documented", "typed", "rejected", rejected]),
                 json!(["receiver", "receiving_bank_statement_entry", "bank_verified", "read", "filed", null]),
+                json!(["receiver", "statement_entry_of_other_account", "bank_documented", "read", "filed", null]),
             ]
         );
         let lines = read(&contents, "receiver_evidence.jsonl");
         assert_eq!((&lines[0]["reason"], &lines[1]["reason"]), (&Value::Null, &json!("Not ours")));
         assert_eq!(lines[0]["amount"], json!({"amount_minor": 25_000_003, "currency": "USD"}));
         assert_eq!(lines[2]["file_sha256"], crypto::sha256_hex(PAPER), "what was read is known by its hash");
+        let account = json!({"ending": "5555", "standing": "another", "reason": "Their new bank"});
+        assert_eq!((&lines[2]["account"], &lines[3]["account"]), (&Value::Null, &account));
         let movement = &read(&contents, "movements.jsonl")[0];
         assert_eq!(
             [&movement["state"], &movement["reason"], &movement["received_minor"], &movement["reconciled"]],

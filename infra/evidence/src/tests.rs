@@ -112,6 +112,7 @@ pub(crate) fn record() -> AgreementRecord {
         verifications: Vec::new(),
         papers: Vec::new(),
         payments: Vec::new(),
+        obligations: Vec::new(),
         submissions: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! Files in an S3 bucket, for functions.
 //!
-//! Decision: two signed calls and a signed link, over the signer and the HTTP client that every function carries for `DynamoDB`. The S3 client
+//! Decision: three signed calls and a signed link, over the signer and the HTTP client that every function carries for `DynamoDB`. The S3 client
 //! of `object_store` brings a second HTTP client, for which the app's function has no room within its limit (goal P2).
 
 use std::time::SystemTime;
@@ -80,6 +80,14 @@ impl Place for Bucket {
         })
     }
 
+    /// S3 answers 204 whether or not it is there.
+    fn remove<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>> {
+        Box::pin(async move {
+            let response = self.call(&Method::DELETE, path, Bytes::new()).await?;
+            if response.status().is_success() { Ok(()) } else { Err(refused(&response)) }
+        })
+    }
+
     fn hand_out(
         &self,
         path: String,
@@ -101,7 +109,7 @@ impl Place for Bucket {
 }
 
 impl Bucket {
-    /// Calls S3, again after what may pass: both calls do the same however often they are made.
+    /// Calls S3, again after what may pass: each call does the same however often it is made.
     async fn call(&self, method: &Method, path: &str, body: Bytes) -> Result<HttpResponse, FilesError> {
         let mut pause = limits::AWS_BACKOFF_FIRST;
         let mut attempt = 1;
@@ -203,6 +211,7 @@ mod tests {
 
     use shared::domain::agreement::DocumentContent;
     use shared::domain::ids::OrgId;
+    use shared::platform::files::FileStore;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
@@ -281,6 +290,17 @@ mod tests {
         }
         let (refusing, _) = server(vec![answer("403 Forbidden", "")]).await;
         assert!(matches!(refusing.hand_out(org, file, "x.zip").await, Err(FilesError::Store(_))));
+    }
+
+    #[tokio::test]
+    async fn a_file_is_removed_by_its_path() {
+        let (files, requests) = server(vec![answer("204 No Content", ""), answer("403 Forbidden", "")]).await;
+        let (org, sha256) = (OrgId::new(), "0".repeat(64));
+        let files: &dyn FileStore = &files;
+        files.remove(org, &sha256).await.unwrap();
+        assert!(matches!(files.remove(org, &sha256).await, Err(FilesError::Store(_))));
+        let requests = requests.lock().unwrap();
+        assert!(requests[0].starts_with(&format!("DELETE /papers/{org}/{sha256} HTTP/1.1\r\n")), "{}", requests[0]);
     }
 
     #[tokio::test]

@@ -48,6 +48,15 @@ impl Place for Folder {
         })
     }
 
+    fn remove<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>> {
+        Box::pin(async move {
+            match self.0.delete(&Path::from(path)).await.map_err(failed) {
+                Ok(()) | Err(FilesError::NotThere) => Ok(()),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
     /// The local stack's responses can be of any size.
     fn hand_out(&self, _: String, _: Bytes, _: String) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
         Box::pin(std::future::ready(Ok(None)))

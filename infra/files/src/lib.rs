@@ -1,8 +1,8 @@
 //! The file store: documents and uploads, stored per organization under the SHA-256 of their content.
 //!
-//! A file is written before the record that names it, never after, so every record has its file. A crash between the two
-//! leaves a file that no record names: it does no harm, and a retry writes the same file to the same place. No file is
-//! public.
+//! A file is written before the record that names it, never after, so every record has its file. A crash or a refusal between
+//! the two leaves a file that no record names: a retry writes the same file to the same place, and the clock removes it a
+//! day later if nothing names it then (`shared::store::files`). No file is public.
 //!
 //! Decision: what is too large for a function's response, such as a bundle of many documents, is written below `exports/`
 //! and handed out by a signed link that ends after a minute. No record names such a file, so a rule of the bucket removes
@@ -24,11 +24,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use shared::crypto;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
 use shared::limits;
 use shared::platform::files::{FileStore, FilesError};
+use shared::store::files::Upload;
 
 /// A place for files: a folder or a bucket.
 trait Place: fmt::Debug + Send + Sync {
@@ -37,6 +37,9 @@ trait Place: fmt::Debug + Send + Sync {
 
     /// Reads a file of this size.
     fn get<'a>(&'a self, path: &'a str, size: u64) -> BoxFuture<'a, Result<Bytes, FilesError>>;
+
+    /// Removes a file, if it is there.
+    fn remove<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>>;
 
     /// Writes a file, and returns a link that downloads it with a `Content-Disposition`. None, and nothing is written,
     /// where the response of a request can carry the file itself.
@@ -60,7 +63,8 @@ impl Files {
         Self { place: Arc::new(place) }
     }
 
-    /// Writes a file, and returns its hash and size for the record that names it. A repeated write changes nothing.
+    /// Writes a file, and returns its hash and size for the record that names it. A repeated write changes nothing. It is for
+    /// operators and tests: functions note each upload first.
     ///
     /// # Errors
     /// [`FilesError::TooLarge`].
@@ -69,8 +73,8 @@ impl Files {
         if file.len() > limits::FILE_BYTES_MAX {
             return Err(FilesError::TooLarge);
         }
-        let content = content_of(&file);
-        let path = path_of(org, &content).ok_or(FilesError::Damaged)?;
+        let content = DocumentContent::of(&file);
+        let path = path_of(org, &content.sha256).ok_or(FilesError::Damaged)?;
         self.place.put(&path, file).await?;
         Ok(content)
     }
@@ -80,12 +84,12 @@ impl Files {
     /// # Errors
     /// [`FilesError::NotThere`], [`FilesError::Damaged`].
     pub async fn get(&self, org: OrgId, content: &DocumentContent) -> Result<Bytes, FilesError> {
-        let path = path_of(org, content).ok_or(FilesError::NotThere)?;
+        let path = path_of(org, &content.sha256).ok_or(FilesError::NotThere)?;
         if !fits(content.size_bytes) {
             return Err(FilesError::Damaged);
         }
         let file = self.place.get(&path, content.size_bytes).await?;
-        if content_of(&file) == *content { Ok(file) } else { Err(FilesError::Damaged) }
+        if DocumentContent::of(&file) == *content { Ok(file) } else { Err(FilesError::Damaged) }
     }
 
     /// Hands out a file of any size by a link, where the response of a request could not carry it.
@@ -93,7 +97,7 @@ impl Files {
     /// # Errors
     /// [`FilesError::Store`].
     pub async fn hand_out(&self, org: OrgId, file: Bytes, name: &str) -> Result<Option<String>, FilesError> {
-        let path = path_of(org, &content_of(&file)).ok_or(FilesError::Damaged)?;
+        let path = path_of(org, &DocumentContent::of(&file).sha256).ok_or(FilesError::Damaged)?;
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " -_.()".contains(letter);
         let plain: String = name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
         let disposition = format!("attachment; filename=\"{plain}\"");
@@ -102,12 +106,23 @@ impl Files {
 }
 
 impl FileStore for Files {
-    fn put(&self, org: OrgId, file: Bytes) -> BoxFuture<'_, Result<DocumentContent, FilesError>> {
-        Box::pin(Self::put(self, org, file))
+    fn put<'a>(&'a self, upload: &'a Upload, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>> {
+        Box::pin(async move {
+            let content = Self::put(self, upload.org(), file).await?;
+            if content == *upload.content() { Ok(()) } else { Err(FilesError::Damaged) }
+        })
     }
 
     fn get<'a>(&'a self, org: OrgId, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>> {
         Box::pin(Self::get(self, org, content))
+    }
+
+    fn remove<'a>(&'a self, org: OrgId, sha256: &'a str) -> BoxFuture<'a, Result<(), FilesError>> {
+        Box::pin(async move {
+            // What has no path was never stored.
+            let Some(path) = path_of(org, sha256) else { return Ok(()) };
+            self.place.remove(&path).await
+        })
     }
 
     fn hand_out<'a>(
@@ -120,19 +135,13 @@ impl FileStore for Files {
     }
 }
 
-/// The hash and size of a file.
-fn content_of(file: &[u8]) -> DocumentContent {
-    DocumentContent { sha256: crypto::sha256_hex(file), size_bytes: u64::try_from(file.len()).unwrap_or(u64::MAX) }
-}
-
 fn fits(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| bytes <= limits::FILE_BYTES_MAX)
 }
 
-/// The path of a file; none if the record has no valid SHA-256.
-fn path_of(org: OrgId, content: &DocumentContent) -> Option<String> {
+/// The path of a file; none if this is no valid SHA-256.
+fn path_of(org: OrgId, sha256: &str) -> Option<String> {
     const SHA256_DIGITS: usize = 64;
-    let sha256 = &content.sha256;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let is_hash = sha256.len() == SHA256_DIGITS && sha256.bytes().all(is_digit);
     is_hash.then(|| format!("{org}/{sha256}"))
@@ -180,7 +189,7 @@ mod tests {
         let place = Place::new();
         let content = place.files.put(place.org, "A deed\n").await.unwrap();
         assert_eq!(content.size_bytes, 7);
-        assert_eq!(content.sha256, crypto::sha256_hex(b"A deed\n"));
+        assert_eq!(content.sha256, shared::crypto::sha256_hex(b"A deed\n"));
         assert_eq!(place.files.put(place.org, "A deed\n").await.unwrap(), content);
         assert_eq!(place.all().len(), 1);
         assert_eq!(place.files.get(place.org, &content).await.unwrap(), "A deed\n");
@@ -189,6 +198,21 @@ mod tests {
         // A second store on the same folder reads it too.
         let again = Files::in_folder(&place.dir.path().join("files")).unwrap();
         assert_eq!(again.get(place.org, &content).await.unwrap(), "A deed\n");
+    }
+
+    #[tokio::test]
+    async fn a_file_is_removed_once_and_alone() {
+        let place = Place::new();
+        let deed = place.files.put(place.org, "A deed\n").await.unwrap();
+        let will = place.files.put(place.org, "A will\n").await.unwrap();
+        let files: &dyn FileStore = &place.files;
+        files.remove(OrgId::new(), &deed.sha256).await.unwrap();
+        assert_eq!(place.all().len(), 2, "another organization's");
+        for sha256 in [&*deed.sha256, &*deed.sha256, "", "..", "../x"] {
+            files.remove(place.org, sha256).await.unwrap();
+        }
+        assert!(matches!(place.files.get(place.org, &deed).await, Err(FilesError::NotThere)));
+        assert_eq!(place.files.get(place.org, &will).await.unwrap(), "A will\n");
     }
 
     #[tokio::test]

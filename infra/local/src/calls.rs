@@ -24,6 +24,7 @@ use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
 use shared::platform::files::{FileStore, FilesError};
 use shared::platform::secrets::Keys;
+use shared::store::files::Upload;
 use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 
 tokio::task_local! {
@@ -140,14 +141,19 @@ impl Keys for Told<dyn Keys> {
 }
 
 impl FileStore for Told<dyn FileStore> {
-    fn put(&self, org: OrgId, file: Bytes) -> BoxFuture<'_, Result<DocumentContent, FilesError>> {
+    fn put<'a>(&'a self, upload: &'a Upload, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>> {
         self.calls.tell("s3:PutObject");
-        self.of.put(org, file)
+        self.of.put(upload, file)
     }
 
     fn get<'a>(&'a self, org: OrgId, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>> {
         self.calls.tell("s3:GetObject");
         self.of.get(org, content)
+    }
+
+    fn remove<'a>(&'a self, org: OrgId, sha256: &'a str) -> BoxFuture<'a, Result<(), FilesError>> {
+        self.calls.tell("s3:DeleteObject");
+        self.of.remove(org, sha256)
     }
 
     /// A link works with the rights of the function that signed it.

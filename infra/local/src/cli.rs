@@ -68,6 +68,7 @@ impl From<ServeArgs> for Options {
             calls: None,
             has_background: true,
             has_stream: false,
+            has_conflicts: false,
         }
     }
 }

@@ -41,6 +41,8 @@ pub struct Options {
     /// Whether a table elsewhere is created with a stream, which the stack then reads for the relay as in the cloud.
     /// Otherwise the process reports its own writes, as it does with the embedded store, which has no stream.
     pub has_stream: bool,
+    /// Whether transactions that meet at an item of the embedded store conflict, as on AWS. Tests ask for it.
+    pub has_conflicts: bool,
 }
 
 impl Default for Options {
@@ -60,6 +62,7 @@ impl Default for Options {
             calls: None,
             has_background: true,
             has_stream: false,
+            has_conflicts: false,
         }
     }
 }

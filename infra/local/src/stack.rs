@@ -9,6 +9,7 @@ use shared::AppState;
 use shared::crypto::keyring::Keyring;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
+use shared::platform::files::FileStore;
 use shared::platform::pdf_reader::PdfReader;
 use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
@@ -41,6 +42,7 @@ pub struct Stack {
     dynamodb_url: String,
     table: String,
     keyring: Keyring,
+    files: Arc<dyn FileStore>,
     // A drop goes in this order: callers before what they call, and last the lock that lets the next stack start.
     server: Server,
     background: Option<Background>,
@@ -78,7 +80,7 @@ impl Stack {
             None => data_dir.keyring()?,
         };
         let keys = options.keys.clone().unwrap_or_else(|| FixedKeys::new(keyring.clone()));
-        let files = if let Some(files) = options.files.clone() {
+        let files: Arc<dyn FileStore> = if let Some(files) = options.files.clone() {
             files
         } else {
             let files = Files::in_folder(&data_dir.files_folder());
@@ -120,6 +122,7 @@ impl Stack {
             dynamodb_url,
             table,
             keyring,
+            files,
             server,
             background,
             embedded,
@@ -173,6 +176,12 @@ impl Stack {
     #[must_use]
     pub fn keyring(&self) -> &Keyring {
         &self.keyring
+    }
+
+    /// Where files are.
+    #[must_use]
+    pub fn files(&self) -> &Arc<dyn FileStore> {
+        &self.files
     }
 
     /// The name of the table.
@@ -493,7 +502,7 @@ mod tests {
     async fn stacks_with_their_own_data_share_a_table_elsewhere() {
         let (host, one, two) =
             (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let embedded = Embedded::start(&host.path().join("store.sqlite")).unwrap();
+        let embedded = Embedded::start(&host.path().join("store.sqlite"), false).unwrap();
         let store = StoreAt::Endpoint { url: embedded.url().to_owned(), table: "shared-by-tests".to_owned() };
         let first = start(Options { store: store.clone(), ..options(one.path()) }).await;
         let second = start(Options { store: store.clone(), ..options(two.path()) }).await;

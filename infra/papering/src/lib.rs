@@ -1,6 +1,5 @@
 //! The documents of an agreement that papers funding items: their texts as PDFs, in the file store.
 
-use futures_util::future::try_join_all;
 pub use paper::certificate::letter::Part;
 use paper::certificate::letter::{self, Letter};
 use paper::certificate::{Date, Unwritable};
@@ -8,9 +7,9 @@ use paper::fonts;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::day::Day;
 use shared::domain::funding::papers::{Block, Paper};
-use shared::domain::ids::OrgId;
 use shared::error::Error;
-use shared::platform::files::FileStore;
+use shared::platform::files::{self, FileStore};
+use shared::service::Scope;
 use shared::service::papering::Prepared;
 
 /// Writes the documents of what was prepared into the file store, and returns what names them, in their order. A repeat
@@ -18,14 +17,13 @@ use shared::service::papering::Prepared;
 ///
 /// # Errors
 /// [`Error::Internal`] when a document can't be written, and those of the file store.
-pub async fn write(org: OrgId, prepared: &Prepared, files: &dyn FileStore) -> Result<Vec<DocumentContent>, Error> {
+pub async fn write(scope: &Scope, prepared: &Prepared, to: &dyn FileStore) -> Result<Vec<DocumentContent>, Error> {
     let letters: Vec<Letter> = prepared.papers().iter().map(|paper| letter(prepared, paper)).collect();
     // It takes the processor for some milliseconds each, and other calls should go on.
     let written = tokio::task::spawn_blocking(move || letter::write_all(&letters, &fonts::all()));
     let written = written.await.map_err(|error| Error::Internal(format!("writing documents: {error}")))?;
     let written = written.map_err(|error: Unwritable| Error::Internal(format!("writing documents: {error}")))?;
-    let contents = try_join_all(written.into_iter().map(|file| files.put(org, file.into()))).await?;
-    Ok(contents)
+    files::keep(scope, to, written.into_iter().map(Into::into).collect()).await
 }
 
 /// A schedule to be printed.

@@ -1,8 +1,9 @@
 //! Contacts: the people and entities of an organization. Participants reference contacts and never copy them.
 //!
-//! Decision: whoever changes the name or the address of a contact redirects all that is sent to it. So a contact keeps the
-//! names and addresses that it had, with who changed them and when, and counts them; an agreement knows by that count what
-//! its participants were called, and where they were reached, when it was published. Of the oldest, which a contact no longer
+//! Decision: whoever changes the name or the address of a contact redirects all that is sent to it, and whoever makes a person
+//! of a company has anyone sign for it without a name. So a contact keeps the names, kinds and addresses that it had, with who
+//! changed them and when, and counts them; an agreement knows by that count what its participants were called, what they
+//! were, and where they were reached, when it was published. Of the oldest, which a contact no longer
 //! keeps, nothing is known but that they were others: whoever relied on one of them has to look again.
 
 use deserr::Deserr;
@@ -132,21 +133,23 @@ pub struct Contact {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// How often its name or address has changed.
+    /// How often its name, kind or address has changed.
     #[serde(default)]
     pub identity_version: u64,
-    /// The names and addresses that it had before, the newest last, at most [`limits::FORMER_IDENTITIES_MAX`].
+    /// The names, kinds and addresses that it had before, the newest last, at most [`limits::FORMER_IDENTITIES_MAX`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerIdentity>,
 }
 
-/// A name and an address that a contact had.
+/// A name, a kind and an address that a contact had.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormerIdentity {
     /// The contact's `identity_version` while it had them.
     pub version: u64,
     /// Its name.
     pub display_name: DisplayName,
+    /// Its kind.
+    pub kind: ContactKind,
     /// Its email address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
@@ -156,14 +159,14 @@ pub struct FormerIdentity {
     pub changed_by: Actor,
 }
 
-/// What has changed of a contact since somebody last relied on its name and address.
+/// What has changed of a contact since somebody last relied on its name, kind and address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedIdentity<'a> {
     /// The contact, as it is now.
     pub contact: &'a Contact,
-    /// What it was called, and where it was reached. None if that is too long ago to be kept.
+    /// What it was called, what it was, and where it was reached. None if that is too long ago to be kept.
     pub before: Option<&'a FormerIdentity>,
-    /// The names and addresses that it had since, that one included, each with who changed it, the oldest first.
+    /// The names, kinds and addresses that it had since, that one included, each with who changed it, the oldest first.
     pub changes: &'a [FormerIdentity],
 }
 
@@ -253,13 +256,22 @@ impl Contact {
         }
     }
 
-    /// What has changed of its name and address since it had this `identity_version`. None if nothing has.
+    /// What it was when it had this `identity_version`. None if that is too long ago to be kept.
+    #[must_use]
+    pub fn kind_at(&self, version: u64) -> Option<ContactKind> {
+        let former = || self.former.iter().find(|former| former.version == version).map(|former| former.kind);
+        if version == self.identity_version { Some(self.kind) } else { former() }
+    }
+
+    /// What has changed of its name, kind and address since it had this `identity_version`. None if nothing has.
     #[must_use]
     pub fn changed_since(&self, version: u64) -> Option<ChangedIdentity<'_>> {
         let from = self.former.iter().position(|former| former.version >= version)?;
         let changes = &self.former[from..];
         let before = changes.first().filter(|former| former.version == version);
-        let is_same = |was: &FormerIdentity| was.display_name == self.display_name && was.email == self.email;
+        let is_same = |was: &FormerIdentity| {
+            (&was.display_name, was.kind, &was.email) == (&self.display_name, self.kind, &self.email)
+        };
         // Changed back: whoever relied on it reaches who they meant.
         (!before.is_some_and(is_same)).then_some(ChangedIdentity { contact: self, before, changes })
     }
@@ -278,10 +290,11 @@ impl Contact {
             // Concurrent calls may be decided in another order than they began.
             next.updated_at = now.max(self.updated_at);
         }
-        if (&next.display_name, &next.email) != (&self.display_name, &self.email) {
+        if (&next.display_name, next.kind, &next.email) != (&self.display_name, self.kind, &self.email) {
             next.former.push(FormerIdentity {
                 version: self.identity_version,
                 display_name: self.display_name.clone(),
+                kind: self.kind,
                 email: self.email.clone(),
                 until: next.updated_at,
                 changed_by: by.clone(),
@@ -377,9 +390,9 @@ mod tests {
             before.change(read_body(text.as_bytes()).unwrap(), &by("CRM sync"), at(ms))
         };
         let ada = Contact::create(new, at(1));
-        let other_kind = change(&ada, r#"{"kind": "llc"}"#, 2);
-        assert_eq!((other_kind.identity_version, other_kind.changed_since(0)), (0, None));
-        let moved = change(&other_kind, r#"{"email": "a@evil.example"}"#, 3);
+        let same = change(&ada, r#"{"kind": "person", "external_reference": "r"}"#, 2);
+        assert_eq!((same.identity_version, same.changed_since(0)), (0, None));
+        let moved = change(&same, r#"{"email": "a@evil.example"}"#, 3);
         let renamed = change(&moved, r#"{"display_name": "Eve"}"#, 4);
         let changed = renamed.changed_since(0).unwrap();
         let was = changed.before.unwrap();
@@ -392,13 +405,17 @@ mod tests {
         assert_eq!(renamed.changed_since(2), None);
         let back = change(&renamed, r#"{"display_name": "Ada", "email": "a@b.example"}"#, 5);
         assert_eq!((back.identity_version, back.changed_since(0)), (3, None));
+        let other_kind = change(&back, r#"{"kind": "llc"}"#, 6);
+        let kinds = [0, 3, 4, 5].map(|version| other_kind.kind_at(version));
+        assert_eq!(kinds, [Some(ContactKind::Person), Some(ContactKind::Person), Some(ContactKind::Llc), None]);
+        assert!(!other_kind.changed_since(3).unwrap().is_readdressed(), "it is reached where it was");
 
         // However often it changes, nobody gets rid of what was relied on.
-        let flip = |contact: Contact, n: usize| change(&contact, &format!(r#"{{"display_name": "E{n}"}}"#), 6);
+        let flip = |contact: Contact, n: usize| change(&contact, &format!(r#"{{"display_name": "E{n}"}}"#), 7);
         let worn = (0..limits::FORMER_IDENTITIES_MAX + 5).fold(back, flip);
         assert_eq!(worn.former.len(), limits::FORMER_IDENTITIES_MAX);
         let changed = worn.changed_since(0).unwrap();
-        assert!(changed.before.is_none() && changed.is_readdressed());
+        assert!(changed.before.is_none() && changed.is_readdressed() && worn.kind_at(0).is_none());
     }
 
     #[test]

@@ -20,11 +20,13 @@ use super::agreement::{Agreement, DocumentContent, Life};
 use super::audit::AuditRow;
 use super::contact::Contact;
 use super::event::EventType;
+use super::file_type::FileType;
 use super::ids::{DocumentId, ReceiptId, RequestId, StatementId};
 use super::information::{Answer, AnswerFile, OpenAnswer, Submission};
 use super::movement::{Movement, evidence as filed};
+use super::obligation::Obligation;
 use super::paper_signature::PaperSignature;
-use super::participant::receipt::{FileType, Receipt, ReceiptAct};
+use super::participant::receipt::{Receipt, ReceiptAct};
 use super::statement::Statement;
 use super::time::Timestamp;
 use crate::limits;
@@ -76,6 +78,8 @@ pub struct AgreementRecord {
     pub papers: Vec<PaperSignature>,
     /// Its payments, in the order of their ids.
     pub payments: Vec<RecordedPayment>,
+    /// Its obligations, in the order of its promises. None where only a certificate is made.
+    pub obligations: Vec<Obligation>,
     /// What its participants answered, the oldest first, whatever members decided about it. None where only a certificate is
     /// made.
     pub submissions: Vec<Submission>,
@@ -164,8 +168,18 @@ impl AgreementRecord {
         Ok(CompletedRecord { record: self, published_at, completed_at, has_more_acts: false })
     }
 
-    /// The files of its documents, its uploads, the scans of what was signed on paper and the evidence of its payments. The
-    /// same content may be there more than once.
+    /// The files with which people recorded that obligations are done: those of participants by their receipts, and those of
+    /// members by the obligations.
+    pub fn satisfaction_files(&self) -> impl Iterator<Item = &filed::EvidenceFile> {
+        let of_participants = self.receipts.iter().filter_map(|receipt| match &receipt.act {
+            ReceiptAct::ActedOnObligation { did, .. } => did.file(),
+            _ => None,
+        });
+        of_participants.chain(self.obligations.iter().flat_map(Obligation::files_of_members))
+    }
+
+    /// The files of its documents, its uploads, the scans of what was signed on paper, the evidence of its payments and what
+    /// shows that obligations are done. The same content may be there more than once.
     fn all_files(&self) -> impl Iterator<Item = &DocumentContent> {
         let documents = self.agreement.documents.iter().filter_map(|document| document.content.as_ref());
         let uploads = self.receipts.iter().filter_map(|receipt| match &receipt.act {
@@ -174,7 +188,8 @@ impl AgreementRecord {
         });
         let scans = self.papers.iter().map(|paper| &paper.scan.content);
         let evidence = self.payments.iter().flat_map(|payment| &payment.evidence).filter_map(document_of);
-        documents.chain(uploads).chain(scans).chain(evidence.map(|(file, _)| &file.content))
+        let evidence = evidence.map(|(file, _)| file).chain(self.satisfaction_files());
+        documents.chain(uploads).chain(scans).chain(evidence.map(|file| &file.content))
     }
 
     /// The files among the answers that a bundle has room for beside all others, in the order of the answers: no participant
@@ -209,8 +224,8 @@ impl AgreementRecord {
         self.proving_entries().map(|(_, entry)| entry.statement_id).collect()
     }
 
-    /// The files of its documents and uploads, the scans, the evidence of its payments, and the answers
-    /// ([`answer_files`](Self::answer_files)), each content once.
+    /// The files that it names, those of the answers as far as there is room ([`answer_files`](Self::answer_files)), each
+    /// content once.
     #[must_use]
     pub fn files(&self) -> Vec<&DocumentContent> {
         let answers = self.answer_files().into_iter().map(|file| &file.content);

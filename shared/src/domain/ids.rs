@@ -113,6 +113,8 @@ ids! {
     OccurrenceId;
     /// An organization: the tenant that every record belongs to.
     OrgId;
+    /// An account that a member called the organization's own.
+    OwnAccountId;
     /// A record that a participant signed a document on paper.
     PaperSignatureId;
     /// A contact's part in an agreement.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contact::{DisplayName, Email};
 use super::ids::{ContactId, MemberId, OrgId};
+use super::own_account::OwnAccount;
 use super::time::Timestamp;
 use super::time_zone::TimeZone;
 use crate::wire::enums::text_enum;
@@ -28,6 +29,9 @@ pub struct Organization {
     /// The contacts that it acts as: "we" in a deal.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub own_contact_ids: BTreeSet<ContactId>,
+    /// The accounts at banks that members called its own, in the order in which they did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_accounts: Vec<OwnAccount>,
     /// The names that it had before, the oldest first. Organizations that were never renamed have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_names: Vec<EarlierName>,
@@ -71,6 +75,7 @@ impl Organization {
             time_zone: TimeZone::default(),
             asks_for_codes: false,
             own_contact_ids: BTreeSet::new(),
+            own_accounts: Vec::new(),
             earlier_names: Vec::new(),
             suspended_at: None,
             created_at,

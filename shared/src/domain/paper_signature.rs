@@ -20,8 +20,9 @@ use super::actor::Actor;
 use super::agreement::{DocumentContent, Label};
 use super::contact::DisplayName;
 use super::day::Day;
+use super::file_type::FileType;
 use super::ids::{DocumentId, PaperSignatureId, ParticipantId, SignatureBlockId};
-use super::participant::receipt::{FileType, Signatory};
+use super::participant::receipt::Signatory;
 use super::proposal::Note;
 use super::time::Timestamp;
 

@@ -40,6 +40,12 @@ impl TimeScale {
         self.after(from, i64::from(hours) * 3600)
     }
 
+    /// When a file that is uploaded now is removed, if nothing names it.
+    #[must_use]
+    pub fn upload_end(self, now: Timestamp) -> Timestamp {
+        self.after(now, limits::UPLOAD_LIFETIME_S)
+    }
+
     /// The interval at which the clock looks for due entries.
     #[must_use]
     pub fn sweep_interval(self) -> Duration {

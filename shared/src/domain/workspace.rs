@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Deref;
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -41,12 +42,19 @@ pub struct Workspace {
     pub number: WorkspaceNumber,
     /// When a member activated it; never undone. Not to be set by operations: the store reads and writes it.
     pub(crate) activated_at: Option<Timestamp>,
-    /// Its people: contacts, referenced and never copied.
-    pub people: BTreeSet<ContactId>,
+    /// How many people it has, as they were counted last.
+    pub people_count: usize,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+}
+
+/// A workspace with its people, as they are: contacts, referenced and never copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeopledWorkspace {
+    workspace: Workspace,
+    people: BTreeSet<ContactId>,
 }
 
 /// A workspace to be created.
@@ -76,48 +84,10 @@ impl Workspace {
             name: new.name,
             number,
             activated_at: None,
-            people: BTreeSet::new(),
+            people_count: 0,
             created_at: now,
             updated_at: now,
         }
-    }
-
-    /// The workspace as changed now.
-    #[must_use]
-    pub fn touched(&self, now: Timestamp) -> Self {
-        // Concurrent calls may be decided in another order than they began.
-        Self { updated_at: now.max(self.updated_at), ..self.clone() }
-    }
-
-    /// The workspace with one more person; unchanged if it has the person already.
-    ///
-    /// # Errors
-    /// `limit_reached` when it is full.
-    pub fn add_person(&self, contact: ContactId, now: Timestamp) -> Result<Self, FieldErrors> {
-        if self.people.contains(&contact) {
-            return Ok(self.clone());
-        }
-        if self.people.len() >= limits::WORKSPACE_PEOPLE_MAX {
-            return Err(FieldErrors::one(
-                "contact_id",
-                FieldCode::LimitReached,
-                format!("a workspace has at most {} people", limits::WORKSPACE_PEOPLE_MAX),
-            ));
-        }
-        let mut changed = self.touched(now);
-        changed.people.insert(contact);
-        Ok(changed)
-    }
-
-    /// The workspace without one of its people; unchanged if it does not have them.
-    #[must_use]
-    pub fn remove_person(&self, contact: ContactId, now: Timestamp) -> Self {
-        if !self.people.contains(&contact) {
-            return self.clone();
-        }
-        let mut changed = self.touched(now);
-        changed.people.remove(&contact);
-        changed
     }
 
     /// The workspace, activated; nothing when it is already.
@@ -147,6 +117,55 @@ impl Workspace {
     }
 }
 
+impl PeopledWorkspace {
+    /// A workspace with these people.
+    #[must_use]
+    pub fn new(workspace: Workspace, people: BTreeSet<ContactId>) -> Self {
+        Self { workspace: Workspace { people_count: people.len(), ..workspace }, people }
+    }
+
+    /// Its people.
+    #[must_use]
+    pub fn people(&self) -> &BTreeSet<ContactId> {
+        &self.people
+    }
+
+    /// The workspace alone.
+    #[must_use]
+    pub fn into_workspace(self) -> Workspace {
+        self.workspace
+    }
+
+    /// The workspace with one more person; unchanged if it has the person already.
+    ///
+    /// # Errors
+    /// `limit_reached` when it is full.
+    pub fn add_person(&self, contact: ContactId, now: Timestamp) -> Result<Self, FieldErrors> {
+        if self.people.contains(&contact) {
+            return Ok(self.clone());
+        }
+        if self.people.len() >= limits::WORKSPACE_PEOPLE_MAX {
+            return Err(FieldErrors::one(
+                "contact_id",
+                FieldCode::LimitReached,
+                format!("a workspace has at most {} people", limits::WORKSPACE_PEOPLE_MAX),
+            ));
+        }
+        let people = self.people.iter().copied().chain([contact]).collect();
+        // Concurrent calls may be decided in another order than they began.
+        let updated_at = now.max(self.updated_at);
+        Ok(Self::new(Workspace { updated_at, ..self.workspace.clone() }, people))
+    }
+}
+
+impl Deref for PeopledWorkspace {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        &self.workspace
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,7 +174,8 @@ mod tests {
     fn people_are_a_set_with_a_limit() {
         let now = Timestamp::now();
         let new = NewWorkspace { name: WorkspaceName::parse("A").unwrap() };
-        let mut workspace = Workspace::create(new, WorkspaceNumber(42), now);
+        let empty = Workspace::create(new, WorkspaceNumber(42), now);
+        let mut workspace = PeopledWorkspace::new(empty.clone(), BTreeSet::new());
         let first = ContactId::new();
         workspace = workspace.add_person(first, now).unwrap();
         assert_eq!(workspace.add_person(first, now).unwrap(), workspace);
@@ -165,9 +185,9 @@ mod tests {
         assert!(workspace.add_person(first, now).is_ok());
         let refused = workspace.add_person(ContactId::new(), now).unwrap_err().into_list();
         assert_eq!(refused[0].code, FieldCode::LimitReached);
-        let without = workspace.remove_person(first, Timestamp::now());
-        assert_eq!(without.people.len(), limits::WORKSPACE_PEOPLE_MAX - 1);
-        assert_eq!(without.remove_person(first, Timestamp::now()), without, "removed once");
+        assert_eq!(workspace.people_count, limits::WORKSPACE_PEOPLE_MAX);
+        let without = workspace.people().iter().copied().filter(|id| *id != first).collect();
+        let without = PeopledWorkspace::new(empty, without);
         assert!(without.add_person(ContactId::new(), now).is_ok(), "there is room again");
     }
 

@@ -404,14 +404,15 @@ pub async fn add_participant(
     if *draft != *before {
         changes.push(stored::edit(scope.call(), &before, &draft)?);
     }
-    let workspace = workspaces::workspace_of(scope, before.workspace_id).await?;
-    // A participant is one of the people already.
-    if added.is_new || !workspace.people.contains(&contact_id) {
-        changes.extend(workspaces::join(scope, &workspace, [contact_id])?);
-    }
+    let workspace = workspaces::workspace_of_with_people(scope, before.workspace_id).await?;
     let output =
         AddedParticipant { participant: added.participant, contact: contact.into_inner(), is_new: added.is_new };
-    Ok(Plan::new(scope, Ok(output)).change(changes).showing([id.uuid(), contact_id.uuid()]))
+    let plan = Plan::new(scope, Ok(output)).change(changes).showing([id.uuid(), contact_id.uuid()]);
+    // A participant is one of the people already.
+    if !added.is_new && workspace.people().contains(&contact_id) {
+        return Ok(plan);
+    }
+    Ok(plan.join(workspaces::join(scope, &workspace, [contact_id])?, None))
 }
 
 /// Edits a draft by a rule of the domain, which returns the edited draft.

@@ -13,7 +13,7 @@ use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId};
 use crate::domain::movement::Movement;
 use crate::domain::time::Timestamp;
-use crate::domain::workspace::Workspace;
+use crate::domain::workspace::PeopledWorkspace;
 use crate::error::Error;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::participants_of;
@@ -49,7 +49,7 @@ pub async fn begin(
     if scope.store().agreement(id).await?.is_some() {
         return Ok(Plan::new(scope, ()).showing(shown));
     }
-    let workspace = workspaces::named(scope, new.workspace_id).await?;
+    let workspace = workspaces::named_with_people(scope, new.workspace_id).await?;
     let (draft, payments) = match beginning {
         Beginning::Blank => (Agreement::draft(new, scope.actor().clone(), scope.now()).with_id(id), Vec::new()),
         Beginning::Template(template, parties) => {
@@ -84,7 +84,7 @@ pub async fn duplicate(by: &impl Writer, id: AgreementId, copy: AgreementId) -> 
     if scope.store().agreement(copy).await?.is_some() {
         return Ok(Plan::new(scope, ()).showing([copy.uuid()]));
     }
-    let workspace = workspaces::workspace_of(scope, original.workspace_id).await?;
+    let workspace = workspaces::workspace_of_with_people(scope, original.workspace_id).await?;
     let draft = original.duplicate(copy, name_of_copy(&original.name), scope.actor().clone(), scope.now());
     Ok(create(scope, &workspace, (&draft, &[]))?.showing([copy.uuid()]))
 }
@@ -99,7 +99,7 @@ fn name_of_copy(name: &AgreementName) -> AgreementName {
 /// Creates a draft with its payments. Its participants join the workspace's people.
 fn create(
     scope: &Scope,
-    workspace: &Versioned<Workspace>,
+    workspace: &PeopledWorkspace,
     (draft, payments): (&Agreement, &[Movement]),
 ) -> Result<Plan<()>, Error> {
     let checked = draft.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
@@ -108,8 +108,8 @@ fn create(
         changes.push(movements::create(scope.call(), (&checked, payment))?);
     }
     let contacts = draft.participants.iter().map(|participant| participant.contact_id);
-    changes.extend(workspaces::join(scope, workspace, contacts)?);
-    Ok(Plan::new(scope, ()).change(changes))
+    let joining = workspaces::join(scope, workspace, contacts)?;
+    Ok(Plan::new(scope, ()).change(changes).join(joining, Some(stored::leave_people(scope.call(), &checked))))
 }
 
 /// Why an edit was not made.

@@ -3,7 +3,7 @@
 //! Decision: as the rest of Home, they are chosen by the compact rows, and only what is shown is read in full, side by side
 //! with its agreements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle};
 use crate::domain::ids::{AgreementId, ObligationId};
@@ -32,8 +32,8 @@ pub struct DueObligations {
     pub overdue: Vec<QueuedObligation>,
     /// How many are overdue in all.
     pub overdue_total: usize,
-    /// Those with claims that the member may confirm: those of participants and of other members, and the member's own where
-    /// they are the only one.
+    /// Those with claims that the member may confirm: those of participants and of members who count as others, and the
+    /// member's own where they are alone.
     pub to_confirm: Vec<QueuedObligation>,
     /// How many such obligations there are in all.
     pub to_confirm_total: usize,
@@ -46,12 +46,12 @@ pub(super) async fn due(scope: &Scope, member: &Member) -> Result<DueObligations
     let mut overdue: Vec<&OpenObligation> = open.iter().filter(|open| open.next_due_ms < Some(now)).collect();
     overdue.retain(|open| open.next_due_ms.is_some());
     overdue.sort_by_key(|open| open.next_due_ms);
-    // Members and their ties are read only for who has recorded a claim that waits.
-    let has_claimed = open.iter().any(|open| open.claimed_by.contains(&member.id()));
-    let is_alone = has_claimed && second_members::load(scope).await?.is_alone(member.id());
+    // Members and their ties are read only where a member has recorded a claim that waits.
+    let is_claimed = open.iter().any(|open| !open.claimed_by.is_empty());
+    let not_of =
+        if is_claimed { second_members::load(scope).await?.not_confirmed_by(member.id()) } else { BTreeSet::new() };
     let of_others = |open: &OpenObligation| {
-        let own = open.claimed_by.iter().filter(|by| **by == member.id()).count();
-        if is_alone { open.claims } else { open.claims.saturating_sub(own) }
+        open.claims.saturating_sub(open.claimed_by.iter().filter(|by| not_of.contains(by)).count())
     };
     let to_confirm: Vec<&OpenObligation> = open.iter().filter(|open| of_others(open) > 0).collect();
     let shown = |list: &[&OpenObligation]| -> Vec<(ObligationId, AgreementId)> {

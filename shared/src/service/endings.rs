@@ -8,18 +8,20 @@
 //!
 //! Movements and obligations may be too many for that. The act commits with an entry of the due index. Each record that is
 //! left is then changed in a transaction of its own, with its own audit row. If that is interrupted, the entry is still
-//! there, and the next one who takes it up goes on with what is left. Until then every act looks at the agreement, which says
+//! there, and the next one who takes it up goes on with what is left. So it is with participants of a draft for whom the
+//! transaction that made it had no room among the people of the workspace. Until then every act looks at the agreement, which says
 //! already that it has ended. The entry that an operator's repair writes opens items that were left behind, too.
 
 use crate::domain::agreement::Agreement;
 use crate::domain::funding::{FundingItem, ReopenedItem};
-use crate::domain::ids::{AgreementId, FundingItemId, MovementId, ObligationId};
+use crate::domain::ids::{AgreementId, ContactId, FundingItemId, MovementId, ObligationId};
 use crate::domain::moment::Moment;
 use crate::error::Error;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::obligation_ids;
 use crate::service::scope::{Dependent, Plan, Scope, Writer};
 use crate::service::system::SystemContext;
+use crate::service::workspaces;
 use crate::store::{
     Versioned, funding_items as stored_items, funding_to_review, movements as stored, obligations as stored_obligations,
 };
@@ -30,6 +32,8 @@ pub const END_MOVEMENT: &str = "end_movement";
 pub const END_OBLIGATION: &str = "end_obligation";
 /// The operation that opens a funding item again when its agreement ends.
 pub const FREE_FUNDING_ITEM: &str = "free_funding_item";
+/// The operation that adds a participant to the people of the workspace.
+pub const JOIN_WORKSPACE: &str = "join_workspace";
 /// The operation that sets a funding item in progress when its agreement is published.
 pub const START_FUNDING_ITEM: &str = "start_funding_item";
 
@@ -44,6 +48,8 @@ pub enum Left {
     FundingItem(FundingItemId),
     /// A funding item of an agreement that was published.
     ItemToStart(FundingItemId),
+    /// A participant who is not one of the people of the workspace.
+    Person(ContactId),
 }
 
 impl Left {
@@ -55,6 +61,7 @@ impl Left {
             Self::Obligation(_) => END_OBLIGATION,
             Self::FundingItem(_) => FREE_FUNDING_ITEM,
             Self::ItemToStart(_) => START_FUNDING_ITEM,
+            Self::Person(_) => JOIN_WORKSPACE,
         }
     }
 }
@@ -84,9 +91,16 @@ pub(super) fn opening_items(
 pub async fn left_to_end(scope: &Scope, id: AgreementId) -> Result<Option<(Agreement, Vec<Left>)>, Error> {
     let Some(agreement) = scope.store().agreement(id).await? else { return Ok(None) };
     if !agreement.has_ended_early() {
-        let (items, moment) = (papered_items(scope, &agreement).await?, scope.moment());
+        let (items, workspace) = futures_util::try_join!(
+            papered_items(scope, &agreement),
+            workspaces::workspace_of_with_people(scope, agreement.workspace_id),
+        )?;
+        let moment = scope.moment();
         let to_start = items.iter().filter(|item| item.started_with(&agreement, moment).is_some());
-        let left: Vec<Left> = to_start.map(|item| Left::ItemToStart(item.id())).collect();
+        let contacts = agreement.participants.iter().map(|participant| participant.contact_id);
+        let to_join = contacts.filter(|contact| !workspace.people().contains(contact));
+        let left = to_start.map(|item| Left::ItemToStart(item.id())).chain(to_join.map(Left::Person));
+        let left: Vec<Left> = left.collect();
         return Ok((!left.is_empty()).then(|| (agreement.into_inner(), left)));
     }
     let (movements, owed, items) = tokio::try_join!(
@@ -115,6 +129,7 @@ pub async fn end(system: &SystemContext, agreement: &Agreement, left: Left) -> R
         Left::Obligation(id) => end_obligation(system, agreement, id).await,
         Left::FundingItem(id) => free_funding_item(system, agreement, id).await,
         Left::ItemToStart(id) => start_funding_item(system, agreement, id).await,
+        Left::Person(id) => workspaces::join_later(system, agreement, id).await,
     }
 }
 

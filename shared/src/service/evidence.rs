@@ -5,9 +5,9 @@
 //! only looked at one agreement would read all of them. Those are in the export of the audit log.
 //!
 //! Decision: what is gathered was true at one moment. Each change of an agreement, of its receipts, its verifications, its
-//! signatures on paper and its payments adds an act in the same transaction, so the history is read first and last: if it is
-//! the same, nothing changed in between. The payments of an agreement that ended early follow it without an act of their own:
-//! they are shown as it says.
+//! signatures on paper, its payments and its obligations adds an act in the same transaction, so the history is read first
+//! and last: if it is the same, nothing changed in between. The payments and obligations of an agreement that ended early
+//! follow it without an act of their own: they are shown as it says.
 //!
 //! Decision: a certificate reads the acts up to the completion alone. Obligations that are due each month for decades add acts
 //! to a completed agreement without end, and none of them changes its certificate.
@@ -26,12 +26,13 @@ use crate::domain::evidence::{
 };
 use crate::domain::ids::{AgreementId, MovementId};
 use crate::domain::movement::evidence as filed;
+use crate::domain::obligation::Obligation;
 use crate::domain::participant::ActingParticipant;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::found;
-use crate::service::loaded_agreement::AgreementWithContacts;
+use crate::service::loaded_agreement::{AgreementWithContacts, obligations_of};
 use crate::service::scope::Scope;
 use crate::service::statements;
 use crate::store::acts::{Timeline, WantedActs};
@@ -184,6 +185,7 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
             return Ok(Err(NoEvidence::InParts(part_of(scope, id, 1).await?.of)));
         }
         let payments = payments_of(scope, &agreement, with_rows).await?;
+        let obligations = if with_rows { told_obligations(scope, &agreement).await? } else { Vec::new() };
         let calls = first.acts.iter().map(|entry| entry.call).filter(|_| with_rows);
         let rows = async { store.audit_rows_of(calls).await.map_err(Error::from) };
         let loaded = AgreementWithContacts::load(scope, agreement);
@@ -206,6 +208,7 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
             verifications,
             papers,
             payments,
+            obligations,
             submissions,
         };
         if !with_rows {
@@ -217,6 +220,12 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
         return Ok(Ok(Evidence { record, completed: None, audit_rows, statements }));
     }
     Err(Error::Unavailable(format!("evidence: {id} keeps changing")))
+}
+
+/// The obligations of an agreement, cancelled if it ended early.
+async fn told_obligations(scope: &Scope, agreement: &Agreement) -> Result<Vec<Obligation>, Error> {
+    let obligations = obligations_of(scope, agreement).await?;
+    Ok(obligations.iter().map(|found| found.as_told(agreement).into_owned()).collect())
 }
 
 /// Each act has its audit row: the call that did it wrote both.

@@ -10,7 +10,7 @@ use crate::domain::funding::summary::FundingSummary;
 use crate::domain::funding::{FundingItem, Phase};
 use crate::domain::ids::{AgreementId, ContactId, FundingItemId, TrustId, WorkspaceId};
 use crate::domain::trust::Trust;
-use crate::domain::workspace::Workspace;
+use crate::domain::workspace::{PeopledWorkspace, Workspace};
 use crate::error::Error;
 use crate::limits;
 use crate::service::funding_confirmations::{Confirmation, confirmations};
@@ -85,9 +85,9 @@ pub async fn trusts(scope: &Scope, query: &TrustQuery) -> Result<TrustPage, Erro
 /// [`Error::NotFound`] when there is no such workspace.
 pub async fn people(scope: &Scope, id: WorkspaceId) -> Result<(Workspace, Vec<Contact>), Error> {
     let trusts = async { scope.store().trusts_of(id).await.map_err(Error::from) };
-    let (workspace, trusts) = futures_util::try_join!(workspaces::get_without_people(scope, id), trusts)?;
+    let (workspace, trusts) = futures_util::try_join!(workspaces::peopled(scope, id), trusts)?;
     let people = contacts(scope, owner_candidates(&workspace, &trusts)).await?;
-    Ok((workspace.into_inner(), people))
+    Ok((workspace.into_workspace(), people))
 }
 
 /// A trust as the form shows it with which a member changes it.
@@ -110,13 +110,13 @@ pub struct TrustEdit {
 pub async fn trust_to_edit(scope: &Scope, id: TrustId) -> Result<TrustEdit, Error> {
     let workspace = scope.store().workspace_of_trust(id).await?.ok_or_else(Error::not_found)?;
     let funding = async { scope.store().versioned_funding_of(workspace).await.map_err(Error::from) };
-    let (workspace, funding) = futures_util::try_join!(workspaces::get_without_people(scope, workspace), funding)?;
+    let (workspace, funding) = futures_util::try_join!(workspaces::peopled(scope, workspace), funding)?;
     let known: Vec<Trust> = funding.trusts.iter().map(|trust| Trust::clone(trust)).collect();
     let trust = funding.trusts.into_iter().find(|trust| trust.id == id).ok_or_else(Error::not_found)?;
     let people = contacts(scope, owner_candidates(&workspace, &known)).await?;
     let is_papered = |item: &FundingItem| item.trust_id() == Some(id) && item.phase() == Phase::Papered;
     let papered = funding.items.iter().filter(|item| is_papered(item)).count();
-    Ok(TrustEdit { trust, workspace: workspace.into_inner(), people, papered })
+    Ok(TrustEdit { trust, workspace: workspace.into_workspace(), people, papered })
 }
 
 /// The funding of a workspace as its page shows it.
@@ -155,35 +155,32 @@ pub async fn of_workspace_with_everyone(scope: &Scope, id: WorkspaceId) -> Resul
 }
 
 async fn with_people(scope: &Scope, id: WorkspaceId, most: usize) -> Result<WorkspaceFundingReview, Error> {
-    let (workspace, schedule) = workspace_and_schedule(scope, id).await?;
+    let (workspace, schedule) = futures_util::try_join!(workspaces::peopled(scope, id), schedule_of(scope, id))?;
     let owners = schedule.items.iter().flat_map(FundingItem::owner_contact_ids).copied();
     let people = people_of(&workspace, &schedule.trusts, most).into_iter().chain(owners).collect();
     let people = contacts(scope, people).await?;
-    Ok(WorkspaceFundingReview { workspace, schedule, people })
+    Ok(WorkspaceFundingReview { workspace: workspace.into_workspace(), schedule, people })
 }
 
-async fn workspace_and_schedule(scope: &Scope, id: WorkspaceId) -> Result<(Workspace, FundingSchedule), Error> {
-    let funding = async { scope.store().funding_of(id).await.map_err(Error::from) };
-    let workspace = workspaces::get_without_people(scope, id);
-    let (workspace, funding) = futures_util::try_join!(workspace, funding)?;
+async fn schedule_of(scope: &Scope, id: WorkspaceId) -> Result<FundingSchedule, Error> {
+    let funding = scope.store().funding_of(id).await?;
     let summary = FundingSummary::of(&funding.items);
-    let schedule = FundingSchedule { workspace_id: id, trusts: funding.trusts, items: funding.items, summary };
-    Ok((workspace.into_inner(), schedule))
+    Ok(FundingSchedule { workspace_id: id, trusts: funding.trusts, items: funding.items, summary })
 }
 
 /// Who can own an item, as forms offer it: people of the workspace, and those of its trusts.
-fn owner_candidates(workspace: &Workspace, trusts: &[Trust]) -> BTreeSet<ContactId> {
+fn owner_candidates(workspace: &PeopledWorkspace, trusts: &[Trust]) -> BTreeSet<ContactId> {
     people_of(workspace, trusts, limits::FUNDING_PEOPLE_SHOWN)
 }
 
 /// So many people of a workspace at most, and those of its trusts.
-fn people_of(workspace: &Workspace, trusts: &[Trust], most: usize) -> BTreeSet<ContactId> {
+fn people_of(workspace: &PeopledWorkspace, trusts: &[Trust], most: usize) -> BTreeSet<ContactId> {
     let of_trust =
         |trust: &Trust| trust.settlor_contact_ids.iter().chain(&trust.trustee_contact_ids).copied().collect::<Vec<_>>();
     let own: BTreeSet<ContactId> = trusts.iter().map(|trust| trust.contact_id).collect();
     let of_trusts = trusts.iter().flat_map(of_trust);
     // The trust itself receives: it owns nothing yet.
-    let people = workspace.people.iter().copied().filter(|id| !own.contains(id));
+    let people = workspace.people().iter().copied().filter(|id| !own.contains(id));
     people.take(most).chain(of_trusts).collect()
 }
 
@@ -224,7 +221,7 @@ pub async fn item(scope: &Scope, id: FundingItemId) -> Result<ItemReview, Error>
     let place = scope.store().funding_item_place(id).await?.ok_or_else(Error::not_found)?;
     let found = async { scope.store().funding_item_at(&place).await.map_err(Error::from) };
     let trusts = async { scope.store().trusts_of(place.workspace).await.map_err(Error::from) };
-    let workspace = workspaces::get_without_people(scope, place.workspace);
+    let workspace = workspaces::peopled(scope, place.workspace);
     let (found, trusts, workspace) = futures_util::try_join!(found, trusts, workspace)?;
     let found = found.ok_or_else(Error::not_found)?;
     let agreement = async {
@@ -244,7 +241,7 @@ pub async fn item(scope: &Scope, id: FundingItemId) -> Result<ItemReview, Error>
     let (agreement, people, submissions) = futures_util::try_join!(agreement, contacts(scope, wanted), submissions)?;
     let version = found.version();
     let item = found.into_inner();
-    let (workspace, agreement) = (workspace.into_inner(), agreement.map(Versioned::into_inner));
+    let (workspace, agreement) = (workspace.into_workspace(), agreement.map(Versioned::into_inner));
     let confirmations = agreement.iter().flat_map(|agreement| confirmations(agreement, &submissions, id));
     let confirmations = confirmations.map(|found| found.shown()).filter(|found| item.proof(found.proof_id).is_none());
     let confirmations = confirmations.collect();
@@ -276,7 +273,9 @@ pub struct TrustReview {
 /// [`Error::NotFound`] when there is none.
 pub async fn trust(scope: &Scope, id: TrustId) -> Result<TrustReview, Error> {
     let workspace = scope.store().workspace_of_trust(id).await?.ok_or_else(Error::not_found)?;
-    let (workspace, schedule) = workspace_and_schedule(scope, workspace).await?;
+    let (workspace, schedule) =
+        futures_util::try_join!(workspaces::get_without_people(scope, workspace), schedule_of(scope, workspace))?;
+    let workspace = workspace.into_inner();
     let FundingSchedule { trusts, items, .. } = schedule;
     let trust = trusts.into_iter().find(|trust| trust.id == id).ok_or_else(Error::not_found)?;
     let items: Vec<FundingItem> = items.into_iter().filter(|item| item.trust_id() == Some(id)).collect();
@@ -317,7 +316,9 @@ pub async fn papering(
     (workspace, day): (WorkspaceId, Day),
     ids: &[FundingItemId],
 ) -> Result<PaperingPreview, Error> {
-    let (workspace, FundingSchedule { trusts, items, .. }) = workspace_and_schedule(scope, workspace).await?;
+    let (workspace, FundingSchedule { trusts, items, .. }) =
+        futures_util::try_join!(workspaces::get_without_people(scope, workspace), schedule_of(scope, workspace))?;
+    let workspace = workspace.into_inner();
     let found = |id: &FundingItemId| items.iter().find(|item| item.id() == *id).cloned();
     let items: Vec<FundingItem> = ids.iter().filter_map(found).collect();
     let of: BTreeSet<Option<TrustId>> = items.iter().map(FundingItem::trust_id).collect();

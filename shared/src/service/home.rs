@@ -15,7 +15,7 @@ use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, ParticipantId, ProposalId};
 use crate::domain::ledger::{LedgerState, is_agreed};
-use crate::domain::member::{Member, SecondMembers};
+use crate::domain::member::Member;
 use crate::domain::movement::Movement;
 use crate::domain::movement::instructions::InstructionsStatus;
 use crate::domain::movement::state::MovementState;
@@ -33,6 +33,7 @@ use crate::service::endpoints::{self, EndpointState};
 use crate::service::loaded_agreement::{AgreementWithFacts, DraftFunding, Payments, blockers_of, participants_of};
 use crate::service::proof_to_review::{self, ItemToReview};
 use crate::service::scope::Scope;
+use crate::service::second_members;
 use crate::service::tokens;
 use crate::store::agreements::{OpenAgreement, OpenAgreements};
 use crate::store::movements::WaitingMovement;
@@ -144,8 +145,8 @@ pub struct PaymentToSee {
 pub struct WorkQueue {
     /// The pending proposals, those that expire first.
     pub proposals: Shortlist<Proposal>,
-    /// The signatures on paper that the member may confirm, the oldest first: those that other members recorded, and their
-    /// own where they are the only member by now.
+    /// The signatures on paper that the member may confirm, the oldest first: those that members recorded who count as others,
+    /// and their own where they are alone by now.
     pub papers: Shortlist<PaperToConfirm>,
     /// The payments that the member should look at, the most urgent first, and of one urgency those that wait longest.
     pub payments: Shortlist<PaymentToSee>,
@@ -237,7 +238,7 @@ impl<'a> Chosen<'a> {
     fn of(
         open: &'a OpenAgreements,
         pending: &PendingProposals,
-        (recorder, own): (Option<MemberId>, &BTreeSet<ContactId>),
+        (not_of, own): (&BTreeSet<MemberId>, &BTreeSet<ContactId>),
         (now, all_attention): (Timestamp, bool),
     ) -> Self {
         let closes_soon = now.unix_ms()..=now.plus_seconds(limits::CLOSES_SOON_S).unix_ms();
@@ -272,7 +273,7 @@ impl<'a> Chosen<'a> {
             waiting: Shortlist::of(waiting, limits::HOME_AGREEMENTS_MAX),
             attention: Shortlist::of(attention, attention_max),
             closing,
-            papers: with_papers(open, recorder),
+            papers: with_papers(open, not_of),
         }
     }
 
@@ -291,14 +292,14 @@ type RowToSee = (WaitingMovement, PaymentWait, bool);
 /// How many payments are read for each that Home shows: of some only the record says that they wait for no member.
 const READ_FOR_EACH: usize = 2;
 
-/// The rows of the payments that a member should look at, the most urgent first. `but_of` entered instructions that another
-/// member has to verify; none if they may do it themselves.
+/// The rows of the payments that a member should look at, the most urgent first. `not_of` are those whose instructions the
+/// member does not verify.
 ///
 /// Decision: whether a payment is overdue is decided as the ledger does ([`LedgerState::is_overdue`]), whoever has to act.
 fn payments_to_see(
     waiting: &[WaitingMovement],
     open: &OpenAgreements,
-    but_of: Option<MemberId>,
+    not_of: &BTreeSet<MemberId>,
     (zone, now): (&TimeZone, Timestamp),
 ) -> Shortlist<RowToSee> {
     let agreements: HashMap<AgreementId, &OpenAgreement> = open.open.iter().map(|open| (open.id, open)).collect();
@@ -306,7 +307,7 @@ fn payments_to_see(
         (_, Some((_, true))) => PaymentWait::InstructionsChanged,
         (MovementState::Exception, _) => PaymentWait::Exception,
         (MovementState::Processing, _) => PaymentWait::Evidence,
-        (_, Some((by, false))) if Some(by) != but_of => PaymentWait::Verification,
+        (_, Some((by, false))) if !not_of.contains(&by) => PaymentWait::Verification,
         (MovementState::Draft, _) => match agreements.get(&row.agreement_id) {
             Some(open) if open.to_authorize.contains(&row.id) => PaymentWait::Authorization,
             _ => PaymentWait::Others,
@@ -385,18 +386,18 @@ fn seen_payments(
     Shortlist { shown, total }
 }
 
-/// The first agreements with signatures on paper that a member may confirm, all but those of this recorder; and how many such
+/// The first agreements with signatures on paper that a member may confirm, all but those of these recorders; and how many such
 /// signatures there are in all.
-fn with_papers(open: &OpenAgreements, but_of: Option<MemberId>) -> (Vec<&OpenAgreement>, usize) {
-    let of_others = |open: &OpenAgreement| open.papers.iter().filter(|by| Some(**by) != but_of).count();
+fn with_papers<'a>(open: &'a OpenAgreements, not_of: &BTreeSet<MemberId>) -> (Vec<&'a OpenAgreement>, usize) {
+    let of_others = |open: &OpenAgreement| open.papers.iter().filter(|by| !not_of.contains(by)).count();
     let all: Vec<_> = open.open.iter().filter(|open| open.is_active && of_others(open) > 0).collect();
     let total = all.iter().map(|open| of_others(open)).sum();
     (all.into_iter().take(limits::HOME_AGREEMENTS_MAX).collect(), total)
 }
 
-/// The signatures on paper of an agreement that a member may confirm, all but those of this recorder.
-fn papers_of(agreement: &Agreement, but_of: Option<MemberId>) -> impl Iterator<Item = PaperToConfirm> {
-    agreement.papers_to_confirm().filter(move |(_, paper)| Some(paper.recorded_by) != but_of).filter_map(
+/// The signatures on paper of an agreement that a member may confirm, all but those of these recorders.
+fn papers_of(agreement: &Agreement, not_of: &BTreeSet<MemberId>) -> impl Iterator<Item = PaperToConfirm> {
+    agreement.papers_to_confirm().filter(move |(_, paper)| !not_of.contains(&paper.recorded_by)).filter_map(
         |(_, paper)| {
             let is_signed_there =
                 |document: &&Document| document.blocks.iter().any(|block| paper.block_ids.contains(&block.id));
@@ -435,18 +436,15 @@ async fn queue(
     all_attention: bool,
 ) -> Result<WorkQueue, Error> {
     let (store, now) = (scope.store(), scope.now());
-    let (open, pending, waiting, members, (ties, departures)) = tokio::try_join!(
-        store.open_agreements(),
-        store.all_pending_proposals(now),
-        store.waiting_movements(),
-        store.members(),
-        store.member_ties(),
-    )?;
-    // What they recorded or entered waits for another member; the only member confirms and verifies their own.
-    let seconds = SecondMembers { members, ties, departures, now };
-    let recorder = Some(member.id()).filter(|id| !seconds.is_alone(*id));
-    let payments = payments_to_see(&waiting, &open, recorder, (&organization.time_zone, now));
-    let chosen = Chosen::of(&open, &pending, (recorder, &organization.own_contact_ids), (now, all_attention));
+    let read = Box::pin(async {
+        let proposals = store.all_pending_proposals(now);
+        tokio::try_join!(store.open_agreements(), proposals, store.waiting_movements()).map_err(Error::from)
+    });
+    let ((open, pending, waiting), seconds) = tokio::try_join!(read, Box::pin(second_members::load(scope)))?;
+    // What they recorded or entered waits for a second member; who is alone confirms and verifies their own.
+    let not_of = seconds.not_confirmed_by(member.id());
+    let payments = payments_to_see(&waiting, &open, &not_of, (&organization.time_zone, now));
+    let chosen = Chosen::of(&open, &pending, (&not_of, &organization.own_contact_ids), (now, all_attention));
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
         let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();
@@ -481,7 +479,7 @@ async fn queue(
         found.insert(agreement.id(), QueuedAgreement { agreement, blockers, looks });
     }
     let with_papers = chosen.papers.0.iter().filter_map(|open| found.get(&open.id));
-    let mut papers: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, recorder)).collect();
+    let mut papers: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, &not_of)).collect();
     papers.sort_by_key(|paper| paper.recorded_at);
     // The clock may not have recorded yet that an agreement has ended.
     let total = if papers.is_empty() { 0 } else { chosen.papers.1.max(papers.len()) };

@@ -44,6 +44,17 @@ impl OwnAnswers {
         self.draft.as_ref().map(|draft| draft.saved_at)
     }
 
+    /// Checks that a form was filled with the draft that is there, and that its answers find room in a draft.
+    ///
+    /// # Errors
+    /// [`NotActed::TooLong`], [`NotActed::OtherDraft`].
+    pub fn check(&self, form: &AnswerForm) -> Result<(), NotActed> {
+        if form.typed.reveal().len() > limits::ANSWERS_BYTES_MAX {
+            return Err(NotActed::TooLong);
+        }
+        if self.version() == form.version { Ok(()) } else { Err(NotActed::OtherDraft) }
+    }
+
     /// The draft in clear; empty if there is none.
     ///
     /// # Errors
@@ -94,10 +105,7 @@ impl Ground {
         let now = self.loaded.act_moment(scope);
         let ground = (&**self.loaded.agreement(), self.loaded.facts(), scope.time_scale(), now);
         can_answer(&self.by, ground, form.gate)?;
-        if form.typed.reveal().len() > limits::ANSWERS_BYTES_MAX {
-            return Err(NotActed::TooLong);
-        }
-        if self.own.version() == form.version { Ok(()) } else { Err(NotActed::OtherDraft) }
+        self.own.check(form)
     }
 
     fn draft(&self, scope: &Scope, keys: &Keyring, form: &AnswerForm) -> Result<AnswerDraft, SealError> {
@@ -189,7 +197,8 @@ pub async fn send(
 }
 
 /// Whether the receipt with a form's id says that the form's answers were sent.
-fn is_sent(receipts: &[Receipt], id: ReceiptId, gate: GateId) -> bool {
+#[must_use]
+pub fn is_sent(receipts: &[Receipt], id: ReceiptId, gate: GateId) -> bool {
     let is_of = |act: &ReceiptAct| matches!(act, ReceiptAct::Answered { gate_id, .. } if *gate_id == gate);
     receipts.iter().any(|receipt| receipt.id == id && is_of(&receipt.act))
 }

@@ -50,6 +50,7 @@ pub mod movement_review;
 pub mod movements;
 pub mod obligations;
 pub mod organizations;
+pub mod own_accounts;
 pub mod own_movements;
 pub mod paper_signatures;
 pub mod papering;

@@ -22,6 +22,7 @@ use crate::domain::member::{Counting, Member};
 use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
+use crate::domain::movement::evidence_account::{EvidenceAccount, SpokenAccount};
 use crate::domain::movement::instructions::{BankInstructions, InstructionsStatus, NewVerification, ToTypeAgain};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::ExceptionReason;
@@ -30,7 +31,7 @@ use crate::domain::time::Timestamp;
 use crate::error::{Error, ErrorCode};
 use crate::service::agreements::found as found_agreement;
 use crate::service::scope::{Plan, Scope};
-use crate::service::second_members;
+use crate::service::{own_accounts, second_members};
 use crate::store::Versioned;
 use crate::store::movements::{self as stored, Read};
 use crate::wire::page::Page;
@@ -285,10 +286,11 @@ pub(super) async fn holder_elsewhere(
 pub async fn file_evidence(
     scope: &Scope,
     by: &Member,
+    keys: &Keyring,
     id: MovementId,
     new: NewEvidence,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
-    file_by(scope, by, id, new, acts::file_evidence).await
+    file_by(scope, by, keys, (id, new), acts::file_evidence).await
 }
 
 /// The same for a movement that is an exception because it did not arrive, which is resolved first, in one act.
@@ -298,17 +300,18 @@ pub async fn file_evidence(
 pub async fn resolve_and_file(
     scope: &Scope,
     by: &Member,
+    keys: &Keyring,
     id: MovementId,
     new: NewEvidence,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
-    file_by(scope, by, id, new, acts::resolve_and_file).await
+    file_by(scope, by, keys, (id, new), acts::resolve_and_file).await
 }
 
 async fn file_by(
     scope: &Scope,
     by: &Member,
-    id: MovementId,
-    new: NewEvidence,
+    keys: &Keyring,
+    (id, new): (MovementId, NewEvidence),
     act: fn(&Member, Ground<'_>, &Movement, NewEvidence) -> Result<EvidenceChange, NotMoved>,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
     let records = Records::load(scope, id).await?;
@@ -318,6 +321,10 @@ async fn file_by(
         let is_same = new.is_of(&filed) && filed.filed_by().is_member(by.id());
         return Ok(plan(if is_same { Ok(()) } else { Err(NotFiled::Refused(NotMoved::FiledAlready)) }));
     }
+    let new = match compared(scope, keys, &records.movement, new).await? {
+        Ok(new) => new,
+        Err(refused) => return Ok(plan(Err(NotFiled::Refused(refused)))),
+    };
     let filed = match act(by, records.ground(scope), &records.movement, new) {
         Ok(filed) => filed,
         Err(refused) => return Ok(plan(Err(NotFiled::Refused(refused)))),
@@ -327,6 +334,35 @@ async fn file_by(
     }
     let changes = stored::file(scope.call(), records.read(), &filed)?;
     Ok(plan(Ok(())).change(changes).emit(filed.change.events))
+}
+
+/// Evidence with the account that it speaks of, compared with what the movement's instructions name.
+async fn compared(
+    scope: &Scope,
+    keys: &Keyring,
+    movement: &Movement,
+    new: NewEvidence,
+) -> Result<Result<NewEvidence, NotMoved>, Error> {
+    let Some(spoken) = new.spoken_account().cloned() else { return Ok(Ok(new)) };
+    Ok(compared_account(scope, keys, movement, spoken).await?.map(|account| new.with_account(account)))
+}
+
+/// An account that evidence speaks of, compared with what a movement's instructions name. The refusal is for another one, if
+/// nobody says why it counts.
+///
+/// # Errors
+/// When the instructions can't be read.
+pub async fn compared_account(
+    scope: &Scope,
+    keys: &Keyring,
+    movement: &Movement,
+    spoken: SpokenAccount,
+) -> Result<Result<EvidenceAccount, NotMoved>, Error> {
+    let (instructed, own) = match movement.instructions() {
+        Some(_) => (Some(instructed_accounts(scope, keys, movement).await?), Vec::new()),
+        None => (None, own_accounts::counted(scope).await?),
+    };
+    Ok(spoken.compared(&AccountKeys::new(keys, scope.org()), instructed.as_deref(), &own))
 }
 
 /// What a member decides about evidence.
@@ -350,7 +386,7 @@ pub async fn judge_evidence(
     ids: (MovementId, EvidenceId),
     decision: EvidenceDecision,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
-    let (records, found) = to_judge(scope, ids).await?;
+    let (records, found) = to_judge(scope, ids, matches!(decision, EvidenceDecision::Accept(_))).await?;
     judged(scope, by, (&records, &found), ids.1, decision)
 }
 
@@ -374,7 +410,7 @@ pub async fn accept_evidence(
     ids: (MovementId, EvidenceId),
     (shown, arrivals): (i64, Arrivals),
 ) -> Result<Plan<Result<(), NotAccepted>>, Error> {
-    let (records, found) = to_judge(scope, ids).await?;
+    let (records, found) = to_judge(scope, ids, true).await?;
     let movement = records.movement.as_told(&records.agreement);
     let is_shown = movement.receipt().map_or(0, |receipt| receipt.received_minor) == shown;
     let is_undecided = found.iter().any(|evidence| evidence.id() == ids.1 && evidence.is_undecided());
@@ -387,12 +423,52 @@ pub async fn accept_evidence(
     Ok(plan.with_output(output))
 }
 
-/// A movement, and all evidence that was filed for it.
-async fn to_judge(scope: &Scope, (id, evidence): (MovementId, EvidenceId)) -> Result<(Records, Vec<Evidence>), Error> {
+/// A movement, and all evidence that was filed for it; behind that, for who accepts one piece, what was accepted for other
+/// movements and may be the same arrival.
+async fn to_judge(
+    scope: &Scope,
+    (id, evidence): (MovementId, EvidenceId),
+    accepts: bool,
+) -> Result<(Records, Vec<Evidence>), Error> {
     let records = Records::load(scope, id).await?;
     // After the movement, whose version guards it.
-    let found = scope.store().evidence_of(id).await?;
-    if found.iter().any(|one| one.id() == evidence) { Ok((records, found)) } else { Err(Error::not_found()) }
+    let mut found = scope.store().evidence_of(id).await?;
+    let judged = found.iter().find(|one| one.id() == evidence).ok_or_else(Error::not_found)?;
+    if accepts && judged.is_undecided() {
+        found.extend(scope.store().accepted_elsewhere(judged).await?);
+    }
+    Ok((records, found))
+}
+
+/// Evidence that was accepted for another movement and may be about the arrival that evidence is about.
+#[derive(Debug, Clone)]
+pub struct AcceptedElsewhere {
+    /// The evidence.
+    pub evidence: Evidence,
+    /// Its movement.
+    pub movement: Movement,
+}
+
+/// What was accepted for other movements and may be about the arrival that evidence is about, the oldest first. Nothing where
+/// the movement has no such evidence, or a member has decided about it.
+///
+/// # Errors
+/// When the table can't be read.
+pub async fn accepted_elsewhere(
+    scope: &Scope,
+    (movement, evidence): (MovementId, EvidenceId),
+) -> Result<Vec<AcceptedElsewhere>, Error> {
+    let judged = scope.store().evidence(movement, evidence).await?;
+    let Some(judged) = judged.filter(Evidence::is_undecided) else { return Ok(Vec::new()) };
+    let found = scope.store().accepted_elsewhere(&judged).await?;
+    let ids: BTreeSet<MovementId> = found.iter().map(Evidence::movement_id).collect();
+    let movements: HashMap<MovementId, Versioned<Movement>> =
+        scope.store().movements(ids).await?.into_iter().map(|movement| (movement.id(), movement)).collect();
+    let with_movement = |evidence: Evidence| {
+        let movement = (**movements.get(&evidence.movement_id())?).clone();
+        Some(AcceptedElsewhere { evidence, movement })
+    };
+    Ok(found.into_iter().filter_map(with_movement).collect())
 }
 
 fn judged(
@@ -502,9 +578,9 @@ pub(super) async fn opened(
 /// Digests of the accounts that a movement's current instructions name, released or not, for comparison with an account that
 /// something else names: one, or of a free text each number that could be an account. None without instructions.
 ///
-/// They can be compared with every digest that the keyring makes now: where what is stored has none of a key, because it is
-/// older than the key or than digests, the instructions are opened and digested again. Only instructions whose key was dropped
-/// give what is stored.
+/// They can be compared with every digest that the keyring makes now: where what is stored has none of its keys, because they
+/// were replaced since, or none at all, because it is older than digests, the instructions are opened and digested again. Only
+/// instructions whose key was dropped give what is stored.
 ///
 /// # Errors
 /// When the store does not answer.
@@ -515,7 +591,7 @@ pub async fn instructed_accounts(
 ) -> Result<Vec<AccountDigest>, Error> {
     let Some(found) = movement.instructions() else { return Ok(Vec::new()) };
     let account_keys = AccountKeys::new(keys, scope.org());
-    if !found.accounts.is_empty() && found.accounts.iter().all(|digest| account_keys.are_all_in(digest)) {
+    if !found.accounts.is_empty() && found.accounts.iter().all(|digest| account_keys.made(digest)) {
         return Ok(found.accounts.clone());
     }
     let stored = scope.store().sealed_instructions(movement.id(), found.revision).await?;

@@ -15,12 +15,13 @@ use crate::domain::actor::Actor;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId};
-use crate::domain::member::{self, Member, ObligationChange, SecondMembers};
+use crate::domain::member::{self, Member, SecondMembers};
 use crate::domain::obligation::{CancelCause, Ground, Happening, Obligation, Refused, Word};
 use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
 use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
 use crate::domain::proposal::Note;
+use crate::domain::satisfaction::{Done, Satisfaction};
 use crate::error::Error;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, participants_of};
 use crate::service::participants::standing;
@@ -167,7 +168,7 @@ pub enum Doing {
     /// Declares that a trigger happened.
     DeclareTrigger(Happening),
     /// Records the claim that an occurrence is done, which the promisor told them.
-    RecordSatisfaction(OccurrenceId),
+    RecordSatisfaction(Done),
     /// Confirms such a claim. Nobody confirms their own, unless the organization has no other member.
     Confirm(OccurrenceId),
     /// Records that a standing promise was verified.
@@ -194,7 +195,7 @@ pub async fn act(
     let ground = found.ground(scope);
     let decided = match doing {
         Doing::DeclareTrigger(happened) => member::declare_trigger(by, ground, happened),
-        Doing::RecordSatisfaction(occurrence) => member::record_satisfaction(by, ground, occurrence),
+        Doing::RecordSatisfaction(done) => member::record_satisfaction(by, ground, done),
         Doing::Confirm(occurrence) => {
             let claimed_by = found.obligation.claim_of(occurrence).and_then(|claim| claim.by.member());
             let counting = second_members::load(scope).await?.counting(by.id(), claimed_by);
@@ -204,31 +205,87 @@ pub async fn act(
         Doing::Cancel(reason) => member::cancel_obligation(by, ground, reason),
     };
     Ok(match decided {
-        Ok(ObligationChange { obligation, events }) => {
-            let changes = stored::act(scope.call(), (found.loaded.agreement(), &found.obligation), &obligation)?;
-            plan(Ok(())).change(changes).emit(events)
+        Ok(change) => {
+            let changes = stored::act(scope.call(), (found.loaded.agreement(), &found.obligation), &change)?;
+            plan(Ok(())).change(changes).emit(change.events)
         }
         Err(refused) => plan(Err(refused)),
     })
 }
 
+/// Why a member can't record that an occurrence is done, with a file of so many bytes, if so. It is asked before the file is
+/// stored, and decided when it is recorded. Who recorded it before goes on: their form may have been sent twice.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such obligation.
+pub async fn why_not_satisfied(
+    scope: &Scope,
+    id: ObligationId,
+    done: &Done,
+    file_bytes: u64,
+) -> Result<Option<Refused>, Error> {
+    let found = LoadedObligation::load(scope, id).await?;
+    let refused = member::check_satisfaction(found.ground(scope), done, file_bytes).err();
+    let occurrences = found.obligation.occurrences(scope.now());
+    let claim = occurrences.iter().find(|found| found.id == done.occurrence).and_then(|found| found.satisfied.as_ref());
+    let is_own = claim.is_some_and(|claim| is_own(scope, claim));
+    Ok(refused.filter(|refused| *refused != Refused::Done || !is_own))
+}
+
+/// The same for a participant's form, which leaves a receipt with this id. A form that was done by now goes on.
+///
+/// # Errors
+/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when the agreement of the session
+/// has no such obligation.
+pub async fn why_not_satisfied_by_participant(
+    scope: &Scope,
+    by: &ActingParticipant,
+    (id, form): (ObligationId, ReceiptId),
+    done: &Done,
+    file_bytes: u64,
+) -> Result<Option<NotActedOnObligation>, Error> {
+    let (found, (by, receipts)) = tokio::try_join!(LoadedObligation::load(scope, id), standing(scope, by))?;
+    if found.obligation.agreement_id() != by.agreement_id() {
+        return Err(Error::not_found());
+    }
+    if !Repeatable::Obligation.has_room(&receipts) {
+        return Ok(Some(NotActed::TooOften.into()));
+    }
+    let Err(refused) = participant::check_satisfaction(&by, found.ground(scope), &receipts, (done, file_bytes)) else {
+        return Ok(None);
+    };
+    // The same form, sent at the same moment, may have been done between the two reads.
+    let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
+    Ok((!receipts.iter().any(|receipt| receipt.id == form)).then_some(refused))
+}
+
 /// Whether an obligation is as the caller's form wants it, by an act of the caller: the form was sent before.
 fn is_done(scope: &Scope, obligation: &Obligation, doing: &Doing) -> bool {
-    let is_own = |by: &Actor| by.id.is_some_and(|id| scope.actor().is(by.actor_type, id));
-    let own = |word: Option<&Word>| word.is_some_and(|word| is_own(&word.by));
+    let own = |word: Option<&Word>| word.is_some_and(|word| is_own(scope, word));
     let occurrence = |id: &OccurrenceId| obligation.occurrences(scope.now()).into_iter().find(|found| found.id == *id);
     match doing {
         Doing::DeclareTrigger(Happening { trigger: id, .. }) => {
             let trigger = obligation.triggers().iter().find(|trigger| trigger.id == *id);
             own(trigger.and_then(|trigger| trigger.declared.as_ref()))
         }
-        Doing::RecordSatisfaction(id) => occurrence(id).is_some_and(|found| own(found.satisfied.as_ref())),
+        Doing::RecordSatisfaction(Done { occurrence: id, how }) => {
+            occurrence(id).is_some_and(|found| own(found.satisfied.as_ref()) && found.how.as_ref() == Some(how))
+        }
         Doing::Confirm(id) | Doing::Verify(id) => occurrence(id).is_some_and(|found| own(found.confirmed.as_ref())),
         Doing::Cancel(_) => match obligation.cancellation().map(|cancellation| &cancellation.cause) {
-            Some(CancelCause::Member { by, .. }) => is_own(by),
+            Some(CancelCause::Member { by, .. }) => is_caller(scope, by),
             _ => false,
         },
     }
+}
+
+/// Whether the caller said something.
+fn is_own(scope: &Scope, word: &Word) -> bool {
+    is_caller(scope, &word.by)
+}
+
+fn is_caller(scope: &Scope, by: &Actor) -> bool {
+    by.id.is_some_and(|id| scope.actor().is(by.actor_type, id))
 }
 
 /// Does what a participant's form asks for, under the sentence above its button. A form that is sent twice, also at once,
@@ -256,7 +313,7 @@ pub async fn act_as_participant(
     if !Repeatable::Obligation.has_room(&receipts) {
         return Ok(plan(Err(NotActed::TooOften.into())));
     }
-    let decided = decide(&by, found.ground(scope), occasion, (&doing, statement));
+    let decided = decide((&by, &receipts), found.ground(scope), occasion, (&doing, statement));
     Ok(match decided {
         Ok(acted) => {
             let changes = stored::record_act(scope.call(), (found.loaded.agreement(), &found.obligation), &acted)?;
@@ -271,19 +328,20 @@ pub async fn act_as_participant(
 }
 
 fn decide(
-    by: &ActingParticipant,
+    (by, receipts): (&ActingParticipant, &[Receipt]),
     ground: Ground<'_>,
     occasion: Occasion,
     (doing, statement): (&ObligationAct, String),
 ) -> ObligationOutcome {
+    let today = || ground.obligation.zone().day_of(ground.moment.at());
     match *doing {
         ObligationAct::DeclaredTrigger { trigger_id: trigger, happened_on } => {
-            let today = || ground.obligation.zone().day_of(ground.moment.at());
             let happened = Happening { trigger, on: happened_on.unwrap_or_else(today) };
             participant::declare_trigger(by, ground, occasion, (happened, statement))
         }
-        ObligationAct::Satisfied { occurrence_id } => {
-            participant::record_satisfaction(by, ground, occasion, (occurrence_id, statement))
+        ObligationAct::Satisfied { occurrence_id: occurrence, ref how } => {
+            let done = Done { occurrence, how: how.clone().unwrap_or_else(|| Satisfaction::on(today())) };
+            participant::record_satisfaction(by, ground, occasion, receipts, (done, statement))
         }
         ObligationAct::Confirmed { occurrence_id } => {
             participant::confirm_satisfaction(by, ground, occasion, (occurrence_id, statement))

@@ -106,7 +106,7 @@ pub enum PartyAct {
     /// The sender says that they sent it, by the revision of the instructions that the page showed.
     ReportSent(u32, NewClaim),
     /// Files evidence: the sender their own word or their bank's document, the receiver that it has arrived.
-    FileEvidence(NewEvidence),
+    FileEvidence(Box<NewEvidence>),
     /// Withdraws evidence that they filed.
     WithdrawEvidence(EvidenceId, SafeNote),
 }
@@ -165,7 +165,7 @@ fn decide(
     let (ground, movement) = (records.ground(scope), &records.movement);
     match act {
         PartyAct::ReportSent(shown, claim) => acts::report_sent(by, ground, occasion, movement, (shown, claim)),
-        PartyAct::FileEvidence(new) => acts::file_own_evidence(by, ground, occasion, movement, (new, receipts)),
+        PartyAct::FileEvidence(new) => acts::file_own_evidence(by, ground, occasion, movement, (*new, receipts)),
         PartyAct::WithdrawEvidence(_, reason) => {
             let evidence = evidence.ok_or(NotMoved::Unknown)?;
             acts::withdraw_own_evidence(by, ground, occasion, movement, (evidence, reason))

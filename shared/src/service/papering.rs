@@ -17,7 +17,7 @@ use crate::domain::funding::names::NamesDigest;
 use crate::domain::funding::papers::{self, Paper, Parties};
 use crate::domain::ids::{AgreementId, FundingItemId};
 use crate::domain::trust::Trust;
-use crate::domain::workspace::Workspace;
+use crate::domain::workspace::PeopledWorkspace;
 use crate::error::Error;
 use crate::service::agreements::AgreementInFull;
 use crate::service::funding_fingerprint::PaperingFingerprint;
@@ -32,7 +32,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 pub struct Prepared {
     id: AgreementId,
     name: AgreementName,
-    workspace: Versioned<Workspace>,
+    workspace: PeopledWorkspace,
     trust: Versioned<Trust>,
     contacts: Vec<Contact>,
     items: Vec<Versioned<FundingItem>>,
@@ -116,7 +116,7 @@ pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error
     let trust = trust.ok_or_else(|| Error::Internal("a funding item without its trust".to_owned()))?;
     let wanted = papers::named_contacts(&trust, items.iter().map(|item| &**item));
     let contacts = async { scope.store().contacts(wanted).await.map_err(Error::from) };
-    let workspace = workspaces::workspace_of(scope, trust.workspace_id);
+    let workspace = workspaces::workspace_of_with_people(scope, trust.workspace_id);
     let zone = async { scope.store().organization().await.map(|found| found.time_zone).map_err(Error::from) };
     let (contacts, workspace, zone) = futures_util::try_join!(contacts, workspace, zone)?;
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
@@ -186,10 +186,11 @@ pub fn paper(
     let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("item_ids")))?;
     let mut changes = vec![agreements::create(scope.call(), &draft)?, trusts::check(scope.call(), &trust)];
     let people = draft.participants.iter().map(|one| one.contact_id);
-    changes.extend(workspaces::join(scope, &workspace, people).map_err(|error| match error {
+    let joining = workspaces::join(scope, &workspace, people).map_err(|error| match error {
         Error::Invalid(found) => Error::Invalid(at_items(found)),
         other => other,
-    })?);
+    })?;
+    let left_people = agreements::leave_people(scope.call(), &draft);
     let (mut events, mut shown) = (Vec::new(), vec![id.uuid()]);
     for item in items {
         let papered_at = scope.moment_after(item.updated_at()).at();
@@ -207,7 +208,8 @@ pub fn paper(
     // An agreement that papers items has no payments.
     let payments_wait_for = BTreeMap::new();
     let papered = AgreementInFull { agreement, contacts, blockers, is_proposed: false, payments_wait_for };
-    Ok(Plan::new(scope, papered).change(changes).emit(events).showing(shown))
+    let plan = Plan::new(scope, papered).change(changes).emit(events).showing(shown);
+    Ok(plan.join(joining, Some(left_people)))
 }
 
 /// The same at the items, whose agreement the people would join the workspace for.

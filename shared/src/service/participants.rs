@@ -3,6 +3,7 @@
 
 use crate::domain::agreement::{Agreement, DocumentContent, Label, Participant};
 use crate::domain::contact::{ChangedIdentity, Contact};
+use crate::domain::file_type::FileType;
 use crate::domain::ids::{AgreementId, GateId, MovementId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, SecondMembers, reopen_gate};
 use crate::domain::moment::Moment;
@@ -10,7 +11,7 @@ use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
-use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct, Repeatable};
+use crate::domain::participant::receipt::{Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{
     self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, consent,
 };
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, obligations_of};
 use crate::service::scope::{Plan, Scope};
+use crate::service::second_members;
 use crate::store::participants as stored;
 use crate::store::{Versioned, contacts};
 
@@ -246,9 +248,17 @@ impl ParticipantRecord {
     /// What has changed of the contact since the agreement was published, or a member last confirmed it. None if nothing has.
     #[must_use]
     pub fn changed(&self) -> Option<ChangedIdentity<'_>> {
-        let is_own = |participant: &&Participant| participant.contact_id == self.contact.id;
-        let participant = self.agreement.participants.iter().find(is_own)?;
-        self.access.changed(participant, &self.contact)
+        self.access.changed(self.participant()?, &self.contact)
+    }
+
+    /// Whether they act in the agreement as a person ([`Access::is_person`]).
+    #[must_use]
+    pub fn is_person(&self) -> bool {
+        self.participant().is_some_and(|participant| self.access.is_person(participant, &self.contact))
+    }
+
+    fn participant(&self) -> Option<&Participant> {
+        self.agreement.participants.iter().find(|participant| participant.contact_id == self.contact.id)
     }
 }
 
@@ -262,16 +272,15 @@ pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) 
         let (access, receipts) = (store.access(id, participant), store.receipts_of(id, participant));
         let papers = store.paper_signatures_of(id, participant);
         let code = store.link_code(id, participant);
-        tokio::try_join!(access, receipts, papers, store.members(), store.member_ties(), code).map_err(Error::from)
+        tokio::try_join!(access, receipts, papers, code).map_err(Error::from)
     };
-    let (agreement, (access, receipts, papers, members, (ties, departures), code)) =
-        tokio::try_join!(found(scope, id), own)?;
+    let (agreement, (access, receipts, papers, code), seconds) =
+        tokio::try_join!(found(scope, id), own, second_members::load(scope))?;
     let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
     let loaded = AgreementWithContacts::load(scope, agreement).await?;
     let contact = loaded.contacts().iter().find(|found| found.id == contact).cloned().ok_or_else(Error::not_found)?;
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
     let code = code.filter(|code| code.works(access.generation, scope.now()) && code.tries_left() > 0);
-    let seconds = SecondMembers { members, ties, departures, now: scope.now() };
     Ok(ParticipantRecord { agreement, contact, access, receipts, papers, seconds, code })
 }
 

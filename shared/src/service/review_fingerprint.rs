@@ -23,7 +23,7 @@ pub struct ReviewFingerprint {
 
 impl ReviewFingerprint {
     pub(super) fn of(loaded: &LoadedAgreement) -> Self {
-        // Only what the page shows of the workspace: its version also counts contacts that join it.
+        // Only what the page shows of the workspace.
         let workspace = loaded.workspace();
         let mut parts = vec![
             workspace.id().to_string(),

@@ -108,6 +108,15 @@ impl Dependent {
     }
 }
 
+/// The contacts that become people of a workspace.
+#[derive(Debug)]
+pub(crate) struct Joining {
+    /// The change of each, of an item of their own; those first who are not among the people yet.
+    pub people: Vec<Changes>,
+    /// The change that has them counted, if any is new.
+    pub counted: Option<Changes>,
+}
+
 /// The decision of a use case: changes and checks, events, the ids of the records that it shows or changes, and its
 /// output. Nothing changes before an entrance commits the plan.
 #[derive(Debug)]
@@ -116,6 +125,7 @@ pub struct Plan<T> {
     output: T,
     now: Timestamp,
     changes: Vec<Changes>,
+    afterwards: Vec<Changes>,
     checks: Vec<Changes>,
     events: Vec<EventKind>,
     test: Option<(EndpointId, Event)>,
@@ -130,6 +140,7 @@ impl<T> Plan<T> {
             output,
             now: scope.now(),
             changes: Vec::new(),
+            afterwards: Vec::new(),
             checks: Vec::new(),
             events: Vec::new(),
             test: None,
@@ -166,8 +177,7 @@ impl<T> Plan<T> {
     ///
     /// It has to come after the changes and the events that are no one's choice.
     pub(crate) fn change_with(mut self, dependents: Vec<Dependent>, rest: Option<Changes>) -> Self {
-        let taken = self.changes.iter().map(Changes::items).sum::<usize>() + self.events.len() * limits::EVENT_ITEMS;
-        let mut room = (limits::TRANSACTION_ITEMS_MAX - limits::CALL_ITEMS_MAX).saturating_sub(taken);
+        let mut room = self.room();
         if dependents.iter().map(Dependent::items).sum::<usize>() > room {
             room = room.saturating_sub(rest.as_ref().map_or(0, Changes::items));
             self.changes.extend(rest);
@@ -180,6 +190,30 @@ impl<T> Plan<T> {
             self.shown.extend(dependent.id);
         }
         self
+    }
+
+    /// Adds people who join a workspace, as many as the transaction has room for. The others join right after it. `rest` has
+    /// the change that leaves those to the clock whom an interruption leaves out.
+    ///
+    /// It has to come after the other changes and the events.
+    pub(crate) fn join(mut self, joining: Joining, rest: Option<Changes>) -> Self {
+        let Joining { people, counted } = joining;
+        self.changes.extend(counted);
+        let mut room = self.room();
+        if people.len() > room {
+            room = room.saturating_sub(rest.as_ref().map_or(0, Changes::items));
+            self.changes.extend(rest);
+        }
+        let mut people = people.into_iter();
+        self.changes.extend(people.by_ref().take(room));
+        self.afterwards.extend(people);
+        self
+    }
+
+    /// How many more items the transaction has room for.
+    fn room(&self) -> usize {
+        let taken = self.changes.iter().map(Changes::items).sum::<usize>() + self.events.len() * limits::EVENT_ITEMS;
+        (limits::TRANSACTION_ITEMS_MAX - limits::CALL_ITEMS_MAX).saturating_sub(taken)
     }
 
     /// Adds an event for one endpoint alone, whatever it subscribes to: a test.
@@ -208,14 +242,14 @@ impl<T> Plan<T> {
 
     /// The same plan with another output.
     pub(crate) fn with_output<U>(self, output: U) -> Plan<U> {
-        let Self { output: _, now, changes, checks, events, test, shown, refusal } = self;
-        Plan { output, now, changes, checks, events, test, shown, refusal }
+        let Self { output: _, now, changes, afterwards, checks, events, test, shown, refusal } = self;
+        Plan { output, now, changes, afterwards, checks, events, test, shown, refusal }
     }
 
     /// The same plan with what is made of its output.
     pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Plan<U> {
-        let Self { output, now, changes, checks, events, test, shown, refusal } = self;
-        Plan { output: make(output), now, changes, checks, events, test, shown, refusal }
+        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal } = self;
+        Plan { output: make(output), now, changes, afterwards, checks, events, test, shown, refusal }
     }
 
     /// The output of a plan that is not committed.
@@ -231,9 +265,9 @@ impl<T> Plan<T> {
 
     /// The commit of the plan, the ids for the audit row, and the output.
     pub(crate) fn into_commit(self, scope: &Scope) -> (Commit<'_>, Vec<Uuid>, T) {
-        let Self { output, now, changes, checks, events, test, shown, refusal } = self;
+        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal } = self;
         let mut commit = Commit::new(scope.store(), scope.call()).at(now).with(changes).checking(checks).emit(events);
-        commit = commit.refused(refusal);
+        commit = commit.afterwards(afterwards).refused(refusal);
         if let Some((endpoint, event)) = test {
             commit = commit.emit_to(endpoint, event);
         }
@@ -247,7 +281,7 @@ impl<T, R> Plan<Result<T, R>> {
     /// # Errors
     /// The refusal.
     pub fn accepted(self) -> Result<Plan<T>, R> {
-        let Self { output, now, changes, checks, events, test, shown, refusal } = self;
-        output.map(|output| Plan { output, now, changes, checks, events, test, shown, refusal })
+        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal } = self;
+        output.map(|output| Plan { output, now, changes, afterwards, checks, events, test, shown, refusal })
     }
 }

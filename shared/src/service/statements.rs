@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::crypto::keyring::Keyring;
+use crate::domain::bank_account::AccountDigest;
 use crate::domain::contact::DisplayName;
 use crate::domain::ids::{ContactId, MovementId, StatementId};
 use crate::domain::member::Member;
@@ -13,7 +15,7 @@ use crate::domain::movement::terms::Direction;
 use crate::domain::statement::{FiledEntry, RememberedColumns, Statement, StatementFacts, StatementFormat};
 use crate::error::Error;
 use crate::limits;
-use crate::service::movements::EvidenceHolder;
+use crate::service::movements::{EvidenceHolder, instructed_accounts};
 use crate::service::scope::{Plan, Scope};
 use crate::store::statements as stored;
 use crate::store::{OrgStore, Versioned};
@@ -224,6 +226,24 @@ pub async fn not_arriving(
     let movements: BTreeSet<MovementId> = movements.into_iter().collect();
     let found = scope.store().movements(movements).await?;
     Ok(found.into_iter().map(Versioned::into_inner).filter(|movement| !may_arrive(movement)).collect())
+}
+
+/// Digests of the accounts that the instructions of movements name, by movement, for comparison with the accounts of statements.
+/// Movements without instructions are left out.
+///
+/// # Errors
+/// When they can't be read.
+pub async fn instructed(
+    scope: &Scope,
+    keys: &Keyring,
+    awaited: &[Awaited],
+) -> Result<HashMap<MovementId, Vec<AccountDigest>>, Error> {
+    let mut instructed = HashMap::new();
+    for Awaited { movement, .. } in awaited.iter().filter(|awaited| awaited.movement.instructions().is_some()) {
+        // What is stored does, but where a key was retired since.
+        instructed.insert(movement.id(), instructed_accounts(scope, keys, movement).await?);
+    }
+    Ok(instructed)
 }
 
 /// The evidence of filed entries, with its movements.

@@ -6,12 +6,13 @@ use crate::domain::agreement::{Agreement, AgreementName, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, WorkspaceId};
 use crate::domain::member::{self, Member};
-use crate::domain::workspace::{NewPerson, NewWorkspace, Workspace};
+use crate::domain::workspace::{NewPerson, NewWorkspace, PeopledWorkspace, Workspace};
 use crate::error::Error;
 use crate::limits;
-use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::due::Settlement;
+use crate::service::scope::{Joining, Plan, Scope, Writer};
+use crate::service::system::SystemContext;
 use crate::store::agreements::AgreementOfWorkspace;
-use crate::store::change::Changes;
 use crate::store::{Versioned, workspaces as stored};
 use crate::wire::page::{Page, PageRequest};
 
@@ -31,12 +32,20 @@ pub struct WorkspaceWithPeople {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceWithPeople, Error> {
-    let workspace = get_without_people(scope, id).await?.into_inner();
+    let workspace = peopled(scope, id).await?;
     let people = scope.store().people_of(&workspace).await?;
-    Ok(WorkspaceWithPeople { workspace, people })
+    Ok(WorkspaceWithPeople { workspace: workspace.into_workspace(), people })
 }
 
-/// A workspace without the contacts of its people.
+/// A workspace with the ids of its people.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn peopled(scope: &Scope, id: WorkspaceId) -> Result<PeopledWorkspace, Error> {
+    scope.store().workspace_with_people(id).await?.ok_or_else(Error::not_found)
+}
+
+/// A workspace without its people.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
@@ -68,13 +77,13 @@ pub struct WorkspacePeople {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn get_with_people_page(scope: &Scope, id: WorkspaceId, page: PageRequest) -> Result<WorkspacePeople, Error> {
-    let workspace = get_without_people(scope, id).await?.into_inner();
+    let workspace = peopled(scope, id).await?;
     let positions = page.positions();
-    let on_page = (0..).zip(&workspace.people).filter(|(position, _)| positions.contains(position));
+    let on_page = (0..).zip(workspace.people()).filter(|(position, _)| positions.contains(position));
     let contacts = scope.store().contacts(on_page.map(|(_, id)| *id)).await?;
     let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
-    let people = Page::new(contacts, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), page);
-    Ok(WorkspacePeople { workspace, people })
+    let people = Page::new(contacts, u64::try_from(workspace.people_count).unwrap_or(u64::MAX), page);
+    Ok(WorkspacePeople { workspace: workspace.into_workspace(), people })
 }
 
 /// The workspace that a body names.
@@ -82,25 +91,59 @@ pub(super) async fn named(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Wo
     scope.store().workspace(id).await?.ok_or_else(|| Error::unknown_reference("workspace_id", "workspace"))
 }
 
-/// The workspace of an agreement, which exists as long as the agreement does.
-pub(super) async fn workspace_of(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
-    let workspace = scope.store().workspace(id).await?;
-    workspace.ok_or_else(|| Error::Internal("an agreement without its workspace".to_owned()))
+/// The workspace that a body names, with its people.
+pub(super) async fn named_with_people(scope: &Scope, id: WorkspaceId) -> Result<PeopledWorkspace, Error> {
+    let workspace = scope.store().workspace_with_people(id).await?;
+    workspace.ok_or_else(|| Error::unknown_reference("workspace_id", "workspace"))
 }
 
-/// The change that makes contacts, to which an agreement is going to refer, a workspace's people, among whom they may be
-/// already. None if there are none.
+/// The workspace of an agreement, which exists as long as the agreement does.
+pub(super) async fn workspace_of(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
+    scope.store().workspace(id).await?.ok_or_else(lost)
+}
+
+/// The workspace of an agreement, with its people.
+pub(super) async fn workspace_of_with_people(scope: &Scope, id: WorkspaceId) -> Result<PeopledWorkspace, Error> {
+    scope.store().workspace_with_people(id).await?.ok_or_else(lost)
+}
+
+fn lost() -> Error {
+    Error::Internal("an agreement without its workspace".to_owned())
+}
+
+/// The changes that make contacts, to which an agreement is going to refer, a workspace's people, among whom they may be
+/// already.
 pub(super) fn join(
     scope: &Scope,
-    before: &Versioned<Workspace>,
+    before: &PeopledWorkspace,
     contacts: impl IntoIterator<Item = ContactId>,
-) -> Result<Option<Changes>, Error> {
+) -> Result<Joining, Error> {
     let contacts: BTreeSet<ContactId> = contacts.into_iter().collect();
-    let mut after = before.touched(scope.now());
-    for contact in &contacts {
+    let (there, new): (Vec<_>, Vec<_>) = contacts.into_iter().partition(|id| before.people().contains(id));
+    let mut after = before.clone();
+    for contact in &new {
         after = after.add_person(*contact, scope.now()).map_err(Error::Invalid)?;
     }
-    Ok((!contacts.is_empty()).then(|| stored::add_people(scope.call(), before, &after, &contacts)))
+    let person = |contact: &ContactId| stored::add_person(scope.call(), before, *contact);
+    let counted = (!new.is_empty()).then(|| stored::count_people_later(scope.call(), before.id()));
+    Ok(Joining { people: new.iter().chain(&there).map(person).collect(), counted })
+}
+
+/// Makes one of an agreement's participants one of the people of its workspace, where the transaction that began to refer to
+/// them had no room. Nothing changes if that was done before.
+pub(super) async fn join_later(
+    system: &SystemContext,
+    agreement: &Agreement,
+    contact: ContactId,
+) -> Result<Plan<Settlement>, Error> {
+    let scope = system.scope();
+    let before = workspace_of_with_people(scope, agreement.workspace_id).await?;
+    if before.people().contains(&contact) {
+        return Ok(Plan::new(scope, Settlement::Stale));
+    }
+    let joining = join(scope, &before, [contact])?;
+    let shown = [before.id().uuid(), contact.uuid(), agreement.id().uuid()];
+    Ok(Plan::new(scope, Settlement::Settled).join(joining, None).showing(shown))
 }
 
 /// Creates a workspace.
@@ -132,8 +175,9 @@ async fn create_with_id(
     let scope = by.scope();
     let number = scope.store().next_workspace_number().await?;
     let workspace = Workspace { id, ..Workspace::create(new, number, scope.now()) };
+    let workspace = PeopledWorkspace::new(workspace, BTreeSet::new());
     let changes = stored::create(scope.call(), &workspace)?;
-    let created = WorkspaceWithPeople { workspace, people: Vec::new() };
+    let created = WorkspaceWithPeople { workspace: workspace.into_workspace(), people: Vec::new() };
     Ok(Plan::new(scope, created).change([changes]).showing([id.uuid()]))
 }
 
@@ -143,16 +187,19 @@ async fn create_with_id(
 /// [`Error::NotFound`] when there is no such workspace, or, at `contact_id`, no such contact.
 pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Result<Plan<WorkspaceWithPeople>, Error> {
     let scope = by.scope();
-    let before = get_without_people(scope, id).await?;
+    let before = peopled(scope, id).await?;
     // Read before the transaction rather than in it: contacts are never deleted.
     if scope.store().contact(new.contact_id).await?.is_none() {
         return Err(Error::unknown_reference("contact_id", "contact"));
     }
     let workspace = before.add_person(new.contact_id, scope.now()).map_err(Error::Invalid)?;
-    let is_new = !before.people.contains(&new.contact_id);
-    let changes = if is_new { join(scope, &before, [new.contact_id])? } else { None };
     let people = scope.store().people_of(&workspace).await?;
-    Ok(Plan::new(scope, WorkspaceWithPeople { workspace, people }).change(changes).showing([id.uuid()]))
+    let output = WorkspaceWithPeople { workspace: workspace.into_workspace(), people };
+    let plan = Plan::new(scope, output).showing([id.uuid()]);
+    if before.people().contains(&new.contact_id) {
+        return Ok(plan);
+    }
+    Ok(plan.join(join(scope, &before, [new.contact_id])?, None))
 }
 
 /// What keeps a contact among a workspace's people.
@@ -187,8 +234,9 @@ impl KeptBy {
 /// removes once.
 ///
 /// Decision: an agreement that begins to refer to a contact adds them to the people again, in its transaction, which makes a
-/// new version of the workspace. A removal holds only for the version on which it was decided: an agreement that comes first
-/// makes it be decided again, and one that comes after brings the contact back.
+/// new version of the person. A removal holds only for the version on which it was decided: an agreement that comes first
+/// makes it be decided again, and one that comes after brings the contact back. Those for whom its transaction has no room are
+/// brought back right after it, or by the clock.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such workspace.
@@ -198,16 +246,15 @@ pub async fn remove_person(
     contact: ContactId,
 ) -> Result<Plan<Result<(), KeptBy>>, Error> {
     let scope = by.scope();
-    let before = get_without_people(scope, id).await?;
+    let (_, person) = futures_util::try_join!(get_without_people(scope, id), async {
+        scope.store().person(id, contact).await.map_err(Error::from)
+    })?;
     let plan = |outcome| Plan::new(scope, outcome).showing([id.uuid(), contact.uuid()]);
-    if !before.people.contains(&contact) {
-        return Ok(plan(Ok(())));
-    }
+    let Some(person) = person else { return Ok(plan(Ok(()))) };
     if let Some(kept_by) = kept_by(scope, id, contact).await? {
         return Ok(plan(Err(kept_by)));
     }
-    let after = before.remove_person(contact, scope.now());
-    Ok(plan(Ok(())).change([stored::remove_person(scope.call(), &before, &after, contact)]))
+    Ok(plan(Ok(())).change([stored::remove_person(scope.call(), &person)]))
 }
 
 /// What keeps a contact among a workspace's people, the agreements before the proposals.

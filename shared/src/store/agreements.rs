@@ -430,6 +430,11 @@ fn leave_rest(call: &CallContext, agreement: &Agreement) -> Change {
     Change::Put(keys::due(call.now(), Due::Ending, call.org(), agreement.id().uuid()).into_item())
 }
 
+/// The same for participants who have yet to become people of the workspace.
+pub fn leave_people(call: &CallContext, draft: &Draft) -> Changes {
+    Changes::of(call, [leave_rest(call, draft)])
+}
+
 /// The same for items that the publication of their agreement has yet to set in progress.
 pub fn leave_items(call: &CallContext, published: &ByMember<Agreement>) -> Changes {
     Changes::decided_by_member(call, published, [leave_rest(call, published)])

@@ -83,6 +83,11 @@ pub(super) fn of_commit(call: &CallContext, (status, code): (StatusCode, &str), 
     item
 }
 
+/// Whether a row is that of a call that took effect.
+pub(super) fn took_effect(row: &Item) -> bool {
+    row.contains_key(ATTEMPT) && text(row, "code") == Some(OK)
+}
+
 impl OrgStore {
     /// The number of the attempt of a call that took effect.
     pub(super) async fn attempt_of(&self, call: &CallContext) -> Result<Option<usize>, StoreError> {

@@ -13,7 +13,7 @@ use super::keys::{Key, PARTITION};
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{AgreementId, OrgId, RequestId};
+use crate::domain::ids::{AgreementId, ContactId, OrgId, RequestId, WorkspaceId};
 use crate::domain::member::{Admin, ByMember, Member};
 use crate::domain::moment::Moment;
 use crate::domain::participant::ByParticipant;
@@ -119,6 +119,25 @@ pub struct Changes {
     list: Vec<Change>,
     /// The agreement whose history shows the changes, if any.
     subject: Option<Subject>,
+    /// Who joins, stays in or leaves a workspace by them.
+    moving: Option<Moving>,
+}
+
+/// One of a workspace's people who joins, stays or leaves. What lists show of it follows after the commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Moving {
+    pub workspace: WorkspaceId,
+    pub contact: ContactId,
+    pub step: Step,
+}
+
+/// What one of a workspace's people does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Joins,
+    /// They were there when they were read, and stay even if a removal comes first.
+    Stays,
+    Leaves,
 }
 
 /// The agreement that changes are about, with the proposal for it, or the part of it, that they change.
@@ -133,7 +152,17 @@ impl Changes {
     /// The changes of a call.
     pub(super) fn of(call: &CallContext, list: impl IntoIterator<Item = Change>) -> Self {
         let list = list.into_iter().collect();
-        Self { org: call.org(), call: call.request_id(), by: None, list, subject: None }
+        Self { org: call.org(), call: call.request_id(), by: None, list, subject: None, moving: None }
+    }
+
+    /// The same changes, by which one of a workspace's people joins, stays or leaves.
+    pub(super) fn by_which(self, moving: Moving) -> Self {
+        Self { moving: Some(moving), ..self }
+    }
+
+    /// Who joins, stays in or leaves a workspace by them.
+    pub(super) fn moving(&self) -> Option<Moving> {
+        self.moving
     }
 
     /// The same changes, which the history of an agreement shows.

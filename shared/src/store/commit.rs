@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::StatusCode;
 use uuid::Uuid;
 
-use super::change::{Change, Changes};
+use super::change::{Change, Changes, Moving};
 use super::failure::TransactionOutcome;
 use super::idempotency::{self, IdempotencyKey, StoredResponse};
 use super::{Item, OrgStore, StoreError, acts, audit, events};
@@ -32,6 +32,7 @@ pub struct Commit<'a> {
     events: Vec<Event>,
     test: Option<(EndpointId, Event)>,
     checks: Vec<Changes>,
+    afterwards: Vec<Changes>,
     refusal: Option<(StatusCode, &'static str)>,
 }
 
@@ -72,6 +73,7 @@ impl<'a> Commit<'a> {
             events: Vec::new(),
             test: None,
             checks: Vec::new(),
+            afterwards: Vec::new(),
             refusal: None,
         }
     }
@@ -92,6 +94,13 @@ impl<'a> Commit<'a> {
     /// Adds version checks, the most important ones first: the transaction makes as many as fit beside the rest.
     pub(crate) fn checking(mut self, checks: impl IntoIterator<Item = Changes>) -> Self {
         self.checks.extend(checks);
+        self
+    }
+
+    /// Adds changes of single items that are made right after the transaction, once it has taken effect. Something has to do
+    /// them again if they are not: nobody hears of it here.
+    pub(crate) fn afterwards(mut self, changes: impl IntoIterator<Item = Changes>) -> Self {
+        self.afterwards.extend(changes);
         self
     }
 
@@ -149,10 +158,19 @@ impl<'a> Commit<'a> {
         self.transact(row, None).await.map(|_| ())
     }
 
-    async fn transact(self, row: Item, record: Option<Change>) -> Result<AttemptOutcome, Error> {
-        let store = &self.store.store;
-        match store.transact(self.into_transaction(row, record)?).await? {
-            TransactionOutcome::Committed => Ok(AttemptOutcome::Committed),
+    async fn transact(mut self, row: Item, record: Option<Change>) -> Result<AttemptOutcome, Error> {
+        let (store, now) = (self.store, self.call.now());
+        let afterwards = std::mem::take(&mut self.afterwards);
+        let movings: Vec<Moving> = self.changes.iter().chain(&afterwards).filter_map(Changes::moving).collect();
+        let mut joining = Vec::new();
+        for changes in afterwards {
+            joining.extend(changes.for_call(self.call)?);
+        }
+        match store.store.transact(self.into_transaction(row, record)?).await? {
+            TransactionOutcome::Committed => {
+                store.finish_joining(joining, &movings, now).await;
+                Ok(AttemptOutcome::Committed)
+            }
             // The audit row of this call exists only if an attempt of it took effect.
             TransactionOutcome::ConditionsFailed(at) if at.contains(&AUDIT_ROW_AT) => {
                 Ok(AttemptOutcome::CommittedBefore)

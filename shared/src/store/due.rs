@@ -26,6 +26,11 @@ pub struct DueEntry {
 }
 
 impl DueEntry {
+    /// Its key.
+    pub(super) fn key(&self) -> &Key {
+        &self.key
+    }
+
     /// Reads a key of the due index. None if it is another key.
     #[must_use]
     pub fn of(key: Key) -> Option<Self> {

@@ -45,6 +45,7 @@ fn part(kind: RecordKind) -> Part {
         | Kind::Delivery
         | Kind::Contact
         | Kind::Workspace
+        | Kind::Person
         | Kind::Agreement
         | Kind::Act
         | Kind::Verification
@@ -83,7 +84,9 @@ fn part(kind: RecordKind) -> Part {
         | Kind::LinkCode
         | Kind::AnswerDraft
         | Kind::EvidenceKey
+        | Kind::Arrival
         | Kind::StatementFile
+        | Kind::StoredFile
         | Kind::ProposalClaim
         | Kind::FundingItemPointer
         | Kind::FundingItemToReview

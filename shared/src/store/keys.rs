@@ -3,12 +3,15 @@
 //! Decision: a token is stored once, under its hash, and its id only points there. Revoking it changes one item, so no
 //! second copy can go on working.
 //!
-//! Decision: the people of a workspace are a set in its record, not items of their own, and are added in place. The
-//! limit of 500 is exact, one read returns them all, and lists show people without a query per row. Adding in place
-//! needs no version, so people who join at the same moment do not conflict. Removing one does: it holds only for the version
-//! that was looked at, and each agreement that begins to refer to a contact makes a new one. A row of a kind of its own has
-//! the set too: the workspaces of a contact are found by a pass over these rows, as everything in lists is, and the rows of
-//! the list itself stay small however many people take part.
+//! Decision: the people of a workspace are items of their own beside its record, so that those who join at the same moment
+//! share no item: on AWS, transactions that do conflict. One query reads the workspace with all of them, and the limit of 500
+//! is checked by it. Each agreement that begins to refer to a contact makes a new version of the person, and a removal holds
+//! only for the version that was looked at.
+//!
+//! Decision: what lists need of people is kept outside of transactions: their number in the workspace's record, and the set of
+//! them in a row of a kind of its own, through which the workspaces of a contact are found. Both are changed in place after
+//! the commit. An entry of the due index, which the transaction writes, has the clock count again what an interruption
+//! left, once the call is long over. So lists cost no query per workspace, and their rows stay small however many take part.
 //!
 //! Decision: an organization's endpoints are such a set too, with room for 20, beside their records. The limit is exact
 //! even when several are added at once; a count could drift, and in the partition of the endpoints every event would
@@ -63,7 +66,8 @@ use crate::domain::ids::{
     VerificationId, WorkspaceId,
 };
 use crate::domain::member::second::TieKind;
-use crate::domain::movement::evidence::EvidenceKey;
+use crate::domain::money::Money;
+use crate::domain::movement::evidence::{Evidence, EvidenceFacts, EvidenceKey};
 use crate::domain::participant::session::Part;
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
@@ -77,6 +81,8 @@ pub type Item = HashMap<String, AttributeValue>;
 pub const PARTITION: &str = "pk";
 /// The attribute of the sort key.
 pub const SORT: &str = "sk";
+/// The attribute of an item about a document of evidence that holds the movement for which it counts.
+pub(super) const HELD_BY: &str = "movement_id";
 /// The attribute that holds when `DynamoDB` may delete an item, in seconds since 1970.
 pub const DROP_AT: &str = "ttl";
 
@@ -333,6 +339,10 @@ text_enum! {
         Endpoint = "ENDPOINT",
         /// An agreement that was cancelled or has expired, with records that are still to end with it.
         Ending = "ENDING",
+        /// A workspace whose people are to be counted after a change.
+        People = "PEOPLE",
+        /// Files that a call uploaded, each to be removed if nothing names it.
+        Upload = "UPLOAD",
     }
 }
 
@@ -434,6 +444,22 @@ pub(super) fn instructions(org: OrgId, movement: MovementId, revision: u32) -> K
     Key::new(movement_items(org, movement), format_args!("INSTRUCTIONS#{revision:06}"))
 }
 
+/// The partition of what was accepted as arrived with an amount.
+pub(super) fn arrivals(org: OrgId, money: Money) -> String {
+    of(org, format_args!("ARRIVALS#{}#{}", money.currency().code(), money.amount_minor()))
+}
+
+/// Evidence that was accepted as arrived, in the order of the days.
+pub(super) fn arrival(org: OrgId, evidence: &Evidence) -> Key {
+    let EvidenceFacts { money, value_day, .. } = evidence.facts();
+    Key::new(arrivals(org, *money), format_args!("{value_day}#{}", evidence.id()))
+}
+
+/// The evidence of the sort key of an arrival.
+pub(super) fn evidence_of_arrival(sort: &str) -> Option<EvidenceId> {
+    sort.split_once('#')?.1.parse().ok()
+}
+
 /// The movement of the organization for which a document counts.
 pub(super) fn evidence_key(org: OrgId, key: &EvidenceKey) -> Key {
     let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[key.as_str().as_bytes()]));
@@ -461,6 +487,11 @@ pub(super) const FILED: &str = "FILED#";
 /// The statement with a file, by the file's hash.
 pub(super) fn statement_file(org: OrgId, sha256: &str) -> Key {
     Key::alone(of(org, format_args!("STATEMENTFILE#{sha256}")))
+}
+
+/// A stored file, by its hash.
+pub(super) fn stored_file(org: OrgId, sha256: &str) -> Key {
+    Key::alone(of(org, format_args!("STOREDFILE#{sha256}")))
 }
 
 /// Which column is which in files with a header, by what tells it from others.
@@ -679,8 +710,21 @@ pub(super) fn contact_reference(org: OrgId, reference: &ExternalReference) -> Ke
 
 /// A workspace.
 pub(super) fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
-    Key::alone(of(org, format_args!("WORKSPACE#{workspace}")))
+    Key::alone(workspace_items(org, workspace))
 }
+
+/// The partition of a workspace, in which its people follow the workspace itself.
+pub(super) fn workspace_items(org: OrgId, workspace: WorkspaceId) -> String {
+    of(org, format_args!("WORKSPACE#{workspace}"))
+}
+
+/// One of the people of a workspace.
+pub(super) fn person(org: OrgId, workspace: WorkspaceId, contact: ContactId) -> Key {
+    Key::new(workspace_items(org, workspace), format_args!("{PERSON}{contact}"))
+}
+
+/// The beginning of the sort keys of people.
+pub(super) const PERSON: &str = "PERSON#";
 
 /// The partition of an organization's funding items, sorted by workspace.
 pub(super) fn funding_items(org: OrgId) -> String {

@@ -113,20 +113,22 @@ fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreErro
     let org = RecordKey::of(key).ok_or_else(|| unreadable("key of a record"))?.org;
     let mut item = versions::upgraded(item)?;
     let rows = match kind {
-        Kind::Agreement => rows::<Agreement>(org, &item, agreements::rows_beside)?,
-        Kind::Movement => rows::<Movement>(org, &item, |_, _| None)?,
-        Kind::Obligation => rows::<Obligation>(org, &item, |_, _| None)?,
-        Kind::Workspace => rows::<Workspace>(org, &item, workspaces::rows_beside)?,
+        Kind::Agreement => rows::<Agreement, _>(org, &item, agreements::rows_beside)?,
+        Kind::Movement => rows::<Movement, _>(org, &item, |_, _| [])?,
+        Kind::Obligation => rows::<Obligation, _>(org, &item, |_, _| [])?,
+        Kind::Workspace => {
+            rows::<Workspace, _>(org, &item, |org, workspace| workspaces::rows_beside(org, workspace.id(), &item))?
+        }
     };
     item.insert(SCHEMA.to_owned(), AttributeValue::N(versions::newest(Some(kind)).to_string()));
     Ok(std::iter::once(Change::Replace(item, version)).chain(rows).collect())
 }
 
 /// The changes that write the rows of a record: that of its list, and those of other kinds.
-fn rows<R: Record>(
+fn rows<R: Record, B: IntoIterator<Item = Change>>(
     org: OrgId,
     item: &Item,
-    beside: impl Fn(OrgId, &R) -> Option<Change>,
+    beside: impl Fn(OrgId, &R) -> B,
 ) -> Result<Vec<Change>, StoreError> {
     let record = R::decode(item.clone())?;
     Ok(std::iter::once(record::row_of(org, &record)).chain(beside(org, &record)).collect())

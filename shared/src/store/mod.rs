@@ -20,6 +20,7 @@
 
 pub(crate) mod acts;
 pub mod agreements;
+mod arrivals;
 pub(crate) mod audit;
 pub mod change;
 pub(crate) mod commit;
@@ -31,6 +32,7 @@ pub mod endpoints;
 pub mod events;
 pub mod export;
 mod failure;
+pub mod files;
 pub mod funding_items;
 mod funding_review;
 pub(crate) mod funding_to_review;

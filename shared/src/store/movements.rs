@@ -15,11 +15,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::agreements::KnownAgreements;
 use super::change::{Change, Changes, Update};
 use super::item::{Item, from_item, text, to_item};
-use super::keys::{self, EVIDENCE, Key, Rows};
+use super::keys::{self, EVIDENCE, HELD_BY, Key, Rows};
 use super::list::{Order, RowFilter, TEXT};
 use super::movement_row::MovementRow;
 use super::record::{self, Record, Row};
-use super::{OrgStore, StoreError, Versioned, agreements, participants, statements};
+use super::{OrgStore, StoreError, Versioned, agreements, arrivals, participants, statements};
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
@@ -47,8 +47,6 @@ list_query! {
     }
 }
 
-/// The attribute of a unique item that holds the movement for which the document counts.
-pub(super) const HELD_BY: &str = "movement_id";
 /// The attribute of a unique item that holds the agreement of that movement.
 pub(super) const HELD_IN: &str = "agreement_id";
 
@@ -315,7 +313,9 @@ pub(crate) fn file(call: &CallContext, read: Read<'_>, filed: &EvidenceChange) -
 
 /// The changes with which a member accepts, rejects or withdraws evidence.
 pub(crate) fn judge(call: &CallContext, read: Read<'_>, judged: &EvidenceChange) -> Result<Vec<Changes>, StoreError> {
-    changed_evidence(call, read, judged, Change::Put)
+    let mut changes = changed_evidence(call, read, judged, Change::Put)?;
+    changes.push(Changes::decided_by_member(call, &judged.evidence, arrivals::change(call.org(), &judged.evidence)));
+    Ok(changes)
 }
 
 fn changed_evidence(

@@ -18,7 +18,7 @@ use super::{OrgStore, StoreError, Versioned, agreements};
 use crate::domain::agreement::Agreement;
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, MemberId, ObligationId, OrgId, WorkspaceId};
-use crate::domain::member::ByMember;
+use crate::domain::member::ObligationChange;
 use crate::domain::obligation::{EndedObligation, Obligation, ObligationState};
 use crate::domain::participant::obligations::ActedOnObligation;
 use crate::wire::page::{Filter, Page, PageRequest, list_query};
@@ -189,14 +189,19 @@ fn open_obligation(row: &Item) -> Option<OpenObligation> {
     (found.next_due_ms.is_some() || found.claims > 0).then_some(found)
 }
 
-/// The changes with which a member acts on an obligation. Its agreement must be as it was when they did.
+/// The changes with which a member acts on an obligation. Its agreement must be as it was when they did, and is another one
+/// only where its evidence has one more file.
 pub(crate) fn act(
     call: &CallContext,
     (agreement, before): (&Versioned<Agreement>, &Versioned<Obligation>),
-    after: &ByMember<Obligation>,
+    change: &ObligationChange,
 ) -> Result<[Changes; 2], StoreError> {
+    let after = &change.obligation;
     let acted = Changes::decided_by_member(call, after, record::replace(call.org(), before, after)?);
-    Ok([acted.about(after.agreement_id(), None), agreements::check(call, agreement)])
+    Ok(match &change.agreement {
+        Some(with_file) => [acted, agreements::execute(call, agreement, with_file)?],
+        None => [acted.about(after.agreement_id(), None), agreements::check(call, agreement)],
+    })
 }
 
 /// The changes with which a participant acts on an obligation, with the receipt. The agreement and the participant's link
@@ -210,8 +215,11 @@ pub(crate) fn record_act(
     let mut changes = record::replace(call.org(), before, after)?;
     changes.push(Change::Create(to_item(keys::receipt(part_of(after.by()), receipt.id), receipt)?));
     changes.push(stands(after.by()));
-    let acted = Changes::by_participant(call, after, changes).about(after.agreement_id(), None);
-    Ok([acted, agreements::check(call, agreement)])
+    let changes = Changes::by_participant(call, after, changes);
+    Ok(match &acted.agreement {
+        Some(with_file) => [changes, agreements::record_act(call, agreement, with_file)?],
+        None => [changes.about(after.agreement_id(), None), agreements::check(call, agreement)],
+    })
 }
 
 /// The changes with which the end of its agreement ends an obligation.

@@ -8,8 +8,9 @@ use super::item::from_item;
 use super::{OrgStore, Store, StoreError, keys};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{ContactId, OrgId};
-use crate::domain::member::Admin;
+use crate::domain::member::{Admin, Member};
 use crate::domain::organization::{EarlierName, Organization, OrganizationSettings};
+use crate::domain::own_account::OwnAccount;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
@@ -123,6 +124,41 @@ pub(crate) fn remove_own_contact(call: &CallContext, admin: Admin<'_>, contact: 
     };
     Changes::by_admin(call, admin, [Change::Update(removed)])
 }
+
+/// The change of the organization's own accounts, which must not have changed meanwhile.
+///
+/// # Errors
+/// When they can't be written.
+pub(crate) fn change_own_accounts(
+    call: &CallContext,
+    member: &Member,
+    before: &[OwnAccount],
+    after: &[OwnAccount],
+) -> Result<Changes, StoreError> {
+    let encoded = |accounts: &[OwnAccount]| {
+        serde_dynamo::to_attribute_value(accounts)
+            .map_err(|error| StoreError::Failed(format!("encoding own accounts: {error}")))
+    };
+    let mut changed = Update {
+        key: keys::organization(call.org()),
+        expression: "SET #own = :after",
+        condition: "attribute_exists(#pk) AND attribute_not_exists(#own)",
+        names: vec![("#own", OWN_ACCOUNTS), ("#pk", keys::PARTITION)],
+        values: vec![(":after", encoded(after)?)],
+    };
+    if !before.is_empty() {
+        changed.condition = "attribute_exists(#pk) AND #own = :before";
+        changed.values.push((":before", encoded(before)?));
+    }
+    if after.is_empty() {
+        changed.expression = "REMOVE #own";
+        changed.values.retain(|(name, _)| *name != ":after");
+    }
+    Ok(Changes::by_member(call, member, [Change::Update(changed)]))
+}
+
+/// The attribute of the organization's own accounts, a list.
+const OWN_ACCOUNTS: &str = "own_accounts";
 
 /// The attribute of the organization's own contacts, a set.
 const OWN_CONTACTS: &str = "own_contact_ids";

@@ -77,6 +77,8 @@ text_enum! {
         ContactReference = "reference of a contact",
         /// A workspace.
         Workspace = "workspace",
+        /// One of the people of a workspace.
+        Person = "person of a workspace",
         /// An agreement.
         Agreement = "agreement",
         /// A call that changed an agreement.
@@ -103,12 +105,16 @@ text_enum! {
         Instructions = "instructions",
         /// The movement for which a document counts.
         EvidenceKey = "unique item of evidence",
+        /// Evidence that was accepted, by its amount and day.
+        Arrival = "accepted arrival",
         /// A bank statement.
         Statement = "statement",
         /// An entry of a statement that is filed.
         FiledEntry = "filed entry of a statement",
         /// The statement with a file.
         StatementFile = "unique item of a statement's file",
+        /// Who uploaded a file, and whether a record names it.
+        StoredFile = "stored file",
         /// Which column is which in files with a header.
         StatementColumns = "columns of statements",
         /// A proposal.
@@ -221,7 +227,7 @@ fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKin
         "PENDING" => alone(Kind::ProposalClaim, "i#t"),
         "OBLIGATION" => alone(Kind::Obligation, "i"),
         "CONTACT" => alone(Kind::Contact, "i"),
-        "WORKSPACE" => alone(Kind::Workspace, "i"),
+        "WORKSPACE" => alone(Kind::Workspace, "i").or_else(|| beside(tail, sort, beside_workspace)),
         "FUNDINGITEM" => alone(Kind::FundingItemPointer, "i"),
         "TRUST" => alone(Kind::TrustPointer, "i"),
         "KEY" => alone(Kind::FirstResponse, "*"),
@@ -229,7 +235,9 @@ fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKin
         "FUNDINGITEMREF" => alone(Kind::FundingItemReference, "*"),
         "TRUSTREF" => alone(Kind::TrustReference, "*"),
         "EVIDENCEKEY" => alone(Kind::EvidenceKey, "t"),
+        "ARRIVALS" => (is_form("t#n", tail) && is_form("t#i", sort)).then_some(Kind::Arrival),
         "STATEMENTFILE" => alone(Kind::StatementFile, "t"),
+        "STOREDFILE" => alone(Kind::StoredFile, "t"),
         "STATEMENTCOLUMNS" => alone(Kind::StatementColumns, "*"),
         "COUNTER" => alone(Kind::Counter, "t").or_else(|| alone(Kind::Counter, "t#i")),
         "MEMBERS" => sorted(Kind::Member, "i"),
@@ -284,6 +292,10 @@ fn beside_agreement(name: &str) -> Option<(RecordKind, &'static str)> {
     })
 }
 
+fn beside_workspace(name: &str) -> Option<(RecordKind, &'static str)> {
+    (name == "PERSON").then_some((RecordKind::Person, "i"))
+}
+
 fn beside_movement(name: &str) -> Option<(RecordKind, &'static str)> {
     Some(match name {
         "EVIDENCE" => (RecordKind::Evidence, "i"),
@@ -323,6 +335,7 @@ mod tests {
 
     use super::*;
     use crate::crypto::SecretHash;
+    use crate::domain::actor::Actor;
     use crate::domain::contact::{Email, ExternalReference};
     use crate::domain::funding::Place as FundingPlace;
     use crate::domain::member::second::TieKind;
@@ -345,6 +358,12 @@ mod tests {
         let place = FundingPlace::new(7).unwrap();
         let (endpoint, event, movement, agreement) = (id().into(), id().into(), id().into(), part.agreement_id);
         let evidence_key = serde_json::from_value(serde_json::json!("reference:QX7")).unwrap();
+        let evidence = serde_json::from_value(serde_json::json!({
+            "id": id(), "movement_id": id(), "source": "recipient_confirmation", "value_day": "2026-03-16",
+            "money": {"amount_minor": 7, "currency": "USD"}, "filed_by": Actor::system(), "filed_at": now,
+            "state": {"state": "filed"},
+        }))
+        .unwrap();
         vec![
             (Kind::Token, keys::token_by_hash(token)),
             (Kind::Account, keys::account(&email)),
@@ -382,6 +401,7 @@ mod tests {
             (Kind::Contact, keys::contact(org, id().into())),
             (Kind::ContactReference, keys::contact_reference(org, &reference)),
             (Kind::Workspace, keys::workspace(org, id().into())),
+            (Kind::Person, keys::person(org, id().into(), id().into())),
             (Kind::Agreement, keys::agreement(org, agreement)),
             (Kind::Act, keys::act(org, agreement, id().into())),
             (Kind::Verification, keys::verification(org, agreement, id().into())),
@@ -395,9 +415,11 @@ mod tests {
             (Kind::Evidence, keys::evidence(org, movement, id().into())),
             (Kind::Instructions, keys::instructions(org, movement, 3)),
             (Kind::EvidenceKey, keys::evidence_key(org, &evidence_key)),
+            (Kind::Arrival, keys::arrival(org, &evidence)),
             (Kind::Statement, keys::statement(org, id().into())),
             (Kind::FiledEntry, keys::filed_entry(org, id().into(), 3)),
             (Kind::StatementFile, keys::statement_file(org, &"5f".repeat(32))),
+            (Kind::StoredFile, keys::stored_file(org, &"5f".repeat(32))),
             (Kind::StatementColumns, keys::statement_columns(org, "header")),
             (Kind::Proposal, keys::proposal(org, id().into())),
             (Kind::ProposalSnapshot, keys::proposed(org, id().into())),

@@ -1,4 +1,5 @@
-//! Workspaces: a record with the ids of its people, a row in their list, and a row with the people for the contact pages.
+//! Workspaces: a record, a row in their list, an item for each of their people, and a row with the people for the contact
+//! pages.
 
 use std::collections::BTreeSet;
 
@@ -6,18 +7,19 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::change::{Change, Changes, Update};
-use super::item::{Item, VERSION, from_item};
-use super::keys::{self, Key, Rows};
+use super::change::{Change, Changes, Condition, Moving, Step, Update};
+use super::item::{Item, VERSION, from_item, number, text};
+use super::keys::{self, Due, Key, Rows, SORT};
 use super::list::{Order, RowFilter};
 use super::record::{self, Record, Row};
-use super::{OrgStore, StoreError, Versioned};
+use super::table::PutIf;
+use super::{OrgStore, Store, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
-use crate::domain::workspace::{Workspace, WorkspaceName, WorkspaceNumber};
+use crate::domain::workspace::{PeopledWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use crate::limits;
 use crate::wire::page::{Page, PageRequest, Search, list_query};
 
@@ -29,7 +31,13 @@ struct Stored {
     number: WorkspaceNumber,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     activated_at: Option<Timestamp>,
-    /// A set of strings, to which people are added in place.
+    /// How many people it had when they were counted last.
+    #[serde(default)]
+    people_count: Option<usize>,
+    /// When one of them joined or left last, as far as that was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    people_at: Option<Timestamp>,
+    /// The people who joined when they had no items of their own.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty", with = "serde_dynamo::string_set")]
     people: BTreeSet<ContactId>,
     created_at: Timestamp,
@@ -38,17 +46,29 @@ struct Stored {
 
 impl From<Stored> for Workspace {
     fn from(stored: Stored) -> Self {
-        let Stored { id, name, number, activated_at, people, created_at, updated_at } = stored;
-        Self { id, name, number, activated_at, people, created_at, updated_at }
+        let Stored { id, name, number, activated_at, people_count, people_at, people, created_at, updated_at } = stored;
+        let people_count = people_count.unwrap_or(people.len());
+        let updated_at = people_at.map_or(updated_at, |at| at.max(updated_at));
+        Self { id, name, number, activated_at, people_count, created_at, updated_at }
     }
 }
 
 impl From<&Workspace> for Stored {
     fn from(workspace: &Workspace) -> Self {
-        let Workspace { id, name, number, activated_at, people, created_at, updated_at } = workspace.clone();
-        Self { id, name, number, activated_at, people, created_at, updated_at }
+        let Workspace { id, name, number, activated_at, people_count, created_at, updated_at } = workspace.clone();
+        let (people_count, people) = (Some(people_count), BTreeSet::new());
+        Self { id, name, number, activated_at, people_count, people_at: None, people, created_at, updated_at }
     }
 }
+
+/// The attribute of a workspace with the number of its people.
+const PEOPLE_COUNT: &str = "people_count";
+/// The attribute of a workspace with the moment of the last change of its people.
+const PEOPLE_AT: &str = "people_at";
+/// The attribute of a workspace with the people who joined when they had no items of their own.
+const PEOPLE_IN_RECORD: &str = "people";
+/// The attribute of one of the people with the moment at which they joined.
+const JOINED_AT: &str = "at";
 
 /// The attribute of a row of people that holds them, a set of ids.
 const PEOPLE: &str = "p";
@@ -121,10 +141,59 @@ impl OrgStore {
         Ok(Page::new(workspaces.into_iter().map(Versioned::into_inner).collect(), slice.total, page))
     }
 
+    /// A workspace with its people.
+    pub async fn workspace_with_people(&self, id: WorkspaceId) -> Result<Option<PeopledWorkspace>, StoreError> {
+        peopled(self.store.partition_items(&keys::workspace_items(self.org, id)).await?)
+    }
+
+    /// One of the people of a workspace; none if the contact is not among them.
+    pub(crate) async fn person(
+        &self,
+        workspace: WorkspaceId,
+        contact: ContactId,
+    ) -> Result<Option<Person>, StoreError> {
+        let keys = [keys::workspace(self.org, workspace), keys::person(self.org, workspace, contact)];
+        let found = self.store.get_all(&keys).await?;
+        let is_in_record = found.iter().any(|item| people_in_record(item).contains(&contact));
+        let own = found.iter().find(|item| Key::of(item).as_ref() == Some(&keys[1]));
+        let version = own.map(version_of_person).transpose()?;
+        let person = Person { workspace, contact, version, is_in_record };
+        Ok((version.is_some() || is_in_record).then_some(person))
+    }
+
     /// The contacts that take part in a workspace, in the order of their ids.
-    pub async fn people_of(&self, workspace: &Workspace) -> Result<Vec<Contact>, StoreError> {
-        let people = self.contacts(workspace.people.iter().copied()).await?;
+    pub async fn people_of(&self, workspace: &PeopledWorkspace) -> Result<Vec<Contact>, StoreError> {
+        let people = self.contacts(workspace.people().iter().copied()).await?;
         Ok(people.into_iter().map(Versioned::into_inner).collect())
+    }
+
+    /// Makes those people of a workspace for whom a commit had no room, and shows in lists who joined or left by it. What fails
+    /// is left to the clock, for which the commit has entries.
+    pub(super) async fn finish_joining(&self, joining: Vec<Change>, movings: &[Moving], now: Timestamp) {
+        let joined = joining.into_iter().filter_map(|change| match change {
+            Change::Update(update) => Some(self.store.update(update)),
+            _ => None,
+        });
+        let done = futures_util::future::join(futures_util::future::join_all(joined), self.show_movings(movings, now));
+        let _ = tokio::time::timeout(limits::PEOPLE_JOIN_TIMEOUT, done).await;
+    }
+
+    async fn show_movings(&self, movings: &[Moving], now: Timestamp) {
+        let Some(Moving { workspace, .. }) = movings.first().copied() else { return };
+        let who = |is_so: fn(Step) -> bool| -> BTreeSet<ContactId> {
+            movings.iter().filter(|moving| is_so(moving.step)).map(|moving| moving.contact).collect()
+        };
+        let (there, gone) = (who(|step| step != Step::Leaves), who(|step| step == Step::Leaves));
+        let joined = who(|step| step == Step::Joins).len();
+        let rows = [("ADD #people :contacts", &there), ("DELETE #people :contacts", &gone)];
+        let rows = rows.into_iter().filter(|(_, contacts)| !contacts.is_empty());
+        let rows = rows
+            .map(|(expression, contacts)| people_row_update(self.org, workspace, expression, contacts))
+            .map(|update| self.store.update(update));
+        let is_counted = joined > 0 || !gone.is_empty();
+        let counted = is_counted.then(|| count_update(self.org, workspace, (joined, gone.len()), now));
+        let all = rows.chain(counted.map(|update| self.store.update(update)));
+        let _ = futures_util::future::join_all(all).await;
     }
 
     /// The number of the organization's next workspace. It is taken outside of the transaction, so that workspaces that are
@@ -134,104 +203,184 @@ impl OrgStore {
     }
 }
 
-/// The changes that create a workspace. It must not be activated: only a member activates one.
-pub fn create(call: &CallContext, workspace: &Workspace) -> Result<Changes, StoreError> {
+/// One of the people of a workspace, as they were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Person {
+    workspace: WorkspaceId,
+    contact: ContactId,
+    /// The version of their item, if they have one.
+    version: Option<u64>,
+    /// Whether the workspace's record has them.
+    is_in_record: bool,
+}
+
+/// The changes that create a workspace, with people if it is an import. It must not be activated: only a member activates
+/// one.
+pub fn create(call: &CallContext, workspace: &PeopledWorkspace) -> Result<Changes, StoreError> {
     if workspace.activated_at().is_some() {
         return Err(StoreError::Failed("a new workspace that is activated".to_owned()));
     }
-    let mut created = record::create(call.org(), workspace)?;
-    if !workspace.people.is_empty() {
-        created.push(change_people_row(call.org(), workspace.id(), "ADD #people :contacts", &workspace.people));
-    }
+    let (org, id): (_, WorkspaceId) = (call.org(), workspace.id());
+    let mut created = record::create(org, &**workspace)?;
+    let row = people_row(keys::row(org, Rows::WorkspacePeople, id.uuid()), workspace.people());
+    created.extend(row.map(Change::Put));
+    created.extend(workspace.people().iter().map(|contact| Change::Update(person_update(call, id, *contact))));
     Ok(Changes::of(call, created))
 }
 
-/// The change that adds contacts, one or more, to a workspace's people, without a conflict with others that are added at the
-/// same time. It holds only while the workspace has room for them.
+/// The change that makes a contact one of a workspace's people, without a conflict with others who join at the same time.
 ///
-/// It adds those that are among the people already too: every new reference adds its contact again, so that a removal which
-/// has not seen the reference does not hold (see [`remove_person`]), and one that came first is undone.
-pub fn add_people(
-    call: &CallContext,
-    before: &Versioned<Workspace>,
-    after: &Workspace,
-    contacts: &BTreeSet<ContactId>,
-) -> Changes {
-    let org = call.org();
-    let mut joined = Update {
-        key: keys::workspace(org, after.id()),
-        expression: "ADD #people :contacts, #version :one SET #updated_at = :updated_at",
-        // `updated_at` must not go back when an earlier call commits later.
-        condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) <= :room) AND #updated_at <= :updated_at",
-        names: vec![
-            ("#people", "people"),
-            ("#version", VERSION),
-            ("#updated_at", "updated_at"),
-            ("#pk", keys::PARTITION),
-        ],
-        values: vec![
-            (":contacts", people_set(contacts)),
-            (":one", AttributeValue::N("1".to_owned())),
-            (":updated_at", AttributeValue::S(after.updated_at.to_string())),
-        ],
-    };
-    match limits::WORKSPACE_PEOPLE_MAX.checked_sub(contacts.len()) {
-        Some(room) if before.people.len() <= room => {
-            joined.values.push((":room", AttributeValue::N(room.to_string())));
-        }
-        // There is only room because some of them are there already: as many must still be there.
-        _ => {
-            joined.condition = "#version = :version";
-            joined.names.retain(|(name, _)| *name != "#pk");
-            joined.values.push((":version", AttributeValue::N(before.version().to_string())));
-        }
+/// It adds one who is among them already too: every new reference adds its contact again, so that a removal which has not
+/// seen the reference does not hold (see `remove_person`), and one that came first is undone.
+pub fn add_person(call: &CallContext, before: &PeopledWorkspace, contact: ContactId) -> Changes {
+    let workspace = before.id();
+    let step = if before.people().contains(&contact) { Step::Stays } else { Step::Joins };
+    let added = Changes::of(call, [Change::Update(person_update(call, workspace, contact))]);
+    added.by_which(Moving { workspace, contact, step })
+}
+
+/// The change that has the clock count the people of a workspace who join or leave in the same transaction.
+pub fn count_people_later(call: &CallContext, workspace: WorkspaceId) -> Changes {
+    Changes::of(call, [count_later(call, workspace)])
+}
+
+fn count_later(call: &CallContext, workspace: WorkspaceId) -> Change {
+    Change::Put(keys::due_unique(call.now(), Due::People, call.org(), workspace.uuid()).into_item())
+}
+
+/// The changes that remove one of a workspace's people. They hold only while no agreement refers to the contact that did not
+/// before.
+pub(crate) fn remove_person(call: &CallContext, person: &Person) -> Changes {
+    let Person { workspace, contact, version, is_in_record } = *person;
+    let (org, key) = (call.org(), keys::person(call.org(), workspace, contact));
+    let mut changes = vec![count_later(call, workspace)];
+    changes.push(match version {
+        Some(version) => Change::DeleteVersion(key, version),
+        None => Change::Check(Condition {
+            key,
+            expression: "attribute_not_exists(#pk)",
+            names: vec![("#pk", keys::PARTITION)],
+            values: Vec::new(),
+        }),
+    });
+    if is_in_record {
+        changes.push(Change::Update(Update {
+            key: keys::workspace(org, workspace),
+            expression: "DELETE #people :contacts ADD #version :one",
+            condition: "attribute_exists(#pk)",
+            names: vec![("#people", PEOPLE_IN_RECORD), ("#version", VERSION), ("#pk", keys::PARTITION)],
+            values: vec![
+                (":contacts", AttributeValue::Ss(vec![contact.to_string()])),
+                (":one", AttributeValue::N("1".to_owned())),
+            ],
+        }));
     }
-    Changes::of(call, [Change::Update(joined), change_people_row(org, after.id(), "ADD #people :contacts", contacts)])
+    Changes::of(call, changes).by_which(Moving { workspace, contact, step: Step::Leaves })
 }
 
-/// The change that removes a contact from a workspace's people. It holds only while the workspace has not changed: nobody has
-/// joined since, and no agreement refers to anyone whom it did not refer to before.
-pub fn remove_person(
-    call: &CallContext,
-    before: &Versioned<Workspace>,
-    after: &Workspace,
-    contact: ContactId,
-) -> Changes {
-    let (org, contacts) = (call.org(), BTreeSet::from([contact]));
-    let left = Update {
-        key: keys::workspace(org, after.id()),
-        expression: "DELETE #people :contacts ADD #version :one SET #updated_at = :updated_at",
-        condition: "#version = :version",
-        names: vec![("#people", "people"), ("#version", VERSION), ("#updated_at", "updated_at")],
-        values: vec![
-            (":contacts", people_set(&contacts)),
-            (":one", AttributeValue::N("1".to_owned())),
-            (":updated_at", AttributeValue::S(after.updated_at.to_string())),
-            (":version", AttributeValue::N(before.version().to_string())),
-        ],
-    };
-    Changes::of(call, [Change::Update(left), change_people_row(org, after.id(), "DELETE #people :contacts", &contacts)])
+/// The item of one of a workspace's people, with a new version if it is there.
+fn person_update(call: &CallContext, workspace: WorkspaceId, contact: ContactId) -> Update {
+    Update {
+        key: keys::person(call.org(), workspace, contact),
+        expression: "ADD #version :one SET #at = if_not_exists(#at, :at)",
+        condition: "",
+        names: vec![("#version", VERSION), ("#at", JOINED_AT)],
+        values: vec![(":one", AttributeValue::N("1".to_owned())), (":at", AttributeValue::S(call.now().to_string()))],
+    }
 }
 
-/// The change of a workspace's row of people, which is there once somebody has joined. The record's condition guards it too.
-fn change_people_row(
+/// The change of a workspace's row of people, which is there once somebody has joined.
+fn people_row_update(
     org: OrgId,
     workspace: WorkspaceId,
     expression: &'static str,
     contacts: &BTreeSet<ContactId>,
-) -> Change {
-    Change::Update(Update {
+) -> Update {
+    Update {
         key: keys::row(org, Rows::WorkspacePeople, workspace.uuid()),
         expression,
         condition: "",
         names: vec![("#people", PEOPLE)],
         values: vec![(":contacts", record::id_set(contacts.iter().map(|id| id.uuid())))],
-    })
+    }
 }
 
-/// The change that writes the row with a workspace's people as its record has them, if it has any.
-pub(super) fn rows_beside(org: OrgId, workspace: &Workspace) -> Option<Change> {
-    people_row(keys::row(org, Rows::WorkspacePeople, workspace.id().uuid()), &workspace.people).map(Change::Put)
+/// The change of the number of a workspace's people by those who joined and left. One that was never counted is left to the
+/// clock.
+fn count_update(org: OrgId, workspace: WorkspaceId, (joined, left): (usize, usize), at: Timestamp) -> Update {
+    let more = i64::try_from(joined).unwrap_or_default() - i64::try_from(left).unwrap_or_default();
+    Update {
+        key: keys::workspace(org, workspace),
+        expression: "ADD #count :more SET #at = :at",
+        condition: "attribute_exists(#count)",
+        names: vec![("#count", PEOPLE_COUNT), ("#at", PEOPLE_AT)],
+        values: vec![(":more", AttributeValue::N(more.to_string())), (":at", AttributeValue::S(at.to_string()))],
+    }
+}
+
+impl Store {
+    /// Counts the people of a workspace for lists, after a change that was made at a moment. What it writes is wrong only if
+    /// another change is under way, which has an entry of its own on the due index.
+    pub async fn count_people(&self, org: OrgId, id: WorkspaceId, changed_at: Timestamp) -> Result<(), StoreError> {
+        let Some(found) = peopled(self.partition_items(&keys::workspace_items(org, id)).await?)? else { return Ok(()) };
+        let at = found.updated_at.max(changed_at).to_string();
+        let count = AttributeValue::N(found.people().len().to_string());
+        let counted = self.update(Update {
+            key: keys::workspace(org, id),
+            expression: "SET #count = :count, #at = :at",
+            condition: "attribute_exists(#pk)",
+            names: vec![("#count", PEOPLE_COUNT), ("#at", PEOPLE_AT), ("#pk", keys::PARTITION)],
+            values: vec![(":count", count), (":at", AttributeValue::S(at))],
+        });
+        let key = keys::row(org, Rows::WorkspacePeople, id.uuid());
+        let row = async {
+            match people_row(key.clone(), found.people()) {
+                Some(row) => self.put(row, PutIf::Any).await.map(drop),
+                None => self.delete(key).await,
+            }
+        };
+        futures_util::try_join!(counted, row).map(drop)
+    }
+}
+
+/// A workspace with its people, of the items of its partition.
+fn peopled(items: Vec<Item>) -> Result<Option<PeopledWorkspace>, StoreError> {
+    let mut items = items.into_iter();
+    let is_record = |item: &Item| text(item, SORT).is_some_and(keys::is_alone);
+    // It sorts before its people.
+    let Some(record) = items.next().filter(is_record) else { return Ok(None) };
+    let mut people = people_in_record(&record);
+    let mut workspace = record::decode::<Workspace>(record)?.into_inner();
+    for item in items {
+        let person = text(&item, SORT).and_then(|sort| sort.strip_prefix(keys::PERSON)?.parse().ok());
+        let joined_at = text(&item, JOINED_AT).and_then(|at| at.parse().ok());
+        let (Some(person), Some(joined_at)) = (person, joined_at) else { return Err(unreadable_person()) };
+        people.insert(person);
+        workspace.updated_at = workspace.updated_at.max(joined_at);
+    }
+    Ok(Some(PeopledWorkspace::new(workspace, people)))
+}
+
+fn unreadable_person() -> StoreError {
+    StoreError::Unreadable("decoding a person of a workspace".to_owned())
+}
+
+pub(super) fn version_of_person(item: &Item) -> Result<u64, StoreError> {
+    number(item, VERSION).ok_or_else(unreadable_person)
+}
+
+/// The people of a workspace whom its record has, of those who joined when they had no items of their own.
+pub(super) fn people_in_record(record: &Item) -> BTreeSet<ContactId> {
+    let people = record.get(PEOPLE_IN_RECORD).and_then(|people| people.as_ss().ok());
+    people.into_iter().flatten().filter_map(|id| id.parse().ok()).collect()
+}
+
+/// The changes that write the row with a workspace's people as its record has them, if it has any, and have the clock add
+/// those who joined since.
+pub(super) fn rows_beside(org: OrgId, id: WorkspaceId, record: &Item) -> Vec<Change> {
+    let row = people_row(keys::row(org, Rows::WorkspacePeople, id.uuid()), &people_in_record(record));
+    let later = keys::due_unique(Timestamp::now(), Due::People, org, id.uuid());
+    row.into_iter().chain([later.into_item()]).map(Change::Put).collect()
 }
 
 /// The people of a workspace whom its row of people has.
@@ -251,13 +400,7 @@ pub(super) fn people_row(key: Key, people: &BTreeSet<ContactId>) -> Option<Item>
     Some(row)
 }
 
-/// The people of a workspace as its record has them.
-fn people_set(contacts: &BTreeSet<ContactId>) -> AttributeValue {
-    AttributeValue::Ss(contacts.iter().map(ContactId::to_string).collect())
-}
-
-/// The change that activates a workspace, without a conflict with contacts that are added at the same time. It holds only
-/// while the workspace is not activated.
+/// The change that activates a workspace. It holds only while the workspace is not activated.
 pub fn activate(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
     let at = after.activated_at().unwrap_or(after.updated_at).to_string();
     let activated = Update {

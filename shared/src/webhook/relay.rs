@@ -61,7 +61,7 @@ impl Relay {
             Due::Event => self.fan_out(entry).await,
             Due::Delivery => self.enqueue([&entry]).await,
             Due::Endpoint => self.update_deliveries(entry, until.min(Instant::now() + limits::FOLLOW_UP_TIME)).await,
-            Due::Proposal | Due::Agreement | Due::Ending => Ok(RelayOutcome::NotRelayed),
+            Due::Proposal | Due::Agreement | Due::Ending | Due::People | Due::Upload => Ok(RelayOutcome::NotRelayed),
         }
     }
 

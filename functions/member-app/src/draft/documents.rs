@@ -1,7 +1,7 @@
 //! The documents of an agreement: uploading, viewing and downloading their files, and their signature blocks.
 //!
-//! A file is stored before the draft names it, under its SHA-256: an upload whose draft can't be changed leaves a file that
-//! nothing names, and no draft names a file that is not there.
+//! A file is stored before the draft names it, under its SHA-256: no draft names a file that is not there. An upload whose
+//! draft can't be changed leaves a file that nothing names, which the clock removes.
 
 use askama::Template;
 use axum::body::Bytes;
@@ -10,6 +10,7 @@ use shared::domain::agreement::{Agreement, Document, DocumentContent, Label};
 use shared::domain::ids::{AgreementId, DocumentId, ParticipantId, SignatureBlockId};
 use shared::error::Error;
 use shared::limits;
+use shared::platform::files;
 use shared::service::drafts;
 use shared::web::form::UploadedFile;
 use shared::web::{Form, Request, SubmittedForm};
@@ -42,8 +43,7 @@ async fn store(
     if let Err(reason) = submitted.app().pdfs.check(file.content.clone()).await? {
         return refused(FieldCode::InvalidValue, &reason.to_string());
     }
-    let files = submitted.app().files()?;
-    Ok(Ok(files.put(submitted.scope().org(), file.content.clone()).await?))
+    Ok(Ok(files::keep_one(submitted.scope(), submitted.app().files()?, file.content.clone()).await?))
 }
 
 /// The name of a document: what was typed, or the file's name without its ending.
@@ -196,7 +196,8 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
 
 /// The fields of a document's form as the draft has them. A file is none of them.
 pub(super) fn fields_of(document: &Document) -> Fields {
-    Fields::of([("name", document.name.as_str())])
+    let for_reading = document.is_for_reading.then_some(("for_reading", "on"));
+    Fields::of([("name", document.name.as_str())].into_iter().chain(for_reading))
 }
 
 fn document_name(agreement: &Agreement, id: DocumentId) -> &str {
@@ -281,17 +282,18 @@ impl Handler for Save {
                     Ok(name) => name,
                     Err(errors) => return again(Problem::invalid(errors)).await,
                 };
-                let content = match form.file("file") {
-                    None => None,
-                    Some(file) => match store(&submitted, file).await? {
-                        Ok(content) => Some(content),
-                        Err(errors) => return again(Problem::invalid(errors)).await,
-                    },
+                let content = match store_if_any(&submitted).await? {
+                    Ok(content) => content,
+                    Err(errors) => return again(Problem::invalid(errors)).await,
                 };
+                let is_for_reading = form.get("for_reading") == "on";
                 let file_name = form.file("file").map(|file| file.name.clone());
-                let says = move |before: &Agreement, _: &Agreement| save_says(before, document, file_name.as_deref());
+                let says = move |before: &Agreement, _: &Agreement| {
+                    save_says(before, document, (file_name.as_deref(), is_for_reading))
+                };
                 Edit::new(url, says, move |draft, now| {
                     let named = draft.rename_document(document, name.clone(), now)?;
+                    let named = named.set_for_reading(document, is_for_reading, now)?;
                     match &content {
                         Some(content) => named.set_file(document, content.clone(), now),
                         None => Ok(named),
@@ -304,10 +306,18 @@ impl Handler for Save {
     }
 }
 
+/// Stores the file of a form, if it has one.
+async fn store_if_any(submitted: &SubmittedForm<'_>) -> Result<Result<Option<DocumentContent>, FieldErrors>, Error> {
+    match submitted.form().file("file") {
+        None => Ok(Ok(None)),
+        Some(file) => Ok(store(submitted, file).await?.map(Some)),
+    }
+}
+
 /// What is said after a document was saved, with a file or without.
-fn save_says(before: &Agreement, id: DocumentId, file: Option<&str>) -> Notice {
+fn save_says(before: &Agreement, id: DocumentId, (file, is_for_reading): (Option<&str>, bool)) -> Notice {
     let Some(document) = before.document(id) else { return Notice::good("Document saved", "") };
-    let next = if document.blocks.is_empty() { "Next: say who signs it." } else { "" };
+    let next = if document.blocks.is_empty() && !is_for_reading { "Next: say who signs it." } else { "" };
     match (file, &document.content) {
         (Some(name), Some(_)) => Notice::good(format!("The file was replaced with “{name}”"), ""),
         (Some(name), None) => Notice::good(format!("“{name}” was uploaded"), next),

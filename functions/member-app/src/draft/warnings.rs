@@ -10,7 +10,7 @@ use shared::web::Form;
 
 use super::blockers::BlockerRow;
 use super::documents::document_url;
-use super::payments::name;
+use super::payments::{name, payments_url};
 use super::promises::promise_url;
 use super::step::step_url;
 use crate::agreement::agreement_url;
@@ -104,9 +104,10 @@ fn thing(draft: &Agreement, payments: &[Movement], warning: &Warning) -> String 
             let label = blocks.iter().find(|block| block.id == *block_id).map_or("", |block| block.label.as_str());
             format!("“{label}” in {}", document_name(draft, *document_id))
         }
-        Warning::SafePaymentDiffers { .. } | Warning::SafeCapTooLow { .. } | Warning::PromiseOverdue { .. } => {
-            String::new()
-        }
+        Warning::SafePaymentDiffers { .. }
+        | Warning::SafeUnpaid { .. }
+        | Warning::SafeCapTooLow { .. }
+        | Warning::PromiseOverdue { .. } => String::new(),
     }
 }
 
@@ -132,7 +133,7 @@ fn row(draft: &Agreement, payments: &[Movement], warning: &Warning) -> BlockerRo
         Warning::DocumentUnawaited { document_id } => match draft.document(*document_id) {
             Some(document) if document.blocks.is_empty() => (
                 format!("{}#add-block", document_url(id, *document_id)),
-                format!("The document {thing}: add a signature block"),
+                format!("The document {thing}: add a signature block, or say that nobody signs it"),
             ),
             _ => (add_condition(), format!("The document {thing}: add a condition for it")),
         },
@@ -145,6 +146,10 @@ fn row(draft: &Agreement, payments: &[Movement], warning: &Warning) -> BlockerRo
                 format!("The terms say {}, and the investor pays {pays} ({name})", terms.for_people()),
             )
         }
+        Warning::SafeUnpaid { terms } => (
+            format!("{}#add", payments_url(id)),
+            format!("The terms say {}, and no payment comes from the investor", terms.for_people()),
+        ),
         Warning::SafeCapTooLow { cap, investment } => (
             format!("{own}/terms"),
             format!(
@@ -155,8 +160,8 @@ fn row(draft: &Agreement, payments: &[Movement], warning: &Warning) -> BlockerRo
         ),
         Warning::PromiseOverdue { promise_id, days } => {
             let name = draft.promise(*promise_id).map_or("", |promise| promise.name.as_str());
-            let times = if *days == 1 { "1 day".to_owned() } else { format!("{days} days") };
-            (promise_url(id, *promise_id), format!("“{name}” was due on {times} before today"))
+            let dates = if *days == 1 { "1 date".to_owned() } else { format!("{days} dates") };
+            (promise_url(id, *promise_id), format!("“{name}” was already due on {dates}"))
         }
     };
     BlockerRow { url, text }

@@ -17,7 +17,7 @@ use shared::domain::funding::input::NewFundingItem;
 use shared::domain::ids::{FundingItemId, WorkspaceId};
 use shared::domain::sentences::funding_words as words;
 use shared::error::Error;
-use shared::platform::files::FilesError;
+use shared::platform::files::{self, FilesError};
 use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::service::{funding_import, scope::Scope};
 use shared::web::{Request, SubmittedForm};
@@ -144,7 +144,9 @@ impl Handler for ReadImport {
             let fields = Fields::submitted(form, FieldErrors::default()).without(is_left_out);
             return Ok(form_page(request, &review, fields, &parsed)?.unprocessable());
         }
-        let DocumentContent { sha256, size_bytes } = request.app().files()?.put(submitted.scope().org(), file).await?;
+        // Nothing names it: whoever doesn't add its rows within a day reads it again.
+        let DocumentContent { sha256, size_bytes } =
+            files::keep_one(submitted.scope(), request.app().files()?, file).await?;
         let (path, import) = (import_url(review.workspace.id()), new_import());
         Ok(PageResponse::see_other(format!("{path}/{import}?file={sha256}&size={size_bytes}")))
     }

@@ -235,7 +235,7 @@ impl Handler for Paperize {
         let run = || async move {
             let prepared = papering::prepare(submitted_ref.scope(), new).await?.with_id(id);
             check_shown(shown, &prepared)?;
-            let written = ::papering::write(submitted_ref.scope().org(), &prepared, files).await?;
+            let written = ::papering::write(submitted_ref.scope(), &prepared, files).await?;
             papering::paper(submitted_ref, prepared, written)
         };
         match submitted.run(run).await {

@@ -3,13 +3,15 @@
 use askama::Template;
 use http::StatusCode;
 use shared::domain::agreement::gate::{GateRule, GateStatus};
+use shared::domain::bank_account::BankAccount;
 use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId};
 use shared::domain::money::{Currency, Money, in_app};
 use shared::domain::movement::evidence::{
     BankReference, Evidence, EvidenceFacts, EvidenceFile, NewEvidence, typed_value_day,
 };
-use shared::domain::movement::safe_text::SafeLine;
+use shared::domain::movement::evidence_account::SpokenAccount;
+use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{ChosenSource, Origin, Side};
 use shared::domain::movement::{Arrivals, NotMoved};
 use shared::domain::sensitive::has_account_number;
@@ -17,7 +19,7 @@ use shared::domain::sentences;
 use shared::domain::sentences::movements::{assurance, evidence_source};
 use shared::error::Error;
 use shared::service::movement_review::{self, MovementReview};
-use shared::service::movements::{self, EvidenceDecision, EvidenceHolder, NotAccepted, NotFiled};
+use shared::service::movements::{self, AcceptedElsewhere, EvidenceDecision, EvidenceHolder, NotAccepted, NotFiled};
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -25,7 +27,7 @@ use super::acts::{not_chosen, read_day, read_reason, wrong};
 use super::form::{ActForm, Inputs, Typed};
 use super::next::FILE;
 use super::refusal::{line, refusal};
-use super::tracks::{Entry, differences_from_claim};
+use super::tracks::{Entry, account_difference, differences_from_claim};
 use super::{Shown, agreement_link, ends_unless_completed, evidence_url, ids, movement_url, name_of, page, purpose_of};
 use crate::Handler;
 use crate::done::redirect_with;
@@ -45,16 +47,26 @@ impl Handler for File {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
         let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
-        let again = async |errors: FieldErrors| wrong(request, FILE, form, errors).await;
+        let again = async |errors: FieldErrors| {
+            let typed = Typed::without(FILE, form, errors, &[ACCOUNT]);
+            Ok::<_, Error>(page(request, typed, None).await?.unprocessable())
+        };
         let today = request.signed_in()?.organization().time_zone.day_of(request.now());
-        let (source, mut facts) = match read(form, today) {
+        let (source, mut facts, account) = match read_with_account(form, today) {
             Ok(read) => read,
             Err(errors) => return again(errors).await,
         };
+        let keys = request.app().webhooks()?.keys.keyring().await?;
         let evidence = form.get("id").parse().unwrap_or_else(|_| EvidenceId::new());
         // No file is stored for a form that files nothing.
         if let Some(refused) = not_taken(&submitted, (id, evidence), source).await? {
             return not_filed(request, &submitted, refusal(refused)).await;
+        }
+        if let Some(spoken) = account.clone() {
+            let movement = movements::get(submitted.scope(), id).await?.movement;
+            if movements::compared_account(submitted.scope(), &keys, &movement, spoken).await?.is_err() {
+                return again(unexplained()).await;
+            }
         }
         if let Some(file) = form.file("file") {
             match keep_file(&submitted, Some(file), "file").await? {
@@ -66,14 +78,18 @@ impl Handler for File {
             }
         }
         let new = match NewEvidence::typed(evidence, source, facts) {
-            Ok(new) => new,
+            Ok(new) => match account {
+                Some(account) => new.speaking_of(account),
+                None => new,
+            },
             Err(errors) => return again(errors).await,
         };
         let url = format!("{}#notice", movement_url(id));
         let redirect = redirect_with(&submitted, url, &filed(source)).await;
         let (scope, by) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| movements::file_evidence(scope, by, id, new.clone())).await? {
+        match submitted.run(|| movements::file_evidence(scope, by, &keys, id, new.clone())).await? {
             Ok(()) => Ok(redirect.into()),
+            Err(NotFiled::Refused(NotMoved::OtherAccount)) => again(unexplained()).await,
             Err(NotFiled::Refused(refused)) => not_filed(request, &submitted, refusal(refused)).await,
             Err(NotFiled::Elsewhere(holder)) => {
                 let notice = elsewhere(request, holder).await?;
@@ -83,7 +99,51 @@ impl Handler for File {
     }
 }
 
-/// Reads the form, but for the content of the file. All that is wrong is reported at once. `today` is that of the
+/// The field of the account that evidence speaks of. No page shows it again.
+const ACCOUNT: &str = "account";
+/// The field in which a member says why evidence of another account counts.
+const ACCOUNT_REASON: &str = "account_reason";
+
+/// What is said where the account is another than the instructions name, and nobody says why the evidence counts.
+fn unexplained() -> FieldErrors {
+    let message = "must be said: it is not the account that the instructions name. The account is never shown again, so type it once more";
+    FieldErrors::one(ACCOUNT_REASON, FieldCode::Required, message)
+}
+
+/// Reads the form with the account that the evidence speaks of, if it was typed.
+fn read_with_account(
+    form: &Form,
+    today: Day,
+) -> Result<(ChosenSource, EvidenceFacts, Option<SpokenAccount>), FieldErrors> {
+    match (read(form, today), spoken_account(form)) {
+        (Ok((source, facts)), Ok(account)) => Ok((source, facts, account)),
+        (read, account) => {
+            let mut errors = read.err().unwrap_or_default();
+            errors.extend(account.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+/// The account that evidence speaks of, if it was typed.
+fn spoken_account(form: &Form) -> Result<Option<SpokenAccount>, FieldErrors> {
+    let typed = form.get(ACCOUNT);
+    if typed.trim().is_empty() {
+        return Ok(None);
+    }
+    let account = BankAccount::named(typed).ok_or_else(|| {
+        let message =
+            "must be an account number or an IBAN, with no digit hidden. Leave it out if the document hides some";
+        FieldErrors::one(ACCOUNT, FieldCode::InvalidValue, message)
+    })?;
+    let reason = match form.get(ACCOUNT_REASON) {
+        blank if blank.trim().is_empty() => None,
+        text => Some(SafeNote::parse(text).map_err(|(code, message)| FieldErrors::one(ACCOUNT_REASON, code, message))?),
+    };
+    Ok(Some(SpokenAccount { account: Some(account), reason }))
+}
+
+/// Reads the form, but for its account and the content of the file. All that is wrong is reported at once. `today` is that of the
 /// organization's time zone.
 fn read(form: &Form, today: Day) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
     let source = ChosenSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
@@ -165,7 +225,7 @@ fn filed(source: ChosenSource) -> Notice {
 }
 
 async fn not_filed(request: &Request, submitted: &SubmittedForm<'_>, notice: Notice) -> Result<PageResponse, Error> {
-    let typed = Typed::new(FILE, submitted.form(), FieldErrors::default());
+    let typed = Typed::without(FILE, submitted.form(), FieldErrors::default(), &[ACCOUNT]);
     Ok(page(request, typed, Some(notice)).await?.conflicting())
 }
 
@@ -192,9 +252,21 @@ struct AcceptPage {
     /// What will be believed, and what follows from it.
     believed: Vec<String>,
     /// What to look at first.
-    cautions: Vec<String>,
+    cautions: Vec<Caution>,
     /// The form; none if it can't be accepted, and why.
     form: Result<ActForm, String>,
+}
+
+/// What to look at first, and where it is.
+struct Caution {
+    line: String,
+    link: Option<Link>,
+}
+
+impl Caution {
+    fn new(line: impl Into<String>) -> Self {
+        Self { line: line.into(), link: None }
+    }
 }
 
 /// Shows what accepting evidence means.
@@ -220,17 +292,20 @@ fn path_ids(request: &Request) -> Result<(MovementId, EvidenceId), Error> {
 /// The page. A form that was refused keeps what was typed.
 async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> Result<PageResponse, Error> {
     let ((id, evidence), signed_in) = (path_ids(request)?, request.signed_in()?);
-    let review = movement_review::get(signed_in.scope(), id).await?;
+    let elsewhere = movements::accepted_elsewhere(signed_in.scope(), (id, evidence));
+    let (review, elsewhere) = tokio::try_join!(movement_review::get(signed_in.scope(), id), elsewhere)?;
     let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
     let (by, form_token) = (signed_in.member(), signed_in.form_token());
     let zone = &signed_in.organization().time_zone;
     let shown = Shown { review: &review, to_type: None, zone, by, typed: &typed, form_token, now: request.now() };
-    let form = match obstacle(&review, found) {
+    let obstacle = obstacle(&review, found);
+    let is_same = !elsewhere.is_empty() || same_arrivals(&review, found).next().is_some();
+    let form = match obstacle {
         Some(obstacle) => Err(obstacle),
         None => Ok(ActForm {
             hidden: vec![("received", received(&review).to_string())],
             text: "Once accepted, this counts until it is withdrawn.".to_owned(),
-            inputs: if same_arrivals(&review, found).next().is_some() { Inputs::Another } else { Inputs::Nothing },
+            inputs: if is_same { Inputs::Another } else { Inputs::Nothing },
             ..shown.form(ACCEPT, format!("{}/accept", evidence_url(id, evidence)), "Accept evidence")
         }),
     };
@@ -243,7 +318,7 @@ async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> 
         // What differs is among the cautions.
         entry: Entry { accept: None, acts: Vec::new(), differences: Vec::new(), ..shown.evidence(found) },
         believed: believed(&review, found),
-        cautions: cautions(&shown, found),
+        cautions: cautions(&shown, found, &elsewhere),
         form,
     };
     Ok(PageResponse::render(&page)?.showing(ids(&review)))
@@ -372,31 +447,37 @@ fn lowered(text: &str) -> String {
 }
 
 /// What to look at before evidence is accepted.
-fn cautions(shown: &Shown<'_>, evidence: &Evidence) -> Vec<String> {
+fn cautions(shown: &Shown<'_>, evidence: &Evidence, elsewhere: &[AcceptedElsewhere]) -> Vec<Caution> {
     // What the amount means for the payment is said above.
-    let mut cautions: Vec<String> = same_arrivals(shown.review, evidence)
-        .map(|other| {
-            format!(
-                "This may be the same money as {}, which was accepted before. Accept it only if it arrived besides.",
-                in_words(other)
-            )
-        })
-        .collect();
-    cautions.extend(differences_from_claim(&shown.review.movement, evidence));
+    let same = |other: &Evidence, where_: &str| {
+        let other = in_words(other);
+        format!(
+            "This may be the same money as {other}, which was accepted {where_}. Accept it only if it is additional money."
+        )
+    };
+    let here = same_arrivals(shown.review, evidence).map(|other| Caution::new(same(other, "before")));
+    let elsewhere = elsewhere.iter().map(|AcceptedElsewhere { evidence, movement }| {
+        let link = Link { url: movement_url(movement.id()), text: purpose_of(movement) };
+        Caution { line: same(evidence, "for another payment"), link: Some(link) }
+    });
+    let mut cautions: Vec<Caution> = here.chain(elsewhere).collect();
+    cautions.extend(account_difference(evidence).map(Caution::new));
+    cautions.extend(differences_from_claim(&shown.review.movement, evidence).into_iter().map(Caution::new));
     let MovementReview { agreement, movement, .. } = shown.review;
     let ends = match outcome(shown.review, evidence) {
         Some(Outcome::Reconciled) => ends_unless_completed(agreement, movement.id(), shown.now),
         Some(Outcome::Over(_)) => Some(shown.ends_agreement().trim_start()).filter(|said| !said.is_empty()),
         Some(Outcome::Missing(_) | Outcome::Late) | None => None,
     };
-    cautions.extend(ends.map(str::to_owned));
+    cautions.extend(ends.map(Caution::new));
     if evidence.source().origin() == Origin::Typed {
         let where_from =
             if evidence.facts().file.is_some() { "Compare them with the file." } else { "There is no file." };
-        cautions.push(format!("{} typed these facts. {where_from}", actor_label(evidence.filed_by())));
+        let who = actor_label(evidence.filed_by());
+        cautions.push(Caution::new(format!("{who} typed these facts. {where_from}")));
     }
     if evidence.filed_by().is_member(shown.by.id()) {
-        cautions.push("You filed this evidence yourself.".to_owned());
+        cautions.push(Caution::new("You filed this evidence yourself."));
     }
     cautions
 }
@@ -485,7 +566,7 @@ impl Handler for Withdraw {
 async fn decide(
     request: &Request,
     act: &str,
-    decision: fn(shared::domain::movement::safe_text::SafeNote) -> EvidenceDecision,
+    decision: fn(SafeNote) -> EvidenceDecision,
     done: Notice,
 ) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;

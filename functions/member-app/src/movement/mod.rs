@@ -296,7 +296,8 @@ fn record(movement: &Movement) -> Vec<RecordRow> {
     }
     rows.extend(match movement.status() {
         Status::Reconciled(Confirmation { confirmed_at, confirmed_by, basis }) => {
-            let why = format!("By {}", words::basis(*basis));
+            let elsewhere = if movement.counts_another_account() { words::ELSEWHERE } else { "" };
+            let why = format!("By {}{elsewhere}", words::basis(*basis));
             Some(row("Confirmed received", confirmed_by, *confirmed_at, Some(why)))
         }
         Status::Exception(Exception { reason, note, at, by }) => {

@@ -41,6 +41,9 @@ pub(crate) fn line(refused: NotMoved) -> String {
         NotMoved::VerificationEnded => {
             "Verification has ended: wrong numbers were typed too many times. Ask the payee for their account at a number that you knew before, then enter the instructions again."
         }
+        NotMoved::OtherAccount => {
+            "It is on another account than the payment’s instructions name. Open the entry on its statement’s page, and say why it counts."
+        }
         NotMoved::Decided => "A member has decided about this evidence already.",
         NotMoved::NotStanding => "This evidence was rejected or withdrawn before.",
         NotMoved::WrongCurrency => {

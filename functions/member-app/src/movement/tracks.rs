@@ -7,9 +7,10 @@ use shared::domain::money::{Money, in_app};
 use shared::domain::movement::Movement;
 use shared::domain::movement::claim::{Claim, TransferReference};
 use shared::domain::movement::evidence::{Evidence, EvidenceState};
+use shared::domain::movement::evidence_account::EvidenceAccount;
 use shared::domain::movement::source::{EvidenceSource, Origin, Side};
 use shared::domain::movement::state::MovementState;
-use shared::domain::sentences::movements::{assurance, evidence_source, reference_type};
+use shared::domain::sentences::movements::{account_standing, assurance, evidence_source, reference_type};
 use shared::service::movement_review::MovementReview;
 
 use super::form::{ActForm, Inputs};
@@ -114,6 +115,7 @@ impl Shown<'_> {
             ("Value date", evidence.facts().value_day.for_people()),
         ];
         facts.extend(evidence.facts().reference.as_ref().map(|text| ("Bank reference", text.as_str().to_owned())));
+        facts.extend(account_facts(evidence));
         facts.push(("Origin", origin(source.origin()).to_owned()));
         facts.extend(evidence.is_late().then(|| ("Late", "Filed after the agreement ended".to_owned())));
         let is_open = evidence.is_undecided();
@@ -201,6 +203,15 @@ fn origin(origin: Origin) -> &'static str {
     }
 }
 
+/// The account that evidence speaks of, as it was compared, and why it counts if it is another.
+fn account_facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
+    let Some(EvidenceAccount { ending, standing, reason }) = evidence.account() else { return Vec::new() };
+    let named = ending.as_ref().map_or_else(|| "Not named".to_owned(), |ending| format!("…{ending}"));
+    let mut facts = vec![("Account", format!("{named}: {}", account_standing(*standing)))];
+    facts.extend(reason.as_ref().map(|reason| ("Why it counts", reason.as_str().to_owned())));
+    facts
+}
+
 /// The entry of a statement from which evidence was read.
 fn read_from(evidence: &Evidence) -> Option<Link> {
     let (entry, file) = (evidence.entry()?, evidence.facts().file.as_ref()?);
@@ -246,8 +257,15 @@ fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     let facts = evidence.facts();
     let mut found: Vec<String> =
         movement.terms().money.and_then(|due| difference(due, facts.money)).into_iter().collect();
+    found.extend(account_difference(evidence));
     found.extend(differences_from_claim(movement, evidence));
     found
+}
+
+/// What is said of evidence of another account than the instructions named.
+pub(super) fn account_difference(evidence: &Evidence) -> Option<String> {
+    let is_another = evidence.is_of_another_account();
+    is_another.then(|| "Not on the account that the payment’s instructions named when it was filed".to_owned())
 }
 
 /// How evidence differs from what the sender claims.

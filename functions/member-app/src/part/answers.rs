@@ -6,7 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use shared::crypto::keyring::{Keyring, SealError};
 use shared::domain::agreement::gate::{FieldType, Gate, GateStatus, InformationField};
-use shared::domain::agreement::{Agreement, Lifecycle, Stage};
+use shared::domain::agreement::{Agreement, DocumentContent, Lifecycle, Stage};
 use shared::domain::ids::{FieldId, GateId, ReceiptId};
 use shared::domain::information::typed::{
     ADDRESS_PARTS, REMOVE, TypedAnswers, YES_NO, input_name, is_secret, part_name,
@@ -14,6 +14,7 @@ use shared::domain::information::typed::{
 use shared::domain::information::{AnswerFile, Submission, Verdict};
 use shared::domain::participant::{NotActed, Occasion};
 use shared::error::Error;
+use shared::platform::files;
 use shared::platform::secrets::open_with;
 use shared::service::information::{self, AnswerForm, NotSent, OwnAnswers};
 use shared::service::participants::ParticipantView;
@@ -22,7 +23,7 @@ use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
 use shared::wire::fields::FieldErrors;
 
-use super::condition::{keep_own_file, not_asked};
+use super::condition::{Checked, check_file, count_file, not_asked};
 use super::receipt::receipt_url;
 use super::{PartForm, find_gate, load, part_url, refusal, waits_for};
 use crate::Handler;
@@ -295,29 +296,96 @@ impl Submitted {
     }
 }
 
-/// Reads a form of answers, and stores its files. Files are stored before a draft names them, and count as the participant's
-/// whatever becomes of the form.
-async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Result<Submitted, Error> {
-    let (_, view) = load(request).await?;
+/// Reads a form of answers, and stores its files, if they are to be saved or sent. Files are stored before a draft names them,
+/// and count as the participant's whatever becomes of the form.
+///
+/// `sending` is the id of the receipt, if the answers are to be sent.
+async fn read(
+    request: &Request,
+    submitted: &PartForm<'_>,
+    (gate, sending): (GateId, Option<ReceiptId>),
+) -> Result<Result<Submitted, NotActed>, Error> {
+    let (attending, view) = load(request).await?;
+    let is_done = sending.is_some_and(|id| information::is_sent(&view.receipts, id, gate));
+    let by = attending.participant().id();
+    let is_open = find_gate(&view.agreement, gate).is_some_and(|(_, found)| waits_for(&view, found, by));
+    if !is_open && !is_done {
+        return Ok(Err(NotActed::Done));
+    }
     let own = own_answers(request, gate).await?;
     let (saved, _) = open(request, &own).await?;
     let keys = request.app().webhooks()?.keys.keyring().await?;
     let questions = view.agreement.questions(gate).unwrap_or_default();
-    let (mut files, mut wrong_files) = (BTreeMap::<FieldId, AnswerFile>::new(), FieldErrors::default());
+    let (mut chosen, mut wrong_files) = check_files(submitted, questions);
+    let value = |name: &str| submitted.form().get(name);
+    let version = value("version").parse().unwrap_or(u64::MAX);
+    let form_with = |chosen: &ChosenFiles<'_>| AnswerForm {
+        gate,
+        version,
+        typed: TypedAnswers::submitted(questions, value, named(chosen), &saved),
+    };
+    let mut form = form_with(&chosen);
+    // Before a file is stored: whether it would be named. A form that is sent twice has its files stored.
+    match own.check(&form) {
+        _ if is_done => {}
+        Err(NotActed::OtherDraft) if form.typed == saved => {}
+        Err(refused) => return Ok(Err(refused)),
+        Ok(()) => {
+            let refused = store(submitted, &mut chosen).await?;
+            if !refused.is_empty() {
+                form = form_with(&chosen);
+                wrong_files.extend(refused);
+            }
+        }
+    }
+    let wrong_answers = form.typed.read(questions).err().unwrap_or_default();
+    Ok(Ok(Submitted { form, keys, wrong_files, wrong_answers }))
+}
+
+/// The files of a form, by their questions.
+type ChosenFiles<'a> = BTreeMap<FieldId, Checked<'a>>;
+
+/// The files of a form that may be stored, and what is wrong with the others.
+fn check_files<'a>(submitted: &'a PartForm<'_>, questions: &[InformationField]) -> (ChosenFiles<'a>, FieldErrors) {
+    let (mut chosen, mut wrong) = (ChosenFiles::new(), FieldErrors::default());
     for field in questions.iter().filter(|field| field.field_type == FieldType::File) {
         let name = input_name(field.id);
         let Some(file) = submitted.form().file(&name) else { continue };
-        match keep_own_file(submitted, Some(file), &name).await? {
-            Ok((name, content, file_type)) => {
-                files.insert(field.id, AnswerFile { name, content, file_type });
+        match check_file(Some(file), &name) {
+            Ok(checked) => {
+                chosen.insert(field.id, checked);
             }
-            Err(errors) => wrong_files.extend(errors),
+            Err(errors) => wrong.extend(errors),
         }
     }
-    let typed = TypedAnswers::submitted(questions, |name| submitted.form().get(name), files, &saved);
-    let version = submitted.form().get("version").parse().unwrap_or(u64::MAX);
-    let wrong_answers = typed.read(questions).err().unwrap_or_default();
-    Ok(Submitted { form: AnswerForm { gate, version, typed }, keys, wrong_files, wrong_answers })
+    (chosen, wrong)
+}
+
+/// The same as answers.
+fn named(chosen: &ChosenFiles<'_>) -> BTreeMap<FieldId, AnswerFile> {
+    let answer = |Checked { name, file_type, file }: &Checked<'_>| AnswerFile {
+        name: name.clone(),
+        content: DocumentContent::of(&file.content),
+        file_type: *file_type,
+    };
+    chosen.iter().map(|(id, checked)| (*id, answer(checked))).collect()
+}
+
+/// Counts and stores the files of a form. Those for which the participant's link has no room are left out, and returned.
+async fn store(submitted: &PartForm<'_>, chosen: &mut ChosenFiles<'_>) -> Result<FieldErrors, Error> {
+    let mut refused = FieldErrors::default();
+    for id in chosen.keys().copied().collect::<Vec<_>>() {
+        let Some(checked) = chosen.get(&id) else { continue };
+        if let Err(errors) = count_file(submitted, checked, &input_name(id)).await? {
+            refused.extend(errors);
+            chosen.remove(&id);
+        }
+    }
+    let contents = chosen.values().map(|checked| checked.file.content.clone()).collect::<Vec<_>>();
+    if !contents.is_empty() {
+        files::keep(submitted.scope(), submitted.app().files()?, contents).await?;
+    }
+    Ok(refused)
 }
 
 /// The page with what was typed, and why it was not done.
@@ -382,7 +450,10 @@ impl Handler for Save {
         if let Some(reason) = not_asked(request, gate).await? {
             return refused(request, &submitted, (gate, reason)).await;
         }
-        let typed = read(request, &submitted, gate).await?;
+        let typed = match read(request, &submitted, (gate, None)).await? {
+            Ok(typed) => typed,
+            Err(reason) => return refused(request, &submitted, (gate, reason)).await,
+        };
         let url = format!("{}/conditions/{gate}", part_url(submitted.submitter().id()));
         let notice = Notice::good("Draft saved", "Only you see it until you send it.");
         let redirect = redirect_with(&submitted, url, &notice).await;
@@ -408,7 +479,10 @@ impl Handler for Send {
         {
             return refused(request, &submitted, (gate, reason)).await;
         }
-        let typed = read(request, &submitted, gate).await?;
+        let typed = match read(request, &submitted, (gate, Some(id))).await? {
+            Ok(typed) => typed,
+            Err(reason) => return refused(request, &submitted, (gate, reason)).await,
+        };
         if !typed.wrong_files.is_empty() {
             return save(request, &submitted, &typed.into_one()).await?.ok_or_else(Error::not_found);
         }

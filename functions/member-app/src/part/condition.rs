@@ -4,12 +4,14 @@ use askama::Template;
 use shared::crypto::sha256_hex;
 use shared::domain::agreement::gate::GateStatus;
 use shared::domain::agreement::{Agreement, DocumentContent, Label, Lifecycle};
+use shared::domain::file_type::FileType;
 use shared::domain::ids::{GateId, ReceiptId};
-use shared::domain::participant::receipt::{FileType, ReceiptAct, Repeatable};
+use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
 use shared::domain::participant::{Declining, NotActed};
 use shared::domain::sentences::{self, statements};
 use shared::error::Error;
 use shared::limits;
+use shared::platform::files;
 use shared::service::participants::{self, Doing};
 use shared::web::form::UploadedFile;
 use shared::web::{Request, SubmittedForm, Submitter};
@@ -229,19 +231,32 @@ async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<N
 /// What is kept of a file: its name, its content and its type.
 type Kept = Result<(Label, DocumentContent, FileType), FieldErrors>;
 
-/// Checks a file that a participant uploaded, counts it, and stores it. It counts whatever becomes of it: drafts, and what is
-/// refused when it is recorded, take room too.
+/// Checks a file that a participant uploaded, counts it, and stores it.
 pub(super) async fn keep_own_file(
     submitted: &PartForm<'_>,
     file: Option<&UploadedFile>,
     field: &str,
 ) -> Result<Kept, Error> {
-    let (checked, bytes) = (check_file(file, field), file.map_or(0, |file| file.content.len()));
-    if checked.is_ok() && !participants::count_file(submitted.scope(), submitted.submitter(), bytes).await? {
-        let message = "finds no room: your link has stored as many files as one may, drafts included. Ask the organization that sent you the link for a new one";
-        return Ok(Err(FieldErrors::one(field, FieldCode::LimitReached, message)));
+    let counted = match check_file(file, field) {
+        Ok(checked) => count_file(submitted, &checked, field).await?.map(|()| checked),
+        Err(errors) => Err(errors),
+    };
+    store_file(submitted, counted).await
+}
+
+/// Counts a file that a participant is about to store, if their link has room for it. It counts whatever becomes of it: drafts,
+/// and what is refused when it is recorded, take room too.
+pub(super) async fn count_file(
+    submitted: &PartForm<'_>,
+    checked: &Checked<'_>,
+    field: &str,
+) -> Result<Result<(), FieldErrors>, Error> {
+    let bytes = checked.file.content.len();
+    if participants::count_file(submitted.scope(), submitted.submitter(), bytes).await? {
+        return Ok(Ok(()));
     }
-    store_file(submitted, checked).await
+    let message = "can’t be stored: your link has used up its space, drafts included. Ask the organization that sent you the link for a new one";
+    Ok(Err(FieldErrors::one(field, FieldCode::LimitReached, message)))
 }
 
 /// Checks a file that a member uploaded, and stores it.
@@ -254,20 +269,22 @@ pub(crate) async fn keep_file(
 }
 
 /// A file that may be stored.
-struct Checked<'a> {
-    name: Label,
-    file_type: FileType,
-    file: &'a UploadedFile,
+#[derive(Debug, Clone)]
+pub(super) struct Checked<'a> {
+    pub(super) name: Label,
+    pub(super) file_type: FileType,
+    pub(super) file: &'a UploadedFile,
 }
 
-/// Stores a file before the agreement names it: an act that is refused then leaves a file that nothing names.
+/// Stores a file before the agreement names it: an act that is refused then leaves a file that nothing names, which the clock
+/// removes.
 async fn store_file<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     checked: Result<Checked<'_>, FieldErrors>,
 ) -> Result<Kept, Error> {
     Ok(match checked {
         Ok(Checked { name, file_type, file }) => {
-            let content = submitted.app().files()?.put(submitted.scope().org(), file.content.clone()).await?;
+            let content = files::keep_one(submitted.scope(), submitted.app().files()?, file.content.clone()).await?;
             Ok((name, content, file_type))
         }
         Err(errors) => Err(errors),
@@ -276,7 +293,7 @@ async fn store_file<S: Submitter>(
 
 /// Checks an uploaded file. Its content is not read: nothing here opens it, and a PDF can be made so that opening it takes all
 /// memory.
-fn check_file<'a>(file: Option<&'a UploadedFile>, field: &str) -> Result<Checked<'a>, FieldErrors> {
+pub(super) fn check_file<'a>(file: Option<&'a UploadedFile>, field: &str) -> Result<Checked<'a>, FieldErrors> {
     let refused = |code, message: &str| Err(FieldErrors::one(field, code, message));
     let Some(file) = file else { return refused(FieldCode::Required, "must be chosen") };
     if file.content.is_empty() {

@@ -142,7 +142,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         can_sign,
         can_decline: agreement.can_decline(document, by.id()),
         signer: by.name().as_str().to_owned(),
-        is_person: by.is_person(),
+        is_person: by.is_person(agreement),
         statement: statement((agreement, by), document.name.as_str()),
         promises: promise_rows(&view, by.id()),
         id: ReceiptId::new(),
@@ -246,7 +246,9 @@ impl Handler for Sign {
             (submitted, _) => submitted?,
         };
         let (id, form) = (request.path_id("document")?, submitted.form());
-        let (signature, signatory) = match read_signing(form, submitted.submitter().is_person()) {
+        let by = submitted.submitter();
+        let agreement = participants::agreement(submitted.scope(), by).await?;
+        let (signature, signatory) = match read_signing(form, by.is_person(&agreement)) {
             Ok(signed) => signed,
             Err(errors) => {
                 return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
@@ -256,8 +258,6 @@ impl Handler for Sign {
         if let Some(receipt) = done_before(&submitted, is_own).await? {
             return Ok(receipt);
         }
-        let by = submitted.submitter();
-        let agreement = participants::agreement(submitted.scope(), by).await?;
         let name = agreement.document(id).ok_or_else(Error::not_found)?.name.as_str();
         let statement = statement((&agreement, by), name);
         if form.get("statement") != statement {
@@ -292,7 +292,11 @@ async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error
 /// The sentence above the button of a participant.
 fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) -> String {
     let (own, name) = ((agreement, by.id()), by.name().as_str());
-    if by.is_person() { statements::signing(own, name, document) } else { statements::signing_for(own, name, document) }
+    if by.is_person(agreement) {
+        statements::signing(own, name, document)
+    } else {
+        statements::signing_for(own, name, document)
+    }
 }
 
 /// Reads a signature, and who signs for a participant that is no person.

@@ -8,6 +8,7 @@ use shared::domain::obligation::{Obligation, Occurrence, OccurrenceState};
 use shared::domain::participant::Occasion;
 use shared::domain::participant::obligations::NotActedOnObligation;
 use shared::domain::participant::receipt::{ObligationAct, ReceiptAct};
+use shared::domain::satisfaction::Done;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
@@ -16,18 +17,21 @@ use shared::service::participants::ParticipantView;
 use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
 use shared::web::{Form, Request};
+use shared::wire::fields::FieldErrors;
 
+use super::payment_acts::keep;
 use super::receipt::receipt_url;
-use super::{consent, done_before, load, part_url, refusal, reworded};
+use super::{PartForm, consent, done_before, load, part_url, refusal, reworded};
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
 use crate::labels::Badge;
 use crate::layout::{Layout, Link, Notice};
 use crate::movement::read_day;
-use crate::obligation::{OccurrenceList, TriggerRow};
+use crate::obligation::{OccurrenceList, TriggerRow, said_by};
 use crate::obligations::{HAPPENED_ON, obligation_badge, read_happened_on};
 use crate::response::PageResponse;
+use crate::satisfaction::{self, SaidDone};
 
 /// The URL of an obligation on a participant's pages.
 pub(super) fn own_obligation_url(by: ParticipantId, id: ObligationId) -> String {
@@ -110,11 +114,15 @@ struct ObligationPage {
     is_standing: bool,
     /// What the participant can do now, each with the sentence above its button.
     acts: Vec<OwnAct>,
+    /// Whether one of them is to say that something is done.
+    can_satisfy: bool,
     more_acts: usize,
     fields: Fields,
     /// The triggers that were declared.
     declared: Vec<TriggerRow>,
     record: OccurrenceList,
+    /// What stands in the field of the day on which something was done.
+    today: String,
 }
 
 /// A form of the page: one sentence and one button.
@@ -127,6 +135,16 @@ struct OwnAct {
     act: &'static str,
     label: &'static str,
     statement: String,
+    /// The claim that is confirmed.
+    claim: Option<Claim>,
+}
+
+/// The claim that a participant confirms.
+struct Claim {
+    /// Who made it, and when.
+    by: String,
+    /// What it says about how it was done.
+    said: Option<SaidDone>,
 }
 
 /// The acts that a page has room for: a promise that was not kept for years has hundreds.
@@ -162,6 +180,7 @@ fn own_acts(
         act: "declare",
         label: "Declare trigger",
         statement: statement(name, obligation, "declare", trigger.description.as_str()),
+        claim: None,
     });
     let occurrences = obligation.occurrences(now);
     // Of what is to come, only the next.
@@ -173,6 +192,10 @@ fn own_acts(
     let acts = occurrences.iter().filter(is_offered).filter_map(|found| {
         let (act, label) = act_of(obligation, found, by)?;
         let due = obligation.zone().day_of(found.due_at).for_people();
+        let claim = found.satisfied.as_ref().map(|word| Claim {
+            by: said_by(word, obligation.zone()),
+            said: SaidDone::of(found, &own_obligation_url(by, obligation.id())),
+        });
         Some(OwnAct {
             id: ReceiptId::new(),
             field: "occurrence",
@@ -180,6 +203,7 @@ fn own_acts(
             act,
             label,
             statement: statement(name, obligation, act, &due),
+            claim,
         })
     });
     acts.chain(triggers).collect()
@@ -235,28 +259,124 @@ fn page(
         status: sentences::obligation_state(obligation, now),
         facts,
         is_standing: obligation.standing(now).is_some(),
+        can_satisfy: acts.iter().any(|act| act.act == "satisfy"),
         acts,
         more_acts,
         fields,
         declared: declared.map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
-        record: OccurrenceList::new(obligation, &obligation.occurrences(now), |_| (None, None)),
+        record: OccurrenceList::new(obligation, &own_obligation_url(by.id(), id), &obligation.occurrences(now), |_| {
+            (None, None)
+        }),
+        today: obligation.zone().day_of(now).write(),
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
 
-/// What a form asks for. None for a form of no act.
-fn read(form: &Form) -> Option<ObligationAct> {
-    let occurrence = || form.get("occurrence").parse::<OccurrenceId>().ok();
-    Some(match form.get("act") {
-        "declare" => {
-            let trigger_id = form.get("trigger").parse::<TriggerId>().ok()?;
-            ObligationAct::DeclaredTrigger { trigger_id, happened_on: read_day(form, HAPPENED_ON).ok() }
+/// What a form asks for.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    Declare(TriggerId),
+    Satisfy(OccurrenceId),
+    Confirm(OccurrenceId),
+    Verify(OccurrenceId),
+}
+
+impl Asked {
+    /// None for a form of no act.
+    fn of(form: &Form) -> Option<Self> {
+        let occurrence = || form.get("occurrence").parse().ok();
+        Some(match form.get("act") {
+            "declare" => Self::Declare(form.get("trigger").parse().ok()?),
+            "satisfy" => Self::Satisfy(occurrence()?),
+            "confirm" => Self::Confirm(occurrence()?),
+            "verify" => Self::Verify(occurrence()?),
+            _ => return None,
+        })
+    }
+
+    /// Whether a form that asks for this did what a receipt says.
+    fn is_done_in(self, form: &Form, did: &ObligationAct) -> bool {
+        match (self, did) {
+            (Self::Declare(asked), ObligationAct::DeclaredTrigger { trigger_id, happened_on }) => {
+                asked == *trigger_id && *happened_on == read_day(form, HAPPENED_ON).ok()
+            }
+            (Self::Satisfy(asked), ObligationAct::Satisfied { occurrence_id, how }) => {
+                asked == *occurrence_id && how.as_ref().is_some_and(|how| satisfaction::is_said_in(form, how))
+            }
+            (Self::Confirm(asked), ObligationAct::Confirmed { occurrence_id })
+            | (Self::Verify(asked), ObligationAct::Verified { occurrence_id }) => asked == *occurrence_id,
+            _ => false,
         }
-        "satisfy" => ObligationAct::Satisfied { occurrence_id: occurrence()? },
-        "confirm" => ObligationAct::Confirmed { occurrence_id: occurrence()? },
-        "verify" => ObligationAct::Verified { occurrence_id: occurrence()? },
-        _ => return None,
+    }
+
+    /// Reads the act, but for the content of its file, and what is said beside the sentence above its button.
+    fn read(
+        self,
+        form: &Form,
+        obligation: &Obligation,
+        now: Timestamp,
+    ) -> Result<(ObligationAct, Option<String>), FieldErrors> {
+        Ok(match self {
+            Self::Declare(trigger_id) => {
+                let on = read_happened_on(form, obligation.zone().day_of(now))?;
+                let said = format!("It happened on {}.", on.for_people());
+                (ObligationAct::DeclaredTrigger { trigger_id, happened_on: Some(on) }, Some(said))
+            }
+            Self::Satisfy(occurrence) => {
+                let Done { occurrence, how } = satisfaction::read(form, occurrence, obligation, now)?;
+                let said = format!("It was done on {}.", how.done_on.for_people());
+                (ObligationAct::Satisfied { occurrence_id: occurrence, how: Some(how) }, Some(said))
+            }
+            Self::Confirm(occurrence_id) => (ObligationAct::Confirmed { occurrence_id }, None),
+            Self::Verify(occurrence_id) => (ObligationAct::Verified { occurrence_id }, None),
+        })
+    }
+}
+
+/// Why the file of a form was not kept.
+enum NotKept {
+    Refused(NotActedOnObligation),
+    Wrong(FieldErrors),
+}
+
+/// Keeps the file with which something is said to be done, if there is one. No file is stored for a form that records
+/// nothing.
+async fn keep_file(
+    submitted: &PartForm<'_>,
+    (id, receipt): (ObligationId, ReceiptId),
+    did: &mut ObligationAct,
+) -> Result<Result<(), NotKept>, Error> {
+    let ObligationAct::Satisfied { occurrence_id, how: Some(how) } = did else { return Ok(Ok(())) };
+    let Some(file) = submitted.form().file(satisfaction::FILE) else { return Ok(Ok(())) };
+    let bytes = u64::try_from(file.content.len()).unwrap_or(u64::MAX);
+    let done = Done { occurrence: *occurrence_id, how: how.clone() };
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    if let Some(refused) = obligations::why_not_satisfied_by_participant(scope, by, (id, receipt), &done, bytes).await?
+    {
+        return Ok(Err(NotKept::Refused(refused)));
+    }
+    Ok(match keep(submitted).await? {
+        Ok(kept) => {
+            how.file = kept;
+            Ok(())
+        }
+        Err(errors) => Err(NotKept::Wrong(errors)),
     })
+}
+
+/// What is said after an act, of which a claim is no success yet.
+fn done_notice(did: &ObligationAct, obligation: &Obligation) -> Notice {
+    let title = match did {
+        ObligationAct::DeclaredTrigger { .. } => "You declared the trigger",
+        ObligationAct::Satisfied { .. } => "You said that it is done",
+        ObligationAct::Confirmed { .. } => "You confirmed it",
+        ObligationAct::Verified { .. } => "You verified it",
+    };
+    let title = format!("{title}: “{}”", obligation.name().as_str());
+    match did {
+        ObligationAct::Satisfied { .. } => Notice::plain(title, "This is your word. The other side confirms it."),
+        _ => Notice::good(title, ""),
+    }
 }
 
 /// Declares a trigger, says that an obligation was kept, confirms it or verifies it.
@@ -275,10 +395,10 @@ impl Handler for Act {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.participant_form()?;
         let (id, form): (ObligationId, _) = (request.path_id("obligation")?, submitted.form());
-        let doing = read(form).ok_or_else(Error::not_found)?;
+        let asked = Asked::of(form).ok_or_else(Error::not_found)?;
         let is_own = |act: &ReceiptAct| {
             matches!(act, ReceiptAct::ActedOnObligation { obligation_id, did, .. }
-                if *obligation_id == id && *did == doing)
+                if *obligation_id == id && asked.is_done_in(form, did))
         };
         if let Some(receipt) = done_before(&submitted, is_own).await? {
             return Ok(receipt);
@@ -291,52 +411,78 @@ impl Handler for Act {
         let shown = acts.iter().find(|own| own.act == form.get("act") && about.contains(&own.about.as_str()));
         // What is not there to be done is refused by the rules, which say why.
         let other = || statement(by.name().as_str(), obligation, form.get("act"), "");
-        let statement = shown.map_or_else(other, |own| own.statement.clone());
+        let mut statement = shown.map_or_else(other, |own| own.statement.clone());
         if shown.is_some() && form.get("statement") != statement {
             return Ok(page(request, (attending, &view), (Fields::default(), Some(reworded())))?.conflicting());
         }
-        let mut statement = statement;
-        if let ObligationAct::DeclaredTrigger { .. } = doing {
-            match read_happened_on(form, obligation.zone().day_of(request.now())) {
-                Ok(on) => statement = format!("{statement} It happened on {}.", on.for_people()),
-                Err(errors) => {
-                    let fields = Fields::submitted(form, errors);
-                    return Ok(page(request, (attending, &view), (fields, None))?.unprocessable());
-                }
-            }
+        let (mut did, said) = match asked.read(form, obligation, request.now()) {
+            Ok(read) => read,
+            Err(errors) => return wrong(request, (attending, &view), form, errors),
+        };
+        if let Some(said) = said {
+            statement = format!("{statement} {said}");
         }
         let receipt: ReceiptId = form.get("id").parse().unwrap_or_else(|_| ReceiptId::new());
-        let title = match doing {
-            ObligationAct::DeclaredTrigger { .. } => "You declared the trigger",
-            ObligationAct::Satisfied { .. } => "You said that it is done",
-            ObligationAct::Confirmed { .. } => "You confirmed it",
-            ObligationAct::Verified { .. } => "You verified it",
-        };
-        let title = format!("{title}: “{}”", obligation.name().as_str());
-        let notice = match doing {
-            ObligationAct::Satisfied { .. } => Notice::plain(title, "This is your word. The other side confirms it."),
-            _ => Notice::good(title, ""),
-        };
-        let redirect = redirect_with(&submitted, receipt_url(by.id(), receipt), &notice).await;
+        match keep_file(&submitted, (id, receipt), &mut did).await? {
+            Ok(()) => {}
+            Err(NotKept::Wrong(errors)) => return wrong(request, (attending, &view), form, errors),
+            Err(NotKept::Refused(reason)) => return refuse(request, form, reason).await,
+        }
+        let url = receipt_url(by.id(), receipt);
+        let redirect = redirect_with(&submitted, url, &done_notice(&did, obligation)).await;
         let occasion = Occasion { id: receipt, origin: origin(request) };
         let run = || {
-            let said = (id, doing, statement.clone());
+            let said = (id, did.clone(), statement.clone());
             obligations::act_as_participant(submitted.scope(), by, occasion.clone(), said)
         };
         match Box::pin(submitted.run(run)).await? {
             Ok(()) => Ok(redirect.into()),
-            Err(reason) => {
-                let (title, line) = match reason {
-                    NotActedOnObligation::Participant(reason) => {
-                        let (title, line) = refusal(reason);
-                        (title, line.to_owned())
-                    }
-                    NotActedOnObligation::Obligation(reason) => crate::obligations::refusal(reason),
-                };
-                let (attending, view) = load(request).await?;
-                let notice = Some(Notice::bad(title, line));
-                Ok(page(request, (attending, &view), (Fields::default(), notice))?.conflicting())
-            }
+            Err(reason) => refuse(request, form, reason).await,
         }
+    }
+}
+
+/// The page with a form that can't be read.
+fn wrong(
+    request: &Request,
+    shown: (&Attending, &ParticipantView),
+    form: &Form,
+    errors: FieldErrors,
+) -> Result<PageResponse, Error> {
+    let line = if form.has_file() { "Nothing was recorded. Choose the file again." } else { "Nothing was recorded." };
+    let notice = Some(Notice::bad("Check what is marked below", line));
+    Ok(page(request, shown, (satisfaction::typed(form, errors), notice))?.unprocessable())
+}
+
+/// The page with a form that was refused.
+async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) -> Result<PageResponse, Error> {
+    let (title, line) = match reason {
+        NotActedOnObligation::Participant(reason) => {
+            let (title, line) = refusal(reason);
+            (title, line.to_owned())
+        }
+        NotActedOnObligation::Obligation(reason) => crate::obligations::refusal(reason),
+    };
+    let (attending, view) = load(request).await?;
+    let fields = satisfaction::typed(form, FieldErrors::default());
+    Ok(page(request, (attending, &view), (fields, Some(Notice::bad(title, line))))?.conflicting())
+}
+
+/// Downloads the file with which something was said to be done, for either side.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_own_satisfaction_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: ObligationId = request.path_id("obligation")?;
+        let (attending, view) = load(request).await?;
+        // Those of which the participant is a party.
+        let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
+        let by = attending.participant();
+        let file = satisfaction::download(request, obligation, attending.scope().org()).await?;
+        Ok(file.showing([by.id().uuid(), id.uuid()]))
     }
 }

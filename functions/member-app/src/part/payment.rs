@@ -153,7 +153,7 @@ impl PaymentForm {
         if is_sender(movement, by) && state == MovementState::InstructionsReady {
             return movement.instructions().map(|instructions| Self::Report(instructions.revision));
         }
-        if is_receiver(movement, by) && state.takes_evidence_of(Side::Receiver) {
+        if is_receiver(movement, by) && movement.takes_evidence_of(Side::Receiver) {
             return Some(Self::Arrived { is_again: own.evidence.iter().any(Evidence::is_undecided) });
         }
         (is_sender(movement, by) && state.takes_evidence_of(Side::Sender)).then_some(Self::HandIn)
@@ -438,6 +438,12 @@ fn of_receiver(own: &OwnPayment, organization: &str) -> Standing {
             "warn",
             "The money went back",
             format!("{organization} has recorded that it was returned to {sender}."),
+        ),
+        // Money that was on its way may come late.
+        MovementState::Cancelled if movement.takes_evidence_of(Side::Receiver) => said(
+            "warn",
+            "This payment was cancelled",
+            format!("If money for it arrives nevertheless, report it here, and call {organization}."),
         ),
         MovementState::Cancelled => {
             said("warn", "This payment was cancelled", format!("If money for it arrives, call {organization}."))

@@ -32,6 +32,7 @@ use crate::Handler;
 use crate::done::redirect_with;
 use crate::fields::Fields;
 use crate::layout::Notice;
+use crate::movement::read_day;
 use crate::response::PageResponse;
 
 /// The sender reports that they sent it.
@@ -149,7 +150,7 @@ async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Resu
     };
     let facts = EvidenceFacts { money, value_day, reference, file };
     match NewEvidence::typed(evidence, source, facts) {
-        Ok(new) => act(request, &submitted, (id, PartyAct::FileEvidence(new)), notice).await,
+        Ok(new) => act(request, &submitted, (id, PartyAct::FileEvidence(Box::new(new))), notice).await,
         Err(errors) => invalid(request, form, errors).await,
     }
 }
@@ -164,7 +165,7 @@ async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> R
         Some(NotMoved::NoConsent)
     } else if !own_sources(&own.movement, by).any(|own| own.source() == source) {
         Some(NotMoved::WrongSource)
-    } else if !state.takes_evidence_of(source.side()) {
+    } else if !own.movement.takes_evidence_of(source.side()) {
         Some(NotMoved::NotNow(state))
     } else if source.side() == Side::Receiver && request.attending()?.in_person().is_some() {
         Some(NotMoved::InPerson)
@@ -254,7 +255,9 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
         NotMoved::InstructionsChanged => instructions_changed(organization),
         NotMoved::NotNow(MovementState::Cancelled) => Notice::bad(
             "This payment was cancelled",
-            format!("{nothing} If you have sent it, call {organization} and your bank now."),
+            format!(
+                "{nothing} If you have sent it, call {organization} and your bank now. If it has arrived, tell {organization}."
+            ),
         ),
         NotMoved::NotNow(state) => {
             let now = words::movement_state(state).to_lowercase();
@@ -300,6 +303,7 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
         | NotMoved::OneSelf
         | NotMoved::OtherNumbers(_)
         | NotMoved::VerificationEnded
+        | NotMoved::OtherAccount
         | NotMoved::WrongCurrency
         | NotMoved::WrongSource
         | NotMoved::SendersSide
@@ -362,11 +366,6 @@ fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     }
 }
 
-/// Reads a day as people type it.
-fn read_day(form: &Form, field: &str) -> Result<Day, FieldErrors> {
-    Day::read(form.get(field)).map_err(|error| FieldErrors::one(field, FieldCode::InvalidFormat, error.to_string()))
-}
-
 /// The facts of evidence that are typed.
 type TypedFacts = (Money, Day, Option<BankReference>);
 
@@ -407,7 +406,7 @@ fn read_facts(form: &Form, source: ChosenSource, today: Day) -> Result<TypedFact
 }
 
 /// Checks the file of a form, if there is one, and stores it.
-async fn keep(submitted: &PartForm<'_>) -> Result<Result<Option<EvidenceFile>, FieldErrors>, Error> {
+pub(super) async fn keep(submitted: &PartForm<'_>) -> Result<Result<Option<EvidenceFile>, FieldErrors>, Error> {
     let Some(file) = submitted.form().file("file") else { return Ok(Ok(None)) };
     // Before it is stored: members, and the bundle of the agreement's evidence, show its name.
     if has_account_number(&file.name) {

@@ -4,7 +4,7 @@
 //! signer's page is there before its pictures are.
 
 use paper::pages::Pages;
-use shared::domain::participant::receipt::FileType;
+use shared::domain::file_type::FileType;
 use shared::error::Error;
 use shared::limits;
 use shared::platform::pdf_reader::{JPEG, NotDrawn, Picture};

@@ -18,6 +18,7 @@ use crate::done::notice_of_act;
 use crate::labels::DisplayTime;
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
+use crate::satisfaction::in_words;
 
 /// The URL of a receipt.
 pub(crate) fn receipt_url(participant: ParticipantId, id: ReceiptId) -> String {
@@ -129,6 +130,18 @@ fn sentence(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// What a receipt of an act on an obligation says beside its sentence.
+fn obligation_facts(did: &ObligationAct) -> Vec<(&'static str, String)> {
+    let ObligationAct::Satisfied { how: Some(how), .. } = did else { return Vec::new() };
+    let mut facts = vec![("Done on", how.done_on.for_people())];
+    facts.extend(how.note.as_ref().map(|note| ("Note", note.as_str().to_owned())));
+    if let Some(file) = &how.file {
+        facts.push(("File", in_words(file)));
+        facts.push(("SHA-256 of the file", file.content.sha256.clone()));
+    }
+    facts
+}
+
 /// What a receipt says, a line each.
 pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Name", receipt.signed_by())];
@@ -144,8 +157,10 @@ pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
             facts.push(("Statement", statement.clone()));
             facts.push(("Method", signature.to_string()));
         }
-        ReceiptAct::Approved { statement, .. } | ReceiptAct::ActedOnObligation { statement, .. } => {
+        ReceiptAct::Approved { statement, .. } => facts.push(("Statement", statement.clone())),
+        ReceiptAct::ActedOnObligation { statement, did, .. } => {
             facts.push(("Statement", statement.clone()));
+            facts.extend(obligation_facts(did));
         }
         ReceiptAct::Uploaded { file_name, content, .. } => {
             facts.push(("File", format!("{}, {}", file_name.as_str(), size(content.size_bytes))));

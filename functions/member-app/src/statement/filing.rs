@@ -1,20 +1,27 @@
 //! Files the chosen entries as evidence, each in its payment's own transaction. Nothing is accepted by that.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use shared::crypto::keyring::Keyring;
 use shared::domain::ids::{EvidenceId, MovementId, StatementId};
-use shared::domain::movement::Movement;
 use shared::domain::movement::evidence::{NewEvidence, StatementEntry};
+use shared::domain::movement::evidence_account::SpokenAccount;
+use shared::domain::movement::safe_text::SafeNote;
+use shared::domain::movement::{Movement, NotMoved};
+use shared::domain::sensitive::has_account_number;
 use shared::domain::statement::Statement;
 use shared::error::Error;
 use shared::limits;
 use shared::service::movements::{self, NotFiled};
 use shared::service::statements as stored;
 use shared::web::{Form, Request, SubmittedForm};
+use shared::wire::fields::{FieldCode, FieldErrors};
 
+use super::accounts::account_of;
 use super::{counted, read, show, statement_url};
 use crate::Handler;
 use crate::done::with_notice;
+use crate::fields::Fields;
 use crate::layout::{Link, Notice};
 use crate::movement::{line, movement_url, purpose_of};
 use crate::response::PageResponse;
@@ -23,6 +30,10 @@ use crate::response::PageResponse;
 const PAIR: &str = "pair.";
 /// The same where filing resolves first that the payment did not arrive.
 const RESOLVING: &str = "resolve.";
+/// The beginning of the names of fields in which a member says why an entry of another account counts.
+const REASON: &str = "reason.";
+/// The field with the number of the one entry that the page showed.
+pub(super) const ENTRY: &str = "entry";
 
 /// An entry that a member chose for a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +51,22 @@ pub(super) fn box_of(number: u32, movement: &Movement) -> String {
     format!("{prefix}{number}.{}", movement.id())
 }
 
+/// The name of the field in which a member says why an entry counts for a payment, though it is on another account.
+pub(super) fn reason_of(number: u32, movement: MovementId) -> String {
+    format!("{REASON}{number}.{movement}")
+}
+
+/// What was chosen and typed, to be shown again, with what is wrong. What looks like an account number is not.
+fn typed(form: &Form, errors: FieldErrors) -> Fields {
+    let is_secret = |name: &str| name.starts_with(REASON) && has_account_number(form.get(name));
+    Fields::submitted(form, errors).without(is_secret)
+}
+
+/// The page again, of a form that files nothing.
+async fn again(request: &Request, form: &Form, notice: Notice, errors: FieldErrors) -> Result<PageResponse, Error> {
+    Ok(show::page(request, Some(notice), typed(form, errors)).await?.unprocessable())
+}
+
 /// Files entries as evidence.
 pub(crate) struct File;
 
@@ -51,18 +78,21 @@ impl Handler for File {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
         let (id, form): (StatementId, _) = (request.path_id("id")?, submitted.form());
-        let names = [PAIR, RESOLVING]
-            .into_iter()
-            .flat_map(|prefix| form.checked(prefix).map(move |rest| format!("{prefix}{rest}")));
-        let checked: BTreeSet<String> = names.collect();
         let pairs = pairs(form);
         if let Some(notice) = unclear(&pairs) {
-            return Ok(show::page(request, Some(notice), &checked).await?.unprocessable());
+            return again(request, form, notice, FieldErrors::default()).await;
         }
+        let reasons = match reasons(form, &pairs) {
+            Ok(reasons) => reasons,
+            Err(errors) => {
+                let notice = Notice::bad("Nothing was filed", "Check what is marked below.");
+                return again(request, form, notice, errors).await;
+            }
+        };
         let statement = stored::get(submitted.scope(), id).await?;
-        let entries = match read_entries(request, &statement, &pairs).await? {
+        let entries = match read_entries(request, &statement, (&pairs, reasons)).await? {
             Ok(entries) => entries,
-            Err(notice) => return Ok(show::page(request, Some(notice), &checked).await?.unprocessable()),
+            Err(notice) => return again(request, form, notice, FieldErrors::default()).await,
         };
         let outgoing = stored::not_arriving(submitted.scope(), pairs.iter().map(|pair| pair.movement)).await?;
         if let Some(outgoing) = outgoing.first() {
@@ -70,24 +100,46 @@ impl Handler for File {
                 "“{}” is paid by your organization, so it arrives on someone else’s statement.",
                 purpose_of(outgoing)
             );
-            let notice = Notice::bad("Nothing was filed", line);
-            return Ok(show::page(request, Some(notice), &checked).await?.unprocessable());
+            return again(request, form, Notice::bad("Nothing was filed", line), FieldErrors::default()).await;
         }
-        let outcome = file_all(&submitted, &pairs, entries).await?;
+        let outcome = file_all(request, &submitted, &pairs, entries).await?;
         let notice = outcome.notice(&submitted).await?;
         let shown: Vec<_> = pairs.iter().map(|pair| pair.movement.uuid()).collect();
         if let Some(error) = &outcome.failure {
             // What was not filed stays chosen, and is filed when the form is sent again.
             let (status, code) = error.status();
-            let page = show::page(request, Some(notice), &checked).await?;
+            let page = show::page(request, Some(notice), typed(form, FieldErrors::default())).await?;
             return Ok(page.refused(status, code.as_str()).showing(shown));
         }
         if outcome.filed.is_empty() {
-            return Ok(show::page(request, Some(notice), &checked).await?.conflicting());
+            let unexplained = outcome.unexplained();
+            if !unexplained.is_empty() {
+                return again(request, form, notice, unexplained).await;
+            }
+            return Ok(show::page(request, Some(notice), typed(form, unexplained)).await?.conflicting());
         }
         let redirect = with_notice(&submitted, format!("{}#notice", statement_url(id)), &notice).await;
         Ok(PageResponse::from(redirect).showing(std::iter::once(id.uuid()).chain(shown)))
     }
+}
+
+/// Why entries of other accounts count, by entry and payment.
+type Reasons = BTreeMap<(u32, MovementId), SafeNote>;
+
+/// What was typed about the chosen entries.
+fn reasons(form: &Form, pairs: &[Pair]) -> Result<Reasons, FieldErrors> {
+    let (mut reasons, mut errors) = (Reasons::new(), FieldErrors::default());
+    for Pair { number, movement, .. } in pairs {
+        let name = reason_of(*number, *movement);
+        match form.get(&name) {
+            blank if blank.trim().is_empty() => {}
+            text => match SafeNote::parse(text) {
+                Ok(reason) => drop(reasons.insert((*number, *movement), reason)),
+                Err((code, message)) => errors.extend(FieldErrors::one(name, code, message)),
+            },
+        }
+    }
+    if errors.is_empty() { Ok(reasons) } else { Err(errors) }
 }
 
 /// The checked boxes, in the order of entries.
@@ -124,7 +176,7 @@ fn unclear(pairs: &[Pair]) -> Option<Notice> {
 async fn read_entries(
     request: &Request,
     statement: &Statement,
-    pairs: &[Pair],
+    (pairs, mut reasons): (&[Pair], Reasons),
 ) -> Result<Result<Vec<NewEvidence>, Notice>, Error> {
     let org = request.signed_in()?.scope().org();
     let file = request.app().files()?.get(org, &statement.file.content).await?;
@@ -133,13 +185,15 @@ async fn read_entries(
         let read = read::entries_again(&statement, &file)?;
         let all = read::numbered(&read);
         let mut new = Vec::with_capacity(pairs.len());
-        for Pair { number, evidence, .. } in pairs {
+        for Pair { number, evidence, movement, .. } in pairs {
             let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
             let one = at.and_then(|at| all.get(at)).copied();
             let arrival = one.filter(|one| read::is_arrival(one.entry));
             let found = arrival.and_then(|one| {
                 let entry: StatementEntry = read::entry_of(statement.id, &all, one);
-                read::evidence_of(evidence, &statement.file, entry, one.entry)
+                let (account, reason) = (account_of(one.account), reasons.remove(&(number, movement)));
+                let account = SpokenAccount { account, reason };
+                read::evidence_of(evidence, &statement.file, entry, (one.entry, account))
             });
             let Some(found) = found else { return Ok(Err(no_arrival(number))) };
             new.push(found);
@@ -158,10 +212,16 @@ fn no_arrival(number: u32) -> Notice {
 ///
 /// # Errors
 /// When nothing was filed.
-async fn file_all(submitted: &SubmittedForm<'_>, pairs: &[Pair], entries: Vec<NewEvidence>) -> Result<Outcome, Error> {
+async fn file_all(
+    request: &Request,
+    submitted: &SubmittedForm<'_>,
+    pairs: &[Pair],
+    entries: Vec<NewEvidence>,
+) -> Result<Outcome, Error> {
+    let keys = request.app().webhooks()?.keys.keyring().await?;
     let mut outcome = Outcome::default();
     for (at, (pair, new)) in pairs.iter().zip(entries).enumerate() {
-        match file(submitted, *pair, &new).await {
+        match file(submitted, &keys, *pair, &new).await {
             Ok(result) => outcome.add(*pair, result),
             Err(error) if outcome.filed.is_empty() => return Err(error),
             Err(error) => {
@@ -175,13 +235,18 @@ async fn file_all(submitted: &SubmittedForm<'_>, pairs: &[Pair], entries: Vec<Ne
 }
 
 /// Files one entry for one payment, in a call of its own.
-async fn file(submitted: &SubmittedForm<'_>, pair: Pair, new: &NewEvidence) -> Result<Result<(), NotFiled>, Error> {
+async fn file(
+    submitted: &SubmittedForm<'_>,
+    keys: &Keyring,
+    pair: Pair,
+    new: &NewEvidence,
+) -> Result<Result<(), NotFiled>, Error> {
     let part = submitted.part("file_evidence", &[pair.movement.uuid()])?;
     let (scope, by, movement) = (part.scope(), submitted.submitter(), pair.movement);
     if pair.resolves {
-        return part.run(|| movements::resolve_and_file(scope, by, movement, new.clone())).await;
+        return part.run(|| movements::resolve_and_file(scope, by, keys, movement, new.clone())).await;
     }
-    part.run(|| movements::file_evidence(scope, by, movement, new.clone())).await
+    part.run(|| movements::file_evidence(scope, by, keys, movement, new.clone())).await
 }
 
 /// What became of the chosen entries.
@@ -201,6 +266,17 @@ impl Outcome {
             Ok(()) => self.filed.push(pair),
             Err(refused) => self.refused.push((pair, refused)),
         }
+    }
+
+    /// What is wrong with the entries of other accounts of which nobody says why they count.
+    fn unexplained(&self) -> FieldErrors {
+        let mut errors = FieldErrors::default();
+        let is_other = |refused: &NotFiled| matches!(refused, NotFiled::Refused(NotMoved::OtherAccount));
+        for (pair, _) in self.refused.iter().filter(|(_, refused)| is_other(refused)) {
+            let message = "must be said: the entry is on another account than the instructions name";
+            errors.extend(FieldErrors::one(reason_of(pair.number, pair.movement), FieldCode::Required, message));
+        }
+        errors
     }
 
     /// What is said about it.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use shared::domain::bank_account::AccountDigest;
 use shared::domain::ids::{MovementId, StatementId};
 use shared::domain::money::{digits_of, in_app};
 use shared::domain::movement::Movement;
 use shared::domain::movement::evidence::StatementEntry;
-use shared::domain::movement::source::ReceiverSource;
+use shared::domain::movement::evidence_account::AccountStanding;
 use shared::limits;
 use shared::service::statements::Awaited;
 use shared::wire::page::{Page, PageRequest};
@@ -14,6 +15,7 @@ use statements::{
     Currency, Entry, Match, Open, OpenMovements, Place, Reason, ReferenceKind, Side, Statement as Read, Strength,
 };
 
+use super::accounts::Accounts;
 use super::read::{Numbered, entry_of, is_arrival, numbered};
 
 /// What the page of a statement shows of its entries.
@@ -26,6 +28,8 @@ pub(super) struct Found {
     /// What is no arrival, but has the reference of a payment.
     pub warnings: Vec<Warning>,
     pub more_warnings: usize,
+    /// The last characters of accounts of which nobody knows whose they are.
+    pub unknown_accounts: Vec<String>,
 }
 
 /// Which entries are wanted.
@@ -43,13 +47,22 @@ pub(super) struct Wanted {
 pub(super) struct Other {
     pub number: u32,
     pub read: Entry,
+    /// Whether it would fit one, but for its account.
+    pub is_on_another_account: bool,
+}
+
+/// A payment that an entry may belong to.
+pub(super) struct Offer {
+    pub found: Match<MovementId>,
+    /// How the account of the entry compares with the payment's.
+    pub account: AccountStanding,
 }
 
 /// An entry with the payments that it may belong to.
 pub(super) struct Fit {
     pub read: Entry,
     pub entry: StatementEntry,
-    pub matches: Vec<Match<MovementId>>,
+    pub offers: Vec<Offer>,
     /// How many more there are.
     pub more: usize,
 }
@@ -100,21 +113,61 @@ pub(super) fn open(Awaited { movement, payer }: &Awaited) -> Option<Open<Movemen
 fn still_to_arrive(movement: &Movement) -> Option<i64> {
     let due = movement.terms().money?;
     let counted = movement.receipts().values().filter(|receipt| {
-        let counts = receipt.is_accepted || receipt.source == ReceiverSource::StatementEntry;
+        let counts = receipt.is_accepted || receipt.source.is_entry();
         counts && receipt.money.currency() == due.currency()
     });
     counted.map(|receipt| receipt.money.amount_minor()).try_fold(due.amount_minor(), i64::checked_sub)
 }
 
+/// Entries compared with payments, by what they say and by the account that they are on.
+struct Comparison<'a> {
+    open: OpenMovements<MovementId>,
+    accounts: &'a Accounts,
+    /// The accounts of the file's statements.
+    digests: Vec<Option<AccountDigest>>,
+}
+
+impl Comparison<'_> {
+    /// The payments that an entry matches, whatever its account.
+    fn matches(&self, one: Numbered<'_>) -> Vec<Offer> {
+        self.offers(one, self.open.matches(one.entry))
+    }
+
+    /// All payments that an entry can be filed for: those that it fits, those that have only its currency, and last those whose
+    /// instructions name another account.
+    fn all(&self, one: Numbered<'_>) -> Vec<Offer> {
+        let mut offers = self.matches(one);
+        offers.extend(self.offers(one, self.open.others_of_currency(one.entry)));
+        offers.sort_by_key(Offer::is_of_another_account);
+        offers
+    }
+
+    fn offers(&self, one: Numbered<'_>, matches: Vec<Match<MovementId>>) -> Vec<Offer> {
+        let digest = self.digests.get(one.statement).and_then(Option::as_ref);
+        let offer = |found: Match<MovementId>| Offer { account: self.accounts.standing(digest, found.id), found };
+        matches.into_iter().map(offer).collect()
+    }
+}
+
+impl Offer {
+    /// Whether the entry is on another account than the payment's instructions name: then it is no match by itself.
+    pub fn is_of_another_account(&self) -> bool {
+        self.account == AccountStanding::Another
+    }
+}
+
 /// Compares all entries with all payments, and gives a page of those that fit, or only one with more of its payments: then
-/// also those that only have its currency, for money that came in short, or in one sum, without a reference.
+/// also those that only have its currency, for money that came in short, or in one sum, without a reference, and those whose
+/// instructions name another account.
 pub(super) fn find(
     read: &[Read],
-    open: Vec<Open<MovementId>>,
+    (open, accounts): (Vec<Open<MovementId>>, &Accounts),
     (statement, filed): (StatementId, &BTreeSet<u32>),
     wanted: Wanted,
 ) -> Found {
-    let (all, open) = (numbered(read), OpenMovements::new(open));
+    let (all, digests) = (numbered(read), accounts.digests(read));
+    let unknown_accounts = accounts.unknown(read, &digests);
+    let compared = Comparison { open: OpenMovements::new(open), accounts, digests };
     let mut counts = Counts::default();
     let (mut fits, mut others, mut warned) = (Vec::new(), Vec::new(), Vec::new());
     let mut alone = None;
@@ -125,16 +178,17 @@ pub(super) fn find(
                 entry if entry.side == Side::Debit => counts.debits += 1,
                 _ => counts.pending += 1,
             }
-            warned.extend(warning(&open, *one));
+            warned.extend(warning(&compared.open, *one));
         } else if filed.contains(&one.number) {
             counts.filed += 1;
         } else {
             if wanted.only == Some(one.number) {
                 alone = Some(*one);
             }
-            match open.matches(one.entry).first() {
-                Some(best) => fits.push((std::cmp::Reverse(best.strength), one.number, *one)),
-                None => others.push(*one),
+            let matches = compared.matches(*one);
+            match matches.iter().find(|offer| !offer.is_of_another_account()) {
+                Some(best) => fits.push((std::cmp::Reverse(best.found.strength), one.number, *one)),
+                None => others.push((*one, !matches.is_empty())),
             }
         }
     }
@@ -146,18 +200,22 @@ pub(super) fn find(
         None => (fits.into_iter().map(|(_, _, one)| one).collect(), limits::STATEMENT_CANDIDATES_SHOWN),
     };
     let fits = Page::slice(shown, wanted.fits).map(|one| {
-        let mut matches = open.matches(one.entry);
-        if wanted.only.is_some() {
-            matches.extend(open.others_of_currency(one.entry));
+        let mut offers = if wanted.only.is_some() { compared.all(one) } else { compared.matches(one) };
+        if wanted.only.is_none() {
+            offers.retain(|offer| !offer.is_of_another_account());
         }
-        let more = matches.len().saturating_sub(most);
-        matches.truncate(most);
-        Fit { read: one.entry.clone(), entry: entry_of(statement, &all, one), matches, more }
+        let more = offers.len().saturating_sub(most);
+        offers.truncate(most);
+        Fit { read: one.entry.clone(), entry: entry_of(statement, &all, one), offers, more }
     });
     let more_warnings = warned.len().saturating_sub(limits::STATEMENT_WARNINGS_SHOWN);
     warned.truncate(limits::STATEMENT_WARNINGS_SHOWN);
-    let others = Page::slice(others, wanted.others).map(|one| Other { number: one.number, read: one.entry.clone() });
-    Found { fits, others, counts, warnings: warned, more_warnings }
+    let others = Page::slice(others, wanted.others).map(|(one, is_on_another_account)| Other {
+        number: one.number,
+        read: one.entry.clone(),
+        is_on_another_account,
+    });
+    Found { fits, others, counts, warnings: warned, more_warnings, unknown_accounts }
 }
 
 /// What to say of an entry that is no arrival: a payment's reference is in it all the same.
@@ -175,8 +233,9 @@ fn warning(open: &OpenMovements<MovementId>, one: Numbered<'_>) -> Option<Warnin
 }
 
 /// How strong a match is, in words.
-pub(super) fn strength(strength: Strength) -> (&'static str, &'static str) {
-    match strength {
+pub(super) fn strength(offer: &Offer) -> (&'static str, &'static str) {
+    match offer.found.strength {
+        _ if offer.is_of_another_account() => ("Another account", "amber"),
         Strength::Strong => ("Strong match", "blue"),
         Strength::Likely => ("Likely match", "blue"),
         Strength::Possible => ("Possible match", "quiet"),
@@ -186,8 +245,19 @@ pub(super) fn strength(strength: Strength) -> (&'static str, &'static str) {
 }
 
 /// Why an entry may belong to a payment, and what speaks against it.
-pub(super) fn reasons(found: &Match<MovementId>, code: &str) -> (Vec<String>, Vec<String>) {
+pub(super) fn reasons(Offer { found, account }: &Offer, code: &str) -> (Vec<String>, Vec<String>) {
     let (mut why, mut differs) = (Vec::new(), Vec::new());
+    match account {
+        AccountStanding::Instructed => why.push("On the account that the instructions name".to_owned()),
+        AccountStanding::Own => why.push("On an own account".to_owned()),
+        AccountStanding::Another => differs.push("Not on the account that the instructions name".to_owned()),
+        AccountStanding::Unclear => {
+            differs.push(
+                "The file doesn’t say clearly whether it is on the account that the instructions name".to_owned(),
+            );
+        }
+        AccountStanding::Unknown => differs.push("There are no instructions to compare its account with".to_owned()),
+    }
     let (mut has_reference, mut is_near) = (false, false);
     for reason in &found.reasons {
         match reason {
@@ -254,6 +324,10 @@ pub(super) fn amount(entry: &Entry) -> String {
 
 #[cfg(test)]
 mod tests {
+    use shared::crypto::keyring::Keyring;
+    use shared::domain::bank_account::{AccountKeys, BankAccount};
+    use shared::domain::ids::OrgId;
+
     use super::super::fixtures::{Lines, statement};
     use super::*;
 
@@ -274,7 +348,41 @@ mod tests {
     fn found(lines: &[Lines<'_>], open: Vec<Open<MovementId>>, filed: &[u32], only: Option<u32>) -> Found {
         let filed = filed.iter().copied().collect();
         let page = PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, 0);
-        find(&statement(lines), open, (StatementId::new(), &filed), Wanted { fits: page, others: page, only })
+        let wanted = Wanted { fits: page, others: page, only };
+        find(&statement(lines), (open, &accounts(&[])), (StatementId::new(), &filed), wanted)
+    }
+
+    /// What the instructions of payments name.
+    fn accounts(instructed: &[(MovementId, &str)]) -> Accounts {
+        let keys = AccountKeys::new(&Keyring::new("one").expect("a keyring"), OrgId::new());
+        let digest = |number: &str| keys.digest(&BankAccount::new(number, None).expect("an account"));
+        let instructed = instructed.iter().map(|(id, number)| (*id, vec![digest(number)])).collect();
+        Accounts::new(keys, instructed, Vec::new())
+    }
+
+    #[test]
+    fn an_entry_of_another_account_fits_no_payment_and_can_be_chosen_alone() {
+        let (own, other) = (payment(10_000), payment(10_000));
+        let lines = [("100.00", "CRDT", "", "INV-117")];
+        let found = |instructed: &[(MovementId, &str)], only| {
+            let page = PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, 0);
+            let wanted = Wanted { fits: page, others: page, only };
+            let open = vec![own.clone(), other.clone()];
+            find(&statement(&lines), (open, &accounts(instructed)), (StatementId::new(), &BTreeSet::new()), wanted)
+        };
+        let own_and_other = [(own.id, "0532013000"), (other.id, "GB33BUKB20201555555555")];
+        let [fit] = &found(&own_and_other, None).fits.data[..] else { panic!("one entry") };
+        let offered: Vec<_> = fit.offers.iter().map(|offer| (offer.found.id, offer.account)).collect();
+        assert_eq!(offered, [(own.id, AccountStanding::Instructed)]);
+        let elsewhere = own_and_other.map(|(id, _)| (id, "GB33BUKB20201555555555"));
+        let all = found(&elsewhere, None);
+        assert_eq!((all.counts.fit, all.counts.fit_nothing), (0, 1));
+        assert!(all.others.data[0].is_on_another_account);
+        let [fit] = &found(&own_and_other, Some(1)).fits.data[..] else { panic!("one entry") };
+        let badges: Vec<_> = fit.offers.iter().map(strength).collect();
+        assert_eq!(badges, [("Strong match", "blue"), ("Another account", "amber")], "the other comes last");
+        let (_, differs) = reasons(&fit.offers[1], "USD");
+        assert_eq!(differs, ["Not on the account that the instructions name"]);
     }
 
     #[test]
@@ -299,11 +407,11 @@ mod tests {
         let lines = [("100.00", "CRDT", "", "INV-117"); 2];
         let open: Vec<_> = std::iter::repeat_with(|| payment(10_000)).take(5).collect();
         let all = found(&lines, open.clone(), &[1], Some(2));
-        assert_eq!((all.fits.data[0].matches.len(), all.fits.data[0].more), (5, 0), "one alone has all of them");
+        assert_eq!((all.fits.data[0].offers.len(), all.fits.data[0].more), (5, 0), "one alone has all of them");
         let found = found(&lines, open, &[1], None);
         assert_eq!(found.counts, Counts { filed: 1, fit: 1, ..Counts::default() });
         let [fit] = &found.fits.data[..] else { panic!("one entry") };
-        assert_eq!((fit.entry.number, fit.matches.len(), fit.more), (2, 3, 2));
+        assert_eq!((fit.entry.number, fit.offers.len(), fit.more), (2, 3, 2));
     }
 
     #[test]
@@ -325,12 +433,12 @@ mod tests {
         let alone = found(&lines, open.clone(), &[4], Some(1));
         assert_eq!(alone.counts, all.counts);
         let [fit] = &alone.fits.data[..] else { panic!("one entry") };
-        let offered: Vec<_> = fit.matches.iter().map(|found| (found.id, found.strength)).collect();
+        let offered: Vec<_> = fit.offers.iter().map(|offer| (offer.found.id, offer.found.strength)).collect();
         assert_eq!(offered, [(near, Strength::Currency), (far, Strength::Currency)], "those due nearest first");
-        assert_eq!(reasons(&fit.matches[0], "USD").1[0], "$7.00 USD less than is due");
+        assert_eq!(reasons(&fit.offers[0], "USD").1[1], "$7.00 USD less than is due");
         // An entry that fits is offered for the others too, behind those that it fits; what is no arrival, or filed, for none.
         let fitting = found(&lines, open.clone(), &[4], Some(2));
-        let ids: Vec<MovementId> = fitting.fits.data[0].matches.iter().map(|found| found.id).collect();
+        let ids: Vec<MovementId> = fitting.fits.data[0].offers.iter().map(|offer| offer.found.id).collect();
         assert_eq!(ids[0], near);
         assert!(ids.contains(&far));
         for none in [3, 4, 5] {
@@ -341,9 +449,9 @@ mod tests {
     #[test]
     fn reasons_say_why_and_what_differs() {
         let found = found(&[("7.00", "CRDT", "", "INV-117")], vec![payment(10_000)], &[], None);
-        let (why, differs) = reasons(&found.fits.data[0].matches[0], "USD");
+        let (why, differs) = reasons(&found.fits.data[0].offers[0], "USD");
         assert_eq!(why, ["Reference “INV-117” is in the text", "2 days before the due date"]);
-        assert_eq!(differs, ["$93.00 USD less than is due"]);
+        assert_eq!(differs, ["There are no instructions to compare its account with", "$93.00 USD less than is due"]);
         assert_eq!((days(0), days(-1)), ("On the due date".to_owned(), "1 day before the due date".to_owned()));
     }
 }

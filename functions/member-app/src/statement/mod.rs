@@ -1,10 +1,11 @@
 //! Bank statements: the list with its form, the columns of a CSV file, and the page of a statement, on which members file
 //! entries as evidence. Nothing is accepted here.
 //!
-//! `read` has what is read from files, `columns` the page of a CSV file's columns, `fits` which entries may belong to which
+//! `read` has what is read from files, `accounts` whose account they are of, `columns` the page of a CSV file's columns, `fits` which entries may belong to which
 //! payments, `show` the page of a statement, `filing` its form, `masked` how pages show what banks and payers wrote, and
 //! `discard` what was uploaded by mistake.
 
+mod accounts;
 mod columns;
 mod discard;
 #[cfg(feature = "evidence")]
@@ -25,6 +26,7 @@ use shared::domain::sensitive::has_account_number;
 use shared::domain::statement::{Statement, StatementFacts};
 use shared::error::Error;
 use shared::limits;
+use shared::platform::files;
 use shared::service::statements::{self as stored, NewStatement};
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
@@ -202,7 +204,7 @@ impl Handler for Upload {
             Ok(facts) => facts,
             Err(refusal) => return again(FieldCode::InvalidValue, &refusal).await,
         };
-        let content = request.app().files()?.put(submitted.scope().org(), file.content.clone()).await?;
+        let content = files::keep_one(submitted.scope(), request.app().files()?, file.content.clone()).await?;
         let id = free_id(&submitted, &content).await?;
         let file = EvidenceFile { name, content, file_type: None };
         let redirect = redirect_with(&submitted, url_after(id, facts.as_ref()), &uploaded(facts.as_ref())).await;

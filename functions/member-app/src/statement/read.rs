@@ -16,6 +16,7 @@ use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, StatementId};
 use shared::domain::money::{Currency, Money};
 use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence, StatementEntry};
+use shared::domain::movement::evidence_account::SpokenAccount;
 use shared::domain::statement::{Statement, StatementFacts, StatementFormat};
 use shared::error::Error;
 use shared::limits;
@@ -100,15 +101,20 @@ pub(super) struct Numbered<'a> {
     /// Which of the file's entries, from 1.
     pub number: u32,
     pub entry: &'a Entry,
+    /// Which of the file's statements it is in, from 0.
+    pub statement: usize,
     /// Its account.
     pub account: Option<&'a Account>,
 }
 
 /// The entries of a file in their order.
 pub(super) fn numbered(read: &[Read]) -> Vec<Numbered<'_>> {
-    let entries =
-        read.iter().flat_map(|statement| statement.entries.iter().map(|entry| (entry, statement.account.as_ref())));
-    (1..).zip(entries).map(|(number, (entry, account))| Numbered { number, entry, account }).collect()
+    let entries = read
+        .iter()
+        .enumerate()
+        .flat_map(|(at, statement)| statement.entries.iter().map(move |entry| (at, entry, statement.account.as_ref())));
+    let numbered = |(number, (statement, entry, account))| Numbered { number, entry, statement, account };
+    (1..).zip(entries).map(numbered).collect()
 }
 
 /// Whether it is money that came in: booked, a credit, and no reversal.
@@ -133,17 +139,17 @@ pub(super) fn entry_of(statement_id: StatementId, all: &[Numbered<'_>], one: Num
     }
 }
 
-/// An entry as evidence. None where the service has no such amount, or the entry has no day.
+/// An entry as evidence, with the account that its statement is of. None where the service has no such amount, or the entry has no day.
 pub(super) fn evidence_of(
     id: EvidenceId,
     file: &EvidenceFile,
     entry: StatementEntry,
-    read: &Entry,
+    (read, account): (&Entry, SpokenAccount),
 ) -> Option<NewEvidence> {
     let reference = entry.unique_references.first().or_else(|| entry.other_references.first()).cloned();
     let value_day = day(read.value_on.or(read.booked_on))?;
     let facts = EvidenceFacts { money: money(read)?, value_day, reference, file: Some(file.clone()) };
-    Some(NewEvidence::of_entry(id, entry, facts))
+    Some(NewEvidence::of_entry(id, entry, facts, account))
 }
 
 /// What an entry says, with which of those that say the same it is.

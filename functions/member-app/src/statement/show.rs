@@ -1,12 +1,14 @@
 //! The page of a statement: the entries that fit payments, why they do, and what is filed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use askama::Template;
+use shared::domain::bank_account::AccountKeys;
 use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId, StatementId};
 use shared::domain::movement::Movement;
 use shared::domain::movement::evidence::{EvidenceKey, EvidenceState};
+use shared::domain::own_account;
 use shared::error::Error;
 use shared::limits;
 use shared::service::movements::EvidenceHolder;
@@ -14,14 +16,16 @@ use shared::service::statements::{self as stored, Awaited, FiledEvidence, Statem
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Offset, Page, PageRequest};
-use statements::{Entry, Match, Side};
+use statements::{Entry, Side};
 
-use super::filing::box_of;
-use super::fits::{self, Counts, Fit, Found, Other, Wanted, Warning};
+use super::accounts::Accounts;
+use super::filing::{ENTRY, box_of, reason_of};
+use super::fits::{self, Counts, Fit, Found, Offer, Other, Wanted, Warning};
 use super::masked::masked;
 use super::{RowFacts, counted, grouped, read, statement_url};
 use crate::Handler;
 use crate::done::notice_of_act;
+use crate::fields::Fields;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::{Layout, Link, Notice};
 use crate::movement::{evidence_url, movement_url, purpose_of};
@@ -53,8 +57,10 @@ struct StatementPage {
     figures: Vec<(&'static str, String)>,
     has_filed: bool,
     fit_count: String,
-    /// Whether only one entry is shown.
+    /// The number of the one entry that is shown alone.
+    only: Option<u32>,
     is_one: bool,
+    fields: Fields,
     fits: Vec<Card>,
     fit_pager: Option<Pager>,
     /// Whether a payment is offered for an entry.
@@ -66,6 +72,8 @@ struct StatementPage {
     filed_pager: Option<Pager>,
     warnings: Vec<String>,
     more_warnings: usize,
+    /// The accounts of which nobody knows whose they are.
+    unknown_accounts: Option<String>,
     awaited: usize,
     more_awaited: usize,
 }
@@ -89,6 +97,7 @@ struct OtherRow {
     day: Option<String>,
     /// Who paid, and what they wrote.
     about: String,
+    is_on_another_account: bool,
     /// Where a payment is chosen for it.
     url: String,
 }
@@ -107,6 +116,8 @@ struct Choice {
     class: &'static str,
     why: Vec<String>,
     differs: Vec<String>,
+    /// The name of the field in which a member says why the entry counts, though it is on another account.
+    reason: Option<String>,
 }
 
 /// An entry that is filed.
@@ -129,22 +140,19 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, notice, &BTreeSet::new()).await?.with_cookie(cookie))
+        Ok(page(request, notice, Fields::default()).await?.with_cookie(cookie))
     }
 }
 
-/// The page. The boxes with these names are checked.
-pub(super) async fn page(
-    request: &Request,
-    notice: Option<Notice>,
-    checked: &BTreeSet<String>,
-) -> Result<PageResponse, Error> {
+/// The page, with what was chosen and typed in its form.
+pub(super) async fn page(request: &Request, notice: Option<Notice>, fields: Fields) -> Result<PageResponse, Error> {
     let (id, signed_in): (StatementId, _) = (request.path_id("id")?, request.signed_in()?);
     let query: Query = request.read_query()?;
     let [fits, others, filed_page] = [query.offset, query.others, query.filed]
         .map(|offset| PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, offset.get()));
     // No statement has so many entries that a number is too large.
-    let only = query.entry.map(|number| u32::try_from(number.get()).unwrap_or(u32::MAX));
+    let asked = query.entry.map(|number| u32::try_from(number.get()).unwrap_or(u32::MAX));
+    let only = asked.or_else(|| fields.value(ENTRY).parse().ok());
     let review = stored::review(signed_in.scope(), id, filed_page).await?;
     let Some(facts) = review.statement.facts.as_ref().map(RowFacts::from) else {
         return Ok(PageResponse::see_other(format!("{}/columns", statement_url(id))));
@@ -157,7 +165,7 @@ pub(super) async fn page(
     }
     let keys: Vec<EvidenceKey> = found.fits.data.iter().flat_map(|fit| fit.entry.keys()).collect();
     let holders = stored::holders(signed_in.scope(), &keys).await?;
-    let shown = Shown { review: &review, holders: &holders, checked };
+    let shown = Shown { review: &review, holders: &holders, fields: &fields };
     let filed = Page::slice(review.filed.iter(), filed_page).pagination;
     let cards: Vec<Card> = found.fits.data.iter().map(|fit| shown.card(fit)).collect();
     let is_one = only.is_some();
@@ -175,6 +183,7 @@ pub(super) async fn page(
         figures: figures(found.counts),
         has_filed: !review.filed.is_empty(),
         fit_count: grouped(found.counts.fit),
+        only,
         is_one,
         has_choices: cards.iter().any(|card| !card.choices.is_empty()),
         fits: cards,
@@ -186,8 +195,10 @@ pub(super) async fn page(
         filed_pager: Pager::new("the filed entries", filed, url("filed")),
         warnings: found.warnings.iter().map(|warning| shown.warning(warning)).collect(),
         more_warnings: found.more_warnings,
+        unknown_accounts: unknown(&found.unknown_accounts),
         awaited: review.awaited.len(),
         more_awaited: review.more_awaited,
+        fields,
     };
     let objects = review.shown.iter().map(|filed| filed.evidence.id().uuid());
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(objects)))
@@ -212,14 +223,25 @@ struct Query {
 async fn found(request: &Request, review: &StatementReview, wanted: Wanted) -> Result<Found, Error> {
     let org = request.signed_in()?.scope().org();
     let file = request.app().files()?.get(org, &review.statement.file.content).await?;
+    let scope = request.signed_in()?.scope();
+    let keyring = request.app().webhooks()?.keys.keyring().await?;
+    let instructed = stored::instructed(scope, &keyring, &review.awaited).await?;
+    let own = own_account::counted(&request.signed_in()?.organization().own_accounts).cloned().collect();
+    let accounts = Accounts::new(AccountKeys::new(&keyring, org), instructed, own);
     let open = review.awaited.iter().filter_map(fits::open).collect();
     let filed = review.filed.iter().map(|filed| filed.number).collect();
     let statement = review.statement.clone();
     read::apart(move || {
         let read = read::entries_again(&statement, &file)?;
-        Ok(fits::find(&read, open, (statement.id, &filed), wanted))
+        Ok(fits::find(&read, (open, &accounts), (statement.id, &filed), wanted))
     })
     .await?
+}
+
+/// Accounts in a row, if there are some.
+fn unknown(endings: &[String]) -> Option<String> {
+    let named: Vec<String> = endings.iter().map(|ending| format!("…{ending}")).collect();
+    (!named.is_empty()).then(|| named.join(", "))
 }
 
 /// How many entries there are of each kind, in words.
@@ -248,7 +270,7 @@ fn no_proof(counts: Counts) -> Option<String> {
 struct Shown<'a> {
     review: &'a StatementReview,
     holders: &'a HashMap<EvidenceKey, EvidenceHolder>,
-    checked: &'a BTreeSet<String>,
+    fields: &'a Fields,
 }
 
 impl Shown<'_> {
@@ -267,25 +289,25 @@ impl Shown<'_> {
     fn card(&self, fit: &Fit) -> Card {
         let holder = fit.entry.keys().iter().find_map(|key| self.holders.get(key)).map(|holder| holder.movement_id);
         let standing = holder.map(|id| self.link_to(id));
-        let choices = fit.matches.iter().filter(|_| holder.is_none());
-        let offered = fit.matches.iter().filter_map(|found| self.awaited(found.id)).filter_map(fits::open);
+        let choices = fit.offers.iter().filter(|_| holder.is_none());
+        let offered = fit.offers.iter().filter_map(|offer| self.awaited(offer.found.id)).filter_map(fits::open);
         let kept: Vec<String> = offered.flat_map(|open| open.references).collect();
         Card {
             number: fit.entry.number,
             position: fit.read.position.to_string(),
             amount: fits::amount(&fit.read),
             facts: facts(&fit.read, &kept),
-            choices: choices.filter_map(|found| self.choice(fit, found)).collect(),
+            choices: choices.filter_map(|offer| self.choice(fit, offer)).collect(),
             more: if standing.is_some() { 0 } else { fit.more },
             standing,
         }
     }
 
-    fn choice(&self, fit: &Fit, found: &Match<MovementId>) -> Option<Choice> {
-        let Awaited { movement, payer } = self.awaited(found.id)?;
+    fn choice(&self, fit: &Fit, offer: &Offer) -> Option<Choice> {
+        let Awaited { movement, payer } = self.awaited(offer.found.id)?;
         let terms = movement.terms();
         let name = box_of(fit.entry.number, movement);
-        let (why, mut differs) = fits::reasons(found, terms.money?.currency().code());
+        let (why, mut differs) = fits::reasons(offer, terms.money?.currency().code());
         let value_day = read::day(fit.read.value_on.or(fit.read.booked_on));
         if movement.claim().is_some_and(|claim| value_day.is_some_and(|day| day < claim.sent_on)) {
             differs.push("Before the day on which the sender says it was sent".to_owned());
@@ -300,9 +322,9 @@ impl Shown<'_> {
         let due = terms.due_on.map(|due| format!("due {}", due.for_people()));
         let reference = terms.reference.as_ref().map(|reference| format!("reference {}", reference.as_str()));
         let about: Vec<String> = payer.into_iter().chain(due).chain(reference).collect();
-        let (badge, class) = fits::strength(found.strength);
+        let (badge, class) = fits::strength(offer);
         Some(Choice {
-            is_checked: self.checked.contains(&name),
+            is_checked: self.fields.is_checked(&name),
             name,
             evidence: EvidenceId::new().to_string(),
             payment: named(movement),
@@ -312,6 +334,7 @@ impl Shown<'_> {
             class,
             why,
             differs,
+            reason: offer.is_of_another_account().then(|| reason_of(fit.entry.number, movement.id())),
         })
     }
 
@@ -356,13 +379,14 @@ fn facts(entry: &Entry, kept: &[String]) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn other_row(Other { number, read: entry }: &Other, statement: StatementId) -> OtherRow {
+fn other_row(Other { number, read: entry, is_on_another_account }: &Other, statement: StatementId) -> OtherRow {
     let wrote = [entry.counterparty.as_deref(), entry.text.as_deref()].into_iter().flatten();
     OtherRow {
         number: *number,
         amount: fits::amount(entry),
         day: read::day(entry.value_on.or(entry.booked_on)).map(Day::for_people),
         about: masked(&wrote.collect::<Vec<_>>().join(" · "), LINE_CHARS_SHOWN, &[]),
+        is_on_another_account: *is_on_another_account,
         url: format!("{}?entry={number}#fits", statement_url(statement)),
     }
 }

@@ -93,7 +93,7 @@ const PAYMENTS: [Changed; 15] = [
 ];
 
 /// What is wrong with evidence and documents.
-const EVIDENCE: [Changed; 12] = [
+const EVIDENCE: [Changed; 14] = [
     ("evidence of no payment", |all| all.sender[1]["movement_id"] = json!("m3"), OF_SENDER),
     ("an accepted claim", |all| all.sender[1]["state"] = json!("accepted"), OF_SENDER),
     ("a claim among the proofs", |all| all.receiver[1]["side"] = json!("sender"), OF_RECEIVER),
@@ -133,6 +133,19 @@ const EVIDENCE: [Changed; 12] = [
         |all| all.receiver[1]["amount"] = json!(100),
         &["inconsistent receiver_evidence.jsonl", "inconsistent movements.jsonl"],
     ),
+    (
+        "a bank’s data of another account",
+        |all| {
+            all.receiver[2]["assurance"] = json!("bank_verified");
+            all.receiver[2]["account"] = json!({"ending": "5555", "standing": "another", "reason": "Their new bank"});
+        },
+        OF_RECEIVER,
+    ),
+    (
+        "an account that is no record",
+        |all| all.receiver[1]["account"] = json!("5555"),
+        &["inconsistent receiver_evidence.jsonl", "inconsistent movements.jsonl"],
+    ),
     ("a path that is no text", |all| all.sender[1]["path"] = json!(7), OF_SENDER),
 ];
 
@@ -142,6 +155,12 @@ pub(crate) fn cases() -> Vec<Case> {
         let mut payments = Payments::good();
         payments.receiver[2]["assurance"] = json!(assurance);
         cases.push(Case::new(format!("payments with {assurance}"), payments.write(), &[]));
+    }
+    for (assurance, standing) in [("bank_documented", "another"), ("bank_verified", "instructed")] {
+        let mut payments = Payments::good();
+        payments.receiver[2]["assurance"] = json!(assurance);
+        payments.receiver[2]["account"] = json!({"ending": "5555", "standing": standing, "reason": null});
+        cases.push(Case::new(format!("payments with an account that is {standing}"), payments.write(), &[]));
     }
     // An entry of a statement that was read: its file is known by its hash, and not handed out.
     let mut read = Payments::good();

@@ -293,6 +293,33 @@ fn a_signature_on_paper_says_so_and_who_confirmed_it() {
     assert_signer(&on_paper("Dan", "The organization had no second member to confirm it."));
 }
 
+/// Whose hand it was, and in whose browser.
+#[test]
+fn it_says_who_signed_for_an_entity_and_what_was_done_in_a_members_browser() {
+    let mut record = full();
+    let signatory = json!({"name": "Nora Wind", "title": "President"});
+    for receipt in record.receipts.iter_mut().filter(|receipt| receipt.name.as_str() == "Ada") {
+        let mut stored = serde_json::to_value(&*receipt).unwrap();
+        stored["origin"]["in_person"] = json!({"member_id": id('c', 1), "member": "Maren"});
+        if stored["act"]["act"] == "signed" {
+            stored["act"]["signatory"] = signatory.clone();
+        }
+        *receipt = serde_json::from_value(stored).unwrap();
+    }
+    for paper in &mut record.papers {
+        paper.signatory = serde_json::from_value(signatory.clone()).unwrap();
+    }
+    let found = content_of(record);
+    let signers: Vec<_> =
+        found.documents[0].signers.iter().map(|signer| (signer.name.as_str(), signer.method.as_str())).collect();
+    assert_eq!(signers[0], ("Ada, by Nora Wind, President", "Typed name, in person, in Maren’s browser"));
+    assert_eq!(signers[1], ("Ben", "Drawn signature"), "on his own");
+    assert_eq!(signers[2].0, "Cleo, by Nora Wind, President", "on paper");
+    for act in found.acts.iter().filter(|act| act.actor == "Ada") {
+        assert!(act.what.ends_with(", in person, in Maren’s browser"), "{act:?}");
+    }
+}
+
 #[test]
 fn every_other_act_is_told_in_the_order_of_time() {
     let acts: Vec<String> =

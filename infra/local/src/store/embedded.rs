@@ -5,14 +5,17 @@
 //! it survives a `kill -9` and a power failure. Bulk loading must stay off, because it lowers that durability for good.
 //! Streams stay off too: with them, each write scans every stream record ever written.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dynoxide::Database;
+use http::Uri;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use super::contention;
 use crate::error::{StartError, in_one_line};
 
 /// The name of the only table.
@@ -35,28 +38,28 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    /// Opens or creates the file and serves it. Blocks while `SQLite` recovers.
-    pub(crate) fn start(file: &Path) -> Result<Self, StartError> {
+    /// Opens or creates the file and serves it, with [conflicts](contention) if asked to. Blocks while `SQLite` recovers.
+    pub(crate) fn start(file: &Path, has_conflicts: bool) -> Result<Self, StartError> {
         let failed = |error: &dyn std::error::Error| StartError::Store(in_one_line(error));
         // SQLite reads a path that begins with `file:` as a URI; an absolute path never does.
         let file = std::path::absolute(file).map_err(|error| failed(&error))?;
         let path = file.to_str().ok_or_else(|| StartError::NotUnicode(file.clone()))?;
         let database = Database::new(path).map_err(|error| failed(&error))?;
 
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(|error| failed(&error))?;
-        listener.set_nonblocking(true).map_err(|error| failed(&error))?;
-        let address = listener.local_addr().map_err(|error| failed(&error))?;
+        let listener = Listener::bind().map_err(|error| failed(&error))?;
+        let before = has_conflicts.then(Listener::bind).transpose().map_err(|error| failed(&error))?;
+        let url = format!("http://{}", before.as_ref().unwrap_or(&listener).address);
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
         let (shutdown, shutdown_requested) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || {
-                runtime.block_on(serve(listener, database, shutdown_requested));
+                runtime.block_on(serve(listener, before, database, shutdown_requested));
                 runtime.shutdown_timeout(SWEEP_GRACE);
             })
             .map_err(|error| failed(&error))?;
-        Ok(Self { url: format!("http://{address}"), shutdown: Some(shutdown), thread: Some(thread) })
+        Ok(Self { url, shutdown: Some(shutdown), thread: Some(thread) })
     }
 
     /// The endpoint.
@@ -75,21 +78,53 @@ impl Drop for Embedded {
     }
 }
 
-async fn serve(listener: std::net::TcpListener, database: Database, shutdown: oneshot::Receiver<()>) {
-    let listener = match TcpListener::from_std(listener) {
-        Ok(listener) => listener,
-        Err(error) => return eprintln!("error: the store does not start: {error}"),
+/// A free port of this machine, on which nothing is served yet.
+struct Listener {
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    fn bind() -> std::io::Result<Self> {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+
+    fn into_tokio(self) -> Result<TcpListener, String> {
+        TcpListener::from_std(self.listener).map_err(|error| error.to_string())
+    }
+}
+
+async fn serve(listener: Listener, before: Option<Listener>, database: Database, shutdown: oneshot::Receiver<()>) {
+    let address = listener.address;
+    let served = async {
+        dynoxide::server::serve_with_shutdown(listener.into_tokio()?, database.clone(), std::future::pending()).await
+    };
+    let conflicts = async {
+        match before {
+            Some(before) => serve_conflicts(before, address).await,
+            None => std::future::pending().await,
+        }
     };
     // No transaction spans an await, so leaving here interrupts none.
-    tokio::select! {
-        result = dynoxide::server::serve_with_shutdown(listener, database.clone(), std::future::pending()) => {
-            if let Err(error) = result {
-                eprintln!("error: the store has stopped: {error}");
-            }
-        }
-        () = sweep_forever(database) => {}
-        _ = shutdown => {}
+    let ended = tokio::select! {
+        ended = served => ended,
+        ended = conflicts => ended,
+        () = sweep_forever(database.clone()) => Ok(()),
+        _ = shutdown => Ok(()),
+    };
+    if let Err(error) = ended {
+        eprintln!("error: the store has stopped: {error}");
     }
+}
+
+/// Serves what makes calls conflict in front of a store.
+async fn serve_conflicts(listener: Listener, store: SocketAddr) -> Result<(), String> {
+    let store = Uri::builder().scheme("http").authority(store.to_string()).path_and_query("/").build();
+    let router = contention::before(store.map_err(|error| error.to_string())?);
+    axum::serve(listener.into_tokio()?, router).await.map_err(|error| error.to_string())
 }
 
 async fn sweep_forever(database: Database) {
@@ -116,7 +151,7 @@ mod tests {
     async fn a_start_removes_expired_items_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("store.sqlite");
-        let embedded = Embedded::start(&file).unwrap();
+        let embedded = Embedded::start(&file, false).unwrap();
         let client = aws::dynamodb(&AwsSettings::emulator(embedded.url()));
         Store::new(client.clone(), TABLE).create_table().await.unwrap();
         let now = Timestamp::now();
@@ -133,7 +168,7 @@ mod tests {
         }
         drop(embedded);
 
-        let embedded = Embedded::start(&file).unwrap();
+        let embedded = Embedded::start(&file, false).unwrap();
         let client = aws::dynamodb(&AwsSettings::emulator(embedded.url()));
         let names = async || {
             let scan = client.scan().table_name(TABLE).consistent_read(true).send().await.unwrap();

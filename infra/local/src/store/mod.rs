@@ -1,5 +1,6 @@
 //! The store of a stack, embedded or elsewhere, and how the process learns what becomes due in it.
 
+mod contention;
 mod embedded;
 #[cfg_attr(not(feature = "stream"), path = "no_stream.rs")]
 mod stream;
@@ -47,7 +48,7 @@ impl OpenStore {
                     return Err(data_dir.damaged("the file store.sqlite is missing"));
                 }
                 progress("Opening the store");
-                let embedded = Embedded::start(&data_dir.store_file())?;
+                let embedded = Embedded::start(&data_dir.store_file(), options.has_conflicts)?;
                 let url = embedded.url().to_owned();
                 (Some(embedded), AwsSettings::emulator(&url), url, embedded::TABLE.to_owned())
             }

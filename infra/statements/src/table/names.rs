@@ -124,13 +124,12 @@ const NAMES: &[(Meaning, &[&str])] = &[
         Meaning::Reference(ReferenceKind::CustomerReference),
         &["customer reference", "payment reference", "kundenreferenz", "référence client"],
     ),
+    (Meaning::Reference(ReferenceKind::TransactionId), &["transaction id", "transaction number", "transaktions-id"]),
+    (Meaning::Reference(ReferenceKind::BankReference), &["bank reference", "bankreferenz", "référence banque"]),
+    // They do not say whose: it may be what the payer wrote, or the number of a row.
     (
-        Meaning::Reference(ReferenceKind::TransactionId),
-        &["transaction id", "transaction number", "transaktions-id", "id"],
-    ),
-    (
-        Meaning::Reference(ReferenceKind::BankReference),
-        &["reference", "bank reference", "referenz", "bankreferenz", "référence", "reference number", "ref"],
+        Meaning::Reference(ReferenceKind::Other),
+        &["reference", "referenz", "référence", "reference number", "ref", "id"],
     ),
     (
         Meaning::Counterparty,

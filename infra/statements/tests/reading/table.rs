@@ -195,6 +195,24 @@ fn columns_that_are_not_there_are_named() {
 }
 
 #[test]
+fn a_column_that_does_not_say_whose_reference_it_has_is_of_no_bank() {
+    for (name, kind) in [
+        ("Reference", ReferenceKind::Other),
+        ("Ref", ReferenceKind::Other),
+        ("Référence", ReferenceKind::Other),
+        ("Reference number", ReferenceKind::Other),
+        ("ID", ReferenceKind::Other),
+        ("Bank reference", ReferenceKind::BankReference),
+        ("Transaction ID", ReferenceKind::TransactionId),
+    ] {
+        let text = format!("Date,Amount,Currency,{name}\n2026-03-18,250000.00,USD,RENT-4B\n");
+        let suggested = statements::suggest(text.as_bytes()).unwrap();
+        let kinds: Vec<_> = suggested.mapping.references.iter().map(|column| column.kind).collect();
+        assert_eq!(kinds, [kind], "{name}");
+    }
+}
+
+#[test]
 fn a_suggestion_fits_the_file_it_is_made_from() {
     let suggestion = statements::suggest(GERMAN.as_bytes()).unwrap();
     assert_eq!((suggestion.delimiter, suggestion.has_header), (Delimiter::Semicolon, true));

@@ -211,7 +211,8 @@ impl Output for ObligationView {
 
 impl From<Occurrence> for OccurrenceView {
     fn from(occurrence: Occurrence) -> Self {
-        let Occurrence { id, sequence, due_from: _, due_at, origin, state, satisfied, confirmed } = occurrence;
+        // What a claim says about how it was done is for the people who confirm it.
+        let Occurrence { id, sequence, due_from: _, due_at, origin, state, satisfied, how: _, confirmed } = occurrence;
         let (satisfied_at, confirmed_at) = (satisfied.map(|word| word.at), confirmed.map(|word| word.at));
         Self { id, sequence, due_at, origin, state, satisfied_at, confirmed_at }
     }

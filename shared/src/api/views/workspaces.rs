@@ -90,7 +90,7 @@ impl WorkspaceView {
     #[must_use]
     pub fn in_list(workspace: Workspace, base_url: &BaseUrl) -> Self {
         Self {
-            people_count: workspace.people.len(),
+            people_count: workspace.people_count,
             people: None,
             reference: workspace.number.to_string(),
             activated: workspace.activated_at().is_some(),

@@ -33,6 +33,7 @@ impl Agreement {
             content: document.content.clone(),
             state: DocumentState::Draft,
             blocks: document.blocks.iter().filter_map(block).collect(),
+            is_for_reading: document.is_for_reading,
         };
         let gate = |gate: &Gate| Gate { id: GateId::new(), rule: ids.rule(&gate.rule, now), state: GateState::Locked };
         let stage = |stage: &Stage| Stage {

@@ -1,4 +1,5 @@
-//! The bytes of the files that an agreement's evidence has: its documents, uploads, the documents of payments, and scans.
+//! The bytes of the files that an agreement's evidence has: its documents, uploads, the documents of payments, scans, and the
+//! files with which obligations are said to be done.
 //!
 //! Decision: what no bundle could hold is refused when it is filed, and not found out at the export, when it is too late. The
 //! agreement keeps the sum as a fact, so that two files that are filed at once meet in its version.
@@ -10,6 +11,7 @@
 use super::Agreement;
 use super::facts::Facts;
 use crate::domain::participant::receipt::Receipt;
+use crate::domain::time::Timestamp;
 use crate::limits;
 
 /// Who files a file.
@@ -33,6 +35,14 @@ impl Agreement {
     #[must_use]
     pub fn has_room_for_participant(&self, bytes: u64, receipts: &[Receipt]) -> bool {
         self.has_room_for(self.facts(), bytes, Filer::of_participant(receipts))
+    }
+
+    /// The same agreement with one more file of so many bytes in its evidence.
+    #[must_use]
+    pub(in crate::domain) fn with_file(&self, bytes: u64, now: Timestamp) -> Self {
+        let mut after = Self { updated_at: now.max(self.updated_at), ..self.clone() };
+        after.facts.file_bytes = after.facts.file_bytes.saturating_add(bytes);
+        after
     }
 
     /// The bytes of the files that its evidence has.

@@ -41,6 +41,7 @@ use super::ids::{
 use super::movement::state::MovementState;
 use super::time::Timestamp;
 use super::time_zone::TimeZone;
+use crate::crypto;
 use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
@@ -175,7 +176,7 @@ pub struct Participant {
     /// Its roles; never empty.
     pub roles: BTreeSet<ParticipantRole>,
     /// The `identity_version` that the contact had when the agreement was published. None in a draft, and in what was
-    /// published before contacts counted their names and addresses: those had the first.
+    /// published before contacts counted what they were: those had the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_version: Option<u64>,
 }
@@ -193,6 +194,9 @@ pub struct Document {
     pub state: DocumentState,
     /// The places to sign.
     pub blocks: Vec<SignatureBlock>,
+    /// Whether it is there to be read, and a member has said that nobody signs it. Of no matter once it has a place to sign.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_for_reading: bool,
 }
 
 /// A document's file.
@@ -202,6 +206,14 @@ pub struct DocumentContent {
     pub sha256: String,
     /// Its size in bytes.
     pub size_bytes: u64,
+}
+
+impl DocumentContent {
+    /// The hash and size of a file.
+    #[must_use]
+    pub fn of(file: &[u8]) -> Self {
+        Self { sha256: crypto::sha256_hex(file), size_bytes: u64::try_from(file.len()).unwrap_or(u64::MAX) }
+    }
 }
 
 text_enum! {

@@ -5,7 +5,10 @@
 //! publication sees them, whoever proposed it.
 //!
 //! Decision: a condition waits for a document if it waits for the document or for one of its signature blocks. A document
-//! that people only read is listed too: one that lacks its signature blocks looks the same.
+//! that people only read is listed too, unless a member said that nobody signs it: one that lacks its signature blocks looks
+//! the same.
+//!
+//! Decision: what others than the investor pay in a SAFE is not what its terms speak of, and is not counted.
 //!
 //! Decision: a few promises that are overdue from the start are listed only, because agreements are signed late. More than
 //! [`limits::OVERDUE_AT_PUBLICATION_MAX`] are more likely a wrong year.
@@ -15,7 +18,7 @@ use std::collections::BTreeSet;
 use super::blockers::DraftPayment;
 use super::gate::GateRule;
 use super::promise::PromiseTerms;
-use super::{Agreement, AgreementKind, ParticipantRole, SafeTerms};
+use super::{Agreement, AgreementKind, Document, ParticipantRole, SafeTerms};
 use crate::domain::day::Day;
 use crate::domain::ids::{DocumentId, MovementId, PromiseId, SignatureBlockId};
 use crate::domain::money::{Currency, Money};
@@ -42,7 +45,7 @@ pub enum Warning {
         /// The payment's movement.
         movement_id: MovementId,
     },
-    /// No condition waits for a document or for a signature in it.
+    /// No condition waits for a document or for a signature in it, and nobody has said that it is there to be read only.
     DocumentUnawaited {
         /// The document.
         document_id: DocumentId,
@@ -62,6 +65,11 @@ pub enum Warning {
         paid: Option<Money>,
         /// The first of the payments.
         movement_id: MovementId,
+    },
+    /// No payment comes from the investor of the SAFE.
+    SafeUnpaid {
+        /// What the terms say.
+        terms: Money,
     },
     /// The valuation cap of the SAFE is not above the investment.
     SafeCapTooLow {
@@ -87,7 +95,9 @@ impl Warning {
             Self::PaymentUnawaited { .. } | Self::DocumentUnawaited { .. } | Self::BlockUnawaited { .. } => {
                 WarningKind::Unawaited
             }
-            Self::SafePaymentDiffers { .. } | Self::SafeCapTooLow { .. } => WarningKind::SafeTerms,
+            Self::SafePaymentDiffers { .. } | Self::SafeUnpaid { .. } | Self::SafeCapTooLow { .. } => {
+                WarningKind::SafeTerms
+            }
             Self::PromiseOverdue { .. } => WarningKind::Overdue,
         }
     }
@@ -136,7 +146,9 @@ fn unawaited(draft: &Agreement, payments: &[DraftPayment]) -> Vec<Warning> {
     }
     let of_payments = payments.iter().map(|payment| payment.id).filter(|id| !movements.contains(id));
     let mut found: Vec<Warning> = of_payments.map(|movement_id| Warning::PaymentUnawaited { movement_id }).collect();
-    for document in draft.documents.iter().filter(|document| !documents.contains(&document.id)) {
+    let is_meant = |document: &&Document| document.is_for_reading && document.blocks.is_empty();
+    let documents = draft.documents.iter().filter(|document| !documents.contains(&document.id));
+    for document in documents.filter(|document| !is_meant(document)) {
         let document_id = document.id;
         let missing: Vec<SignatureBlockId> =
             document.blocks.iter().map(|block| block.id).filter(|id| !blocks.contains(id)).collect();
@@ -160,6 +172,9 @@ fn of_safe(draft: &Agreement, terms: &SafeTerms, payments: &[DraftPayment]) -> V
         sender.is_none_or(|sender| sender.roles.contains(&ParticipantRole::Investor))
     };
     let of_investor: Vec<&DraftPayment> = payments.iter().filter(has_role).collect();
+    if of_investor.is_empty() {
+        found.push(Warning::SafeUnpaid { terms: investment });
+    }
     let amounts: Option<Vec<Money>> = of_investor.iter().map(|payment| payment.money).collect();
     if let (Some(amounts), Some(first)) = (amounts, of_investor.first()) {
         let paid = sum(&amounts);
@@ -196,7 +211,7 @@ fn overdue(draft: &Agreement, today: Day) -> Vec<Warning> {
 mod tests {
     use super::super::fixtures::{Deal, label, noon, promise};
     use super::super::promise::Promise;
-    use super::super::{Document, DocumentState, SignatureBlock};
+    use super::super::{DocumentState, SignatureBlock};
     use super::*;
     use crate::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 
@@ -235,11 +250,17 @@ mod tests {
             content: None,
             state: DocumentState::Draft,
             blocks: Vec::new(),
+            is_for_reading: false,
         };
         let mut deal = Deal::complete();
         deal.draft.documents.push(read.clone());
         assert_eq!(found(&deal), [Warning::DocumentUnawaited { document_id: read.id }]);
+        let mut meant = deal.draft.set_for_reading(read.id, true, noon()).unwrap();
+        assert_eq!(warnings(&meant, &deal.payments, day("2026-03-14")), [], "nobody signs it, and that is meant");
         let participant_id = deal.draft.participants[0].id;
+        meant = meant.add_signature_block(read.id, participant_id, label("Buyer"), noon()).unwrap().0;
+        let signs = warnings(&meant, &deal.payments, day("2026-03-14"));
+        assert_eq!(signs, [Warning::DocumentUnawaited { document_id: read.id }], "someone signs it after all");
         let blocks =
             [(); 2].map(|()| SignatureBlock { id: SignatureBlockId::new(), participant_id, label: label("Buyer") });
         let signed = Document { blocks: blocks.to_vec(), ..read };
@@ -278,6 +299,14 @@ mod tests {
         assert_eq!(found(&deal), [differs(deal.payments[0].money)]);
         deal.payments[0].money = None;
         assert_eq!(found(&deal), [], "it is a blocker that the amount is missing");
+        deal.payments[0].money = Some(usd(25_000_000));
+        let sender = deal.payments[0].sender.unwrap();
+        let payer = deal.draft.participants.iter_mut().find(|participant| participant.id == sender).unwrap();
+        payer.roles = [ParticipantRole::Funder].into();
+        let unpaid = [Warning::SafeUnpaid { terms: investment }];
+        assert_eq!(found(&deal), unpaid, "someone else pays");
+        deal.payments.clear();
+        assert_eq!(found(&deal), unpaid, "nobody pays");
     }
 
     #[test]

@@ -49,10 +49,10 @@ impl AccountKeys {
         AccountDigest { sealed: marks.collect() }
     }
 
-    /// Whether a digest can be compared with every digest that these keys make from now on: it was made with all of them.
+    /// Whether a digest can be compared with those that these keys make now: one of them made it too.
     #[must_use]
-    pub fn are_all_in(&self, digest: &AccountDigest) -> bool {
-        self.live.keys().all(|name| digest.sealed.contains_key(name))
+    pub fn made(&self, digest: &AccountDigest) -> bool {
+        self.live.keys().any(|name| digest.sealed.contains_key(name))
     }
 
     fn get(&self, name: &str) -> Option<&HmacKey> {
@@ -76,6 +76,9 @@ struct Marks {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     coded: BTreeSet<String>,
     alone: BTreeSet<String>,
+    /// Whether its number is written in no other way than these.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_plain: bool,
 }
 
 /// How two names of accounts compare.
@@ -85,7 +88,8 @@ pub enum Compared {
     Same,
     /// They are two accounts.
     Another,
-    /// The digests were made with different keys. The account has to be read again.
+    /// It can't be told: an IBAN and a number of a country that writes one account in several ways; or the digests were made
+    /// with different keys, and the account has to be read again.
     Unknown,
 }
 
@@ -133,6 +137,7 @@ impl Marks {
             iban: account.iban().map(|iban| mark("iban", iban)),
             coded: marks("coded", account.coded()),
             alone: marks("alone", account.alone()),
+            is_plain: account.is_plain(),
         }
     }
 
@@ -142,7 +147,14 @@ impl Marks {
             _ if !self.coded.is_empty() && !other.coded.is_empty() => !self.coded.is_disjoint(&other.coded),
             _ => !self.alone.is_disjoint(&other.alone),
         };
-        if are_same { Compared::Same } else { Compared::Another }
+        let is_only_one_an_iban = self.iban.is_some() != other.iban.is_some();
+        if are_same {
+            Compared::Same
+        } else if is_only_one_an_iban && !self.is_plain && !other.is_plain {
+            Compared::Unknown
+        } else {
+            Compared::Another
+        }
     }
 }
 
@@ -169,6 +181,7 @@ mod tests {
         let german = account("DE89 3704 0044 0532 0130 00", "DEUTDEFF");
         let american = account("000123456789", "021000021");
         let british = account("31926819", "60-16-13");
+        let french = account("FR14 2004 1010 0505 0001 3M02 606", "");
         for (instructions, named, expected) in [
             (&german, "DE89370400440532013000", Compared::Same),
             (&german, "DE89370400440532013000EUR", Compared::Same),
@@ -186,6 +199,12 @@ mod tests {
             (&british, "601613/31926819", Compared::Same),
             (&british, "60161331926819", Compared::Same),
             (&british, "GB82WEST12345698765432", Compared::Another),
+            (&american, "FR1420041010050500013M02606", Compared::Another),
+            (&french, "FR1420041010050500013M02606", Compared::Same),
+            (&french, "20041010050500013M02606", Compared::Same),
+            // Without the key that ends the number within the IBAN.
+            (&french, "20041010050500013M026", Compared::Unknown),
+            (&french, "GB82WEST12345698765432", Compared::Another),
         ] {
             assert_eq!(same(instructions, named), expected, "{named}");
         }
@@ -225,7 +244,7 @@ mod tests {
         let keys = |keyring: &Keyring| AccountKeys::new(keyring, org);
         let (same, other) = (account("000123456789", "021000021"), account("000123456780", "021000021"));
         let before = keys(&one).digest(&same);
-        assert!(keys(&one).are_all_in(&before) && !keys(&rotated).are_all_in(&before));
+        assert!(keys(&one).made(&before) && keys(&rotated).made(&before) && !keys(&retired).made(&before));
         let after = keys(&rotated).digest(&same);
         assert_eq!((before.compare(&after), after.compare(&before)), (Compared::Same, Compared::Same));
         assert_eq!(before.compare(&keys(&rotated).digest(&other)), Compared::Another);

@@ -22,6 +22,9 @@ const MORE_COUNTRIES: [Structure; 2] = [
     Structure { country: "PK", bank: 4, account: 16, is_numeric: false },
 ];
 
+/// Countries in which people who use no IBAN write the account of one as it has it: as a whole, or without the bank.
+const PLAIN_COUNTRIES: [&str; 11] = ["AT", "BE", "DE", "DK", "ES", "GB", "IE", "NL", "NO", "PL", "PT"];
+
 /// A valid IBAN.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Iban {
@@ -70,6 +73,12 @@ impl Iban {
     #[must_use]
     pub fn country(&self) -> &str {
         self.text.get(..2).unwrap_or_default()
+    }
+
+    /// Whether people who use no IBAN write its account as it has it. Elsewhere they leave keys out, or add some.
+    #[must_use]
+    pub fn has_plain_number(&self) -> bool {
+        PLAIN_COUNTRIES.contains(&self.country())
     }
 
     /// All behind the check digits: in many countries what people write where they use no IBAN.

@@ -9,7 +9,8 @@
 //! - [`AccountDigest::compare`]: they are the same account as far as both say. Two IBANs are compared as such. Otherwise two
 //!   national codes of banks (sort code, BSB, Bankleitzahl, also those within an IBAN) have to agree, and the number of the
 //!   account at its bank decides: a statement often has no more. Routing numbers and BICs don't, for banks have several of
-//!   both, and the one for wires is often not the one on statements.
+//!   both, and the one for wires is often not the one on statements. In some countries the number within an IBAN has keys
+//!   that people leave out elsewhere: there an IBAN and a number that differ can't be told apart, and are not called two.
 //!
 //! Decision: zeros before a number of digits are filling, and don't count.
 
@@ -121,6 +122,15 @@ impl BankAccount {
         match &self.number {
             AccountNumber::Iban(iban) => format!("{code}, iban {}", iban.as_str()),
             AccountNumber::Other(number) => format!("{code}, number {}", without_zeros(number)),
+        }
+    }
+
+    /// Whether its number is written in no other way than those that [`coded`](Self::coded) and [`alone`](Self::alone) give.
+    fn is_plain(&self) -> bool {
+        match &self.number {
+            AccountNumber::Iban(iban) => iban.has_plain_number(),
+            // There are no IBANs in the United States.
+            AccountNumber::Other(_) => matches!(self.code, Some(BankCode::Routing(_))),
         }
     }
 

@@ -21,11 +21,12 @@ use super::actor::Actor;
 use super::agreement::{DocumentContent, Label};
 use super::day::Day;
 use super::ids::{AgreementId, FieldId, GateId, OrgId, ParticipantId, SubmissionId};
-use super::participant::receipt::FileType;
 use super::proposal::Note;
+use super::sensitive::{has_account_number, has_card_number};
 use super::time::Timestamp;
 use crate::crypto;
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
+use crate::domain::file_type::FileType;
 
 /// A participant's answers to an information request, as they were sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +96,7 @@ pub enum Answer {
     Open(OpenAnswer),
 }
 
-/// An answer that pages and responses may show.
+/// An answer that is no secret by its type. Whether responses and bundles show it, [`may_be_shown`](Self::may_be_shown) says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenAnswer {
@@ -183,6 +184,29 @@ pub fn draft_place(org: OrgId, agreement: AgreementId, gate: GateId, participant
     format!("answers {org} {agreement} {gate} {participant}")
 }
 
+impl AnswerFile {
+    /// Its name, if responses and bundles show it.
+    #[must_use]
+    pub fn shown_name(&self) -> Option<&str> {
+        Some(self.name.as_str()).filter(|name| !has_account_number(name))
+    }
+}
+
+impl OpenAnswer {
+    /// Whether responses and bundles show it: people write numbers of accounts and cards where they should not. A plain number
+    /// may be an amount of any length.
+    #[must_use]
+    pub fn may_be_shown(&self) -> bool {
+        match self {
+            Self::Text(text) => !has_account_number(text),
+            Self::Number(number) => !has_card_number(number),
+            Self::File(file) => file.shown_name().is_some(),
+            Self::Address(address) => !address.lines().iter().any(|line| has_account_number(line)),
+            Self::Date(_) | Self::Boolean(_) | Self::Choice(_) | Self::MultiChoice(_) => true,
+        }
+    }
+}
+
 impl Given {
     /// The answer as it is stored. `seal` seals bank details.
     ///
@@ -257,5 +281,42 @@ impl Submission {
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         matches!(self.verdict, Verdict::Sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_with_an_account_number_is_not_shown_wherever_it_was_typed() {
+        let label = |text: &str| Label::parse(text).unwrap();
+        let address = |line2: Option<&str>| {
+            OpenAnswer::Address(PostalAddress {
+                line1: label("12 Mill Lane"),
+                line2: line2.map(label),
+                city: label("Albany"),
+                region: Some(label("NY")),
+                postal_code: Some(label("12207")),
+                country: label("USA"),
+            })
+        };
+        let file = |name: &str| {
+            let content = DocumentContent { sha256: "0".repeat(64), size_bytes: 1 };
+            OpenAnswer::File(AnswerFile { name: label(name), content, file_type: FileType::Pdf })
+        };
+        for (answer, expected) in [
+            (OpenAnswer::Text("Ada Okafor".to_owned()), true),
+            (OpenAnswer::Text("My card is 4111 1111 1111 1111.".to_owned()), false),
+            (OpenAnswer::Text("Our IBAN is DE89 3704 0044 0532 0130 00.".to_owned()), false),
+            (OpenAnswer::Number("4111111111111111".to_owned()), false),
+            (OpenAnswer::Number("1250000000".to_owned()), true),
+            (file("Passport"), true),
+            (file("Statement DE89370400440532013000"), false),
+            (address(None), true),
+            (address(Some("To DE89 3704 0044 0532 0130 00")), false),
+        ] {
+            assert_eq!(answer.may_be_shown(), expected, "{answer:?}");
+        }
     }
 }

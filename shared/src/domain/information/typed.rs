@@ -284,7 +284,7 @@ mod tests {
 
     use super::*;
     use crate::domain::agreement::DocumentContent;
-    use crate::domain::participant::receipt::FileType;
+    use crate::domain::file_type::FileType;
 
     fn question(field_type: FieldType, required: bool) -> InformationField {
         let options = match field_type {

@@ -24,7 +24,8 @@ use std::ops::Deref;
 pub use answers::{Judged, Judgment, NotJudged, judge_answers};
 pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
 pub use obligations::{
-    ObligationChange, cancel_obligation, confirm_satisfaction, declare_trigger, record_satisfaction, verify_standing,
+    ObligationChange, cancel_obligation, check_satisfaction, confirm_satisfaction, declare_trigger,
+    record_satisfaction, verify_standing,
 };
 pub use paper_signature::{
     NotDecided, NotRecorded, PaperChange, PaperDecision, decide_paper_signature, obstacle, record_paper_signature,

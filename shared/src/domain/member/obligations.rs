@@ -5,27 +5,31 @@
 //! members cancel.
 
 use super::{ByMember, Counting, Member};
+use crate::domain::agreement::Agreement;
+use crate::domain::agreement::files::Filer;
 use crate::domain::event::EventKind;
 use crate::domain::ids::OccurrenceId;
-use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused};
+use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused, Satisfied};
 use crate::domain::proposal::Note;
+use crate::domain::satisfaction::Done;
 
 /// An obligation as a member's act changed it.
 ///
 /// Every act takes a member, and no other caller:
 ///
 /// ```
-/// use shared::domain::ids::OccurrenceId;
 /// use shared::domain::member::{self, Counting, Member, ObligationChange};
 /// use shared::domain::obligation::{Ground, Happening, Refused};
 /// use shared::domain::proposal::Note;
+/// use shared::domain::satisfaction::Done;
 ///
-/// type Done = Result<ObligationChange, Refused>;
+/// type Act = Result<ObligationChange, Refused>;
 ///
-/// fn acts(by: &Member, ground: Ground<'_>, trigger: Happening, occurrence: OccurrenceId, reason: Note) -> [Done; 5] {
+/// fn acts(by: &Member, ground: Ground<'_>, trigger: Happening, done: Done, reason: Note) -> [Act; 5] {
+///     let occurrence = done.occurrence;
 ///     [
 ///         member::declare_trigger(by, ground, trigger),
-///         member::record_satisfaction(by, ground, occurrence),
+///         member::record_satisfaction(by, ground, done),
 ///         member::confirm_satisfaction(by, ground, occurrence, Counting::Confirmed),
 ///         member::verify_standing(by, ground, occurrence),
 ///         member::cancel_obligation(by, ground, reason),
@@ -45,12 +49,12 @@ use crate::domain::proposal::Note;
 ///
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;
-/// use shared::domain::ids::OccurrenceId;
 /// use shared::domain::member::{self, ObligationChange};
 /// use shared::domain::obligation::{Ground, Refused};
+/// use shared::domain::satisfaction::Done;
 ///
-/// fn satisfy(by: &WriteCaller, ground: Ground<'_>, occurrence: OccurrenceId) -> Result<ObligationChange, Refused> {
-///     member::record_satisfaction(by, ground, occurrence)
+/// fn satisfy(by: &WriteCaller, ground: Ground<'_>, done: Done) -> Result<ObligationChange, Refused> {
+///     member::record_satisfaction(by, ground, done)
 /// }
 /// ```
 ///
@@ -90,6 +94,8 @@ use crate::domain::proposal::Note;
 pub struct ObligationChange {
     /// The obligation.
     pub obligation: ByMember<Obligation>,
+    /// The agreement, if its evidence has one more file.
+    pub agreement: Option<ByMember<Agreement>>,
     /// The events to emit.
     pub events: Vec<EventKind>,
 }
@@ -108,14 +114,19 @@ pub fn declare_trigger(by: &Member, ground: Ground<'_>, happened: Happening) -> 
 ///
 /// # Errors
 /// [`Refused`].
-pub fn record_satisfaction(
-    by: &Member,
-    ground: Ground<'_>,
-    occurrence: OccurrenceId,
-) -> Result<ObligationChange, Refused> {
-    let after = ground.satisfied(by.actor(), occurrence)?;
-    let event = EventKind::ObligationSatisfied(after.event_data());
-    Ok(changed(by, ground, after, Some(event)))
+pub fn record_satisfaction(by: &Member, ground: Ground<'_>, done: Done) -> Result<ObligationChange, Refused> {
+    let Satisfied { obligation, agreement } = ground.satisfied(by.actor(), done, Filer::Member)?;
+    let event = EventKind::ObligationSatisfied(obligation.event_data());
+    let agreement = agreement.map(|agreement| ByMember::new(agreement, by, ground.moment));
+    Ok(ObligationChange { agreement, ..changed(by, ground, obligation, Some(event)) })
+}
+
+/// Checks whether a member can record that an occurrence is done, with a file of so many bytes that is not stored yet.
+///
+/// # Errors
+/// [`Refused`].
+pub fn check_satisfaction(ground: Ground<'_>, done: &Done, file_bytes: u64) -> Result<(), Refused> {
+    ground.to_satisfy(done.occurrence, &done.how, file_bytes, Filer::Member).map(|_| ())
 }
 
 /// Confirms the claim that an occurrence is done. `counting` says whether another member is there, who alone may confirm
@@ -159,19 +170,24 @@ pub fn cancel_obligation(by: &Member, ground: Ground<'_>, reason: Note) -> Resul
 }
 
 fn changed(by: &Member, ground: Ground<'_>, after: Obligation, event: Option<EventKind>) -> ObligationChange {
-    ObligationChange { obligation: ByMember::new(after, by, ground.moment), events: event.into_iter().collect() }
+    let obligation = ByMember::new(after, by, ground.moment);
+    ObligationChange { obligation, agreement: None, events: event.into_iter().collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::agreement::Lifecycle;
     use crate::domain::agreement::promise::PromiseTerms;
+    use crate::domain::agreement::{DocumentContent, Lifecycle};
     use crate::domain::event::EventType;
+    use crate::domain::file_type::FileType;
     use crate::domain::ids::TriggerId;
-    use crate::domain::obligation::fixtures::{World, at, day, every, member, on, triggered, zone};
+    use crate::domain::movement::evidence::EvidenceFile;
+    use crate::domain::movement::safe_text::SafeLine;
+    use crate::domain::obligation::fixtures::{World, at, day, done, every, member, on, triggered, zone};
     use crate::domain::obligation::{ObligationState, OccurrenceState, StandingState};
     use crate::domain::recurrence::{RecurrenceEnd, RecurrenceUnit};
+    use crate::domain::satisfaction::{Satisfaction, SatisfactionNote};
     use crate::domain::time::Timestamp;
     use crate::limits;
 
@@ -180,6 +196,12 @@ mod tests {
     /// It happened on the day of [`NOW`].
     fn happened(trigger: TriggerId) -> Happening {
         Happening { trigger, on: day("2026-06-20") }
+    }
+
+    fn file(size_bytes: u64) -> EvidenceFile {
+        let name = SafeLine::parse("delivery.pdf").unwrap();
+        let content = DocumentContent { sha256: "ab".repeat(32), size_bytes };
+        EvidenceFile { name, content, file_type: Some(FileType::Pdf) }
     }
 
     fn reason() -> Note {
@@ -197,7 +219,7 @@ mod tests {
     }
 
     fn said(world: &World, by: &Member, n: usize, now: Timestamp) -> World {
-        let satisfied = record_satisfaction(by, world.ground(now), occurrence(world, n));
+        let satisfied = record_satisfaction(by, world.ground(now), done(occurrence(world, n)));
         went_on(world, satisfied, EventType::ObligationSatisfied)
     }
 
@@ -211,7 +233,7 @@ mod tests {
         assert_eq!(confirm(&world, &noah), Err(Refused::NotSatisfied), "there is no claim yet");
         let claimed = said(&world, &maren, 0, now);
         assert_eq!(claimed.obligation.state(), ObligationState::Satisfied);
-        assert_eq!(record_satisfaction(&noah, claimed.ground(now), first), Err(Refused::Done));
+        assert_eq!(record_satisfaction(&noah, claimed.ground(now), done(first)), Err(Refused::Done));
         assert_eq!(confirm(&claimed, &maren), Err(Refused::Own));
         let confirmed = went_on(&claimed, confirm(&claimed, &noah), EventType::ObligationConfirmed);
         assert_eq!(confirmed.obligation.state(), ObligationState::Confirmed);
@@ -292,16 +314,101 @@ mod tests {
         let world = World::of(monthly, &zone("UTC"));
         let later = world.obligation.occurrences(now)[1].clone();
         assert_eq!(later.state, OccurrenceState::Upcoming);
-        let claimed = record_satisfaction(&maren, world.ground(now), later.id);
+        let claimed = record_satisfaction(&maren, world.ground(now), done(later.id));
         let claimed = went_on(&world, claimed, EventType::ObligationSatisfied);
         let confirmed = confirm_satisfaction(&noah, claimed.ground(now), later.id, Counting::Confirmed);
         let confirmed = went_on(&claimed, confirmed, EventType::ObligationConfirmed);
         let states: Vec<OccurrenceState> =
             confirmed.obligation.occurrences(now).iter().take(3).map(|found| found.state).collect();
         assert_eq!(states, [OccurrenceState::Due, OccurrenceState::Confirmed, OccurrenceState::Upcoming]);
-        assert_eq!(record_satisfaction(&maren, world.ground(now), OccurrenceId::new()), Err(Refused::Unknown));
+        assert_eq!(record_satisfaction(&maren, world.ground(now), done(OccurrenceId::new())), Err(Refused::Unknown));
         let confirm = confirm_satisfaction(&maren, world.ground(now), OccurrenceId::new(), Counting::Alone);
         assert_eq!(confirm, Err(Refused::Unknown));
+    }
+
+    #[test]
+    fn what_is_done_was_done_on_a_day_that_has_come_and_not_long_before_it_was_owed() {
+        let (maren, now) = (member("Maren Holt"), at(NOW));
+        let world = World::of(on(&["2026-03-01", "2026-07-31"]), &zone("America/New_York"));
+        let record = |n: usize, text: &str| {
+            let done = Done { occurrence: occurrence(&world, n), how: Satisfaction::on(day(text)) };
+            record_satisfaction(&maren, world.ground(now), done).map(|_| ())
+        };
+        // It came into force on March 14.
+        for (n, first) in [(0, "2025-02-28"), (1, "2025-03-13")] {
+            assert_eq!(record(n, first), Ok(()));
+            let before = day(first).plus_days(-1).to_string();
+            assert_eq!(record(n, &before), Err(Refused::TooEarly), "{before}");
+            assert_eq!(record(n, "2026-06-20"), Ok(()));
+            assert_eq!(record(n, "2026-06-21"), Err(Refused::InFuture));
+        }
+    }
+
+    #[test]
+    fn a_claim_keeps_its_day_note_and_file_and_the_file_counts_in_the_evidence() {
+        let (maren, noah, now) = (member("Maren Holt"), member("Noah Reyes"), at(NOW));
+        let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        let first = occurrence(&world, 0);
+        let note = Some(SatisfactionNote::parse("Handed over in person.").unwrap());
+        let with_file = |bytes: u64| {
+            let how = Satisfaction { done_on: day("2026-06-18"), note: note.clone(), file: Some(file(bytes)) };
+            Done { occurrence: first, how }
+        };
+        let claimed = record_satisfaction(&maren, world.ground(now), with_file(9)).unwrap();
+        let agreement = claimed.agreement.unwrap();
+        assert_eq!(agreement.facts().file_bytes, world.agreement.facts().file_bytes + 9);
+        assert_eq!(agreement.lifecycle(), world.agreement.lifecycle(), "nothing else of it changes");
+        let world = world.with(&claimed.obligation);
+        let confirmed = confirm_satisfaction(&noah, world.ground(now), first, Counting::Confirmed).unwrap();
+        for shown in [&world.obligation, &*confirmed.obligation] {
+            assert_eq!(shown.occurrences(now)[0].how, Some(with_file(9).how));
+            assert_eq!(shown.files_of_members().collect::<Vec<_>>(), [&file(9)]);
+        }
+        assert_eq!(confirmed.agreement, None);
+        let left = limits::EVIDENCE_FILE_BYTES_MAX - agreement.file_bytes(agreement.facts());
+        let mut full = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        full.agreement = full.agreement.with_file(limits::EVIDENCE_FILE_BYTES_MAX - left, now);
+        let again = |bytes| {
+            let done = Done { occurrence: occurrence(&full, 0), ..with_file(bytes) };
+            check_satisfaction(
+                full.ground(now),
+                &Done { how: Satisfaction { file: None, ..done.how.clone() }, ..done },
+                bytes,
+            )
+        };
+        let room = limits::EVIDENCE_FILE_BYTES_MAX - full.agreement.file_bytes(full.agreement.facts());
+        assert_eq!((again(room), again(room + 1)), (Ok(()), Err(Refused::NoRoom)));
+        assert_eq!(again(0), Ok(()), "without a file there is always room");
+        // A claim of before anyone was asked says nothing about it.
+        let mut stored = serde_json::to_value(&world.obligation).unwrap();
+        assert!(stored.pointer_mut("/said/0/said").unwrap().as_object_mut().unwrap().remove("how").is_some());
+        let older: Obligation = serde_json::from_value(stored).unwrap();
+        assert_eq!((older.state(), older.occurrences(now)[0].how.clone()), (ObligationState::Satisfied, None));
+    }
+
+    /// The longest that people can write, in letters of four bytes, still fits in an item of 400 KB.
+    #[test]
+    fn a_record_with_the_longest_words_fits_in_an_item() {
+        let long = |chars: usize| "𝔸".repeat(chars);
+        let [maren, noah] = [member(&long(limits::NAME_CHARS_MAX)), member(&long(limits::NAME_CHARS_MAX))];
+        let weekly = every(RecurrenceUnit::Week, "2026-03-20", RecurrenceEnd::Never);
+        let mut world = World::of(weekly, &zone("UTC"));
+        let late = at("2030-03-20T12:00:00Z");
+        let mut named = file(4_000_000);
+        named.name = SafeLine::parse(&long(limits::NAME_CHARS_MAX)).unwrap();
+        let note = Some(SatisfactionNote::parse(&long(limits::SATISFACTION_NOTE_CHARS_MAX)).unwrap());
+        let how = Satisfaction { done_on: day("2026-03-20"), note, file: Some(named) };
+        let all = world.obligation.occurrences(late);
+        for (n, due) in all.iter().take(limits::OCCURRENCES_KEPT_MAX + limits::OCCURRENCES_WAITING_MAX).enumerate() {
+            let done = Done { occurrence: due.id, how: how.clone() };
+            world = world.with(&record_satisfaction(&maren, world.ground(late), done).unwrap().obligation);
+            if n < limits::OCCURRENCES_KEPT_MAX {
+                let confirmed = confirm_satisfaction(&noah, world.ground(late), due.id, Counting::Confirmed).unwrap();
+                world = world.with(&confirmed.obligation);
+            }
+        }
+        let bytes = serde_json::to_string(&world.obligation).unwrap().len();
+        assert!(bytes < 400_000, "{bytes} bytes");
     }
 
     #[test]
@@ -310,7 +417,11 @@ mod tests {
         let world = World::of(PromiseTerms::standing(40).unwrap(), &zone("UTC"));
         let now = at("2026-04-01T09:00:00Z");
         let first = world.obligation.occurrences(now)[0].id;
-        assert_eq!(record_satisfaction(&maren, world.ground(now), first), Err(Refused::Unknown), "it asks for no act");
+        assert_eq!(
+            record_satisfaction(&maren, world.ground(now), done(first)),
+            Err(Refused::Unknown),
+            "it asks for no act"
+        );
         let confirmed = confirm_satisfaction(&maren, world.ground(now), first, Counting::Alone);
         assert_eq!(confirmed, Err(Refused::Unknown));
         let holds = verify_standing(&maren, world.ground(now), first);
@@ -335,16 +446,16 @@ mod tests {
     fn what_was_cancelled_stays_as_it_was() {
         let (maren, now) = (member("Maren Holt"), at(NOW));
         let world = said(&World::of(on(&["2026-06-10", "2026-06-30"]), &zone("UTC")), &maren, 0, now);
-        let done = cancel_obligation(&maren, world.ground(now), reason()).unwrap();
-        assert_eq!(done.events, [], "the specification has no event for it");
-        let cancelled = world.with(&done.obligation);
+        let ended = cancel_obligation(&maren, world.ground(now), reason()).unwrap();
+        assert_eq!(ended.events, [], "the specification has no event for it");
+        let cancelled = world.with(&ended.obligation);
         let shown = cancelled.obligation.occurrences(at("2030-01-01T00:00:00Z"));
         let states: Vec<OccurrenceState> = shown.iter().map(|found| found.state).collect();
         assert_eq!(states, [OccurrenceState::Cancelled; 2], "they end with it, and no later ones come");
         assert_eq!(cancelled.obligation.next_due_at(), None);
         let first = occurrence(&world, 0);
         for refused in [
-            record_satisfaction(&maren, cancelled.ground(now), occurrence(&world, 1)),
+            record_satisfaction(&maren, cancelled.ground(now), done(occurrence(&world, 1))),
             confirm_satisfaction(&maren, cancelled.ground(now), first, Counting::Alone),
             cancel_obligation(&maren, cancelled.ground(now), reason()),
         ] {
@@ -356,7 +467,8 @@ mod tests {
     fn an_agreement_that_ended_takes_its_obligations_along_before_that_is_recorded() {
         let (maren, now) = (member("Maren Holt"), at(NOW));
         let mut world = World::of(on(&["2026-06-30"]), &zone("UTC"));
-        let act = |world: &World| record_satisfaction(&maren, world.ground(now), occurrence(world, 0)).map(|_| ());
+        let act =
+            |world: &World| record_satisfaction(&maren, world.ground(now), done(occurrence(world, 0))).map(|_| ());
         assert_eq!(act(&world), Ok(()));
         let live = world.agreement.clone();
         world.agreement = live.cancelled(at("2026-06-19T00:00:00Z"));
@@ -386,7 +498,7 @@ mod tests {
             if n == 2 {
                 continue;
             }
-            let claimed = record_satisfaction(&maren, world.ground(late), due.id).unwrap();
+            let claimed = record_satisfaction(&maren, world.ground(late), done(due.id)).unwrap();
             world = world.with(&claimed.obligation);
             let confirmed = confirm_satisfaction(&noah, world.ground(late), due.id, Counting::Confirmed).unwrap();
             world = world.with(&confirmed.obligation);
@@ -403,12 +515,15 @@ mod tests {
         assert_eq!(open[..2], [3, 1045], "the one that was missed, and then the next");
         assert_eq!(world.obligation.next_due_at(), Some(all[2].due_at));
         assert_eq!(world.obligation.confirmed_before(), 1043 - u32::try_from(limits::OCCURRENCES_KEPT_MAX).unwrap());
-        let again = record_satisfaction(&maren, world.ground(late), all[0].id);
+        let again = record_satisfaction(&maren, world.ground(late), done(all[0].id));
         assert_eq!(again, Err(Refused::Done), "what is no longer kept in full counts");
         let again = confirm_satisfaction(&maren, world.ground(late), all[0].id, Counting::Alone);
         assert_eq!(again, Err(Refused::Done));
-        let third =
-            went_on(&world, record_satisfaction(&maren, world.ground(late), all[2].id), EventType::ObligationSatisfied);
+        let third = went_on(
+            &world,
+            record_satisfaction(&maren, world.ground(late), done(all[2].id)),
+            EventType::ObligationSatisfied,
+        );
         assert_eq!(third.obligation.next_due_at(), Some(all[1044].due_at));
     }
 
@@ -420,13 +535,13 @@ mod tests {
         let late = at("2028-03-20T12:00:00Z");
         let all = world.obligation.occurrences(late);
         for due in &all[..limits::OCCURRENCES_WAITING_MAX] {
-            let claimed = record_satisfaction(&maren, world.ground(late), due.id).unwrap();
+            let claimed = record_satisfaction(&maren, world.ground(late), done(due.id)).unwrap();
             world = world.with(&claimed.obligation);
         }
         let next = all[limits::OCCURRENCES_WAITING_MAX].id;
-        assert_eq!(record_satisfaction(&maren, world.ground(late), next), Err(Refused::TooManyWait));
+        assert_eq!(record_satisfaction(&maren, world.ground(late), done(next)), Err(Refused::TooManyWait));
         let confirmed = confirm_satisfaction(&maren, world.ground(late), all[7].id, Counting::Alone).unwrap();
         let world = world.with(&confirmed.obligation);
-        assert!(record_satisfaction(&maren, world.ground(late), next).is_ok());
+        assert!(record_satisfaction(&maren, world.ground(late), done(next)).is_ok());
     }
 }

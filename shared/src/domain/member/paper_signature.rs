@@ -268,10 +268,10 @@ mod tests {
     use crate::domain::agreement::{DocumentContent, DocumentState};
     use crate::domain::contact::{DisplayName, Email};
     use crate::domain::day::Day;
+    use crate::domain::file_type::FileType;
     use crate::domain::ids::{GateId, MemberId, OrgId, PaperSignatureId, SignatureBlockId};
     use crate::domain::organization::{MemberRecord, Role};
     use crate::domain::paper_signature::Scan;
-    use crate::domain::participant::receipt::FileType;
 
     fn member() -> Member {
         let (name, email) = (DisplayName::parse("Maren Holt").unwrap(), Email::parse("maren@example.org").unwrap());

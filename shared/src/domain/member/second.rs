@@ -91,6 +91,13 @@ impl SecondMembers {
         if is_one_self { Counting::OneSelf } else { Counting::Confirmed }
     }
 
+    /// The members whose records wait for somebody else than a member: the member, and those who count as one with them. Nobody,
+    /// if the member is alone.
+    #[must_use]
+    pub fn not_confirmed_by(&self, member: MemberId) -> BTreeSet<MemberId> {
+        if self.is_alone(member) { BTreeSet::new() } else { self.one_self_at(member, self.now) }
+    }
+
     /// Whether nobody counts as a second member beside a member.
     #[must_use]
     pub fn is_alone(&self, member: MemberId) -> bool {
@@ -112,11 +119,16 @@ impl SecondMembers {
     }
 
     fn are_one_self_at(&self, one: MemberId, other: MemberId, at: Timestamp) -> bool {
+        self.one_self_at(one, at).contains(&other)
+    }
+
+    /// Those who count as one with a member, the member included.
+    fn one_self_at(&self, member: MemberId, at: Timestamp) -> BTreeSet<MemberId> {
         let tied = |from: MemberId| {
             let recent = self.ties.iter().filter(|tie| is_recent(tie.at, at));
             recent.filter_map(|tie| tie.other_than(from)).collect()
         };
-        reached(one, tied).contains(&other)
+        reached(member, tied)
     }
 
     /// What ties two members to each other directly, if something does: the latest.
@@ -259,6 +271,17 @@ mod tests {
             let later = World::new(&["Ada", "Ben", "Kim"]).tie("Ada", kind, "Ben", 7);
             assert_eq!(later.counting("Ben", "Ada"), Counting::Confirmed, "{kind}");
         }
+    }
+
+    #[test]
+    fn what_waits_for_a_member_is_not_of_their_second_selves() {
+        let world = World::new(&["Ada", "Ben", "Kim"]).tie("Ada", Invited, "Ben", 6);
+        let not_by = |name: &str| world.seconds.not_confirmed_by(world.id(name));
+        assert_eq!(not_by("Ben"), [world.id("Ada"), world.id("Ben")].into());
+        assert_eq!(not_by("Kim"), [world.id("Kim")].into());
+        let alone = World::new(&["Ada", "Ben"]).tie("Ada", Invited, "Ben", 6);
+        assert_eq!(alone.seconds.not_confirmed_by(alone.id("Ada")), BTreeSet::new());
+        assert_eq!(alone.seconds.not_confirmed_by(alone.id("Ben")).len(), 2);
     }
 
     #[test]

@@ -15,61 +15,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Stamp;
+use super::evidence_account::{EvidenceAccount, SpokenAccount};
 use super::safe_text::{SafeLine, SafeNote};
-use super::source::{ChosenSource, EvidenceSource, ReceiverSource, Side};
+use super::source::{ChosenSource, EvidenceSource, Origin, ReceiverSource, Side};
+use super::{NotMoved, Stamp};
 use crate::domain::actor::{Actor, ActorType};
-use crate::domain::agreement::{DocumentContent, Label};
+use crate::domain::agreement::DocumentContent;
+use crate::domain::bank_account::BankAccount;
 use crate::domain::day::Day;
+use crate::domain::file_type::FileType;
 use crate::domain::ids::{EvidenceId, MovementId, StatementId};
 use crate::domain::money::Money;
-use crate::domain::participant::receipt::FileType;
-use crate::domain::sensitive::has_iban;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// The reference under which a bank has a transfer.
-///
-/// Decision: it may be a long number, as many references are, but no IBAN. No response shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct BankReference(Label);
-
-impl BankReference {
-    /// Checks a reference.
-    ///
-    /// # Errors
-    /// `sensitive_value` for an IBAN, and those of a [`Label`].
-    pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
-        let line = Label::parse(text)?;
-        if has_iban(line.as_str()) {
-            return Err((FieldCode::SensitiveValue, "must be a reference, not an account number".to_owned()));
-        }
-        Ok(Self(line))
-    }
-
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-
-    /// Whether another text names the same reference, however it is written.
-    #[must_use]
-    pub fn is_same_as(&self, other: &str) -> bool {
-        let others: String =
-            other.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect();
-        self.normalized() == Some(others)
-    }
-
-    /// The reference without what people write differently; none if it is only the word that banks use for none.
-    fn normalized(&self) -> Option<String> {
-        const NONE: [&str; 6] = ["NOTPROVIDED", "NONREF", "NONE", "NA", "UNKNOWN", "NOREFERENCE"];
-        let kept = self.as_str().chars().filter(|letter| letter.is_alphanumeric());
-        let kept: String = kept.flat_map(char::to_uppercase).collect();
-        Some(kept).filter(|text| !text.is_empty() && !NONE.contains(&text.as_str()))
-    }
-}
+pub use super::evidence_key::{BankReference, EvidenceKey, KeyChange};
 
 /// The file of evidence, which is in the file store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,70 +43,6 @@ pub struct EvidenceFile {
     pub file_type: Option<FileType>,
 }
 
-/// What tells a document apart from others: its file, an entry of a statement file, or a reference. Evidence counts under it
-/// once for the organization, or, if it is the movement's own, once for the movement.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct EvidenceKey(String);
-
-impl EvidenceKey {
-    const OWN: &str = "own:";
-    const REFERENCE: &str = "reference:";
-
-    /// The key of a bank's reference. None if it is only the word that banks use for none.
-    fn of_reference(reference: &BankReference) -> Option<Self> {
-        reference.normalized().map(|text| Self(format!("{}{text}", Self::REFERENCE)))
-    }
-
-    /// The same, but compared within one movement only.
-    fn own(self) -> Self {
-        Self(format!("{}{}", Self::OWN, self.0))
-    }
-
-    /// The key as the store writes it.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether it counts once for the organization, so that a movement claims it.
-    #[must_use]
-    pub fn is_claimed(&self) -> bool {
-        !self.0.starts_with(Self::OWN)
-    }
-
-    /// Whether two keys of one movement are of the same document or reference.
-    #[must_use]
-    pub fn is_same_as(&self, other: &Self) -> bool {
-        self.bare() == other.bare()
-    }
-
-    /// Whether it is a bank's reference. Both sides of one movement may name it, each once.
-    #[must_use]
-    pub fn is_reference(&self) -> bool {
-        self.bare().starts_with(Self::REFERENCE)
-    }
-
-    /// Whether it is that of a reference.
-    pub(super) fn is_of(&self, reference: &BankReference) -> bool {
-        Self::of_reference(reference).is_some_and(|key| key.is_same_as(self))
-    }
-
-    fn bare(&self) -> &str {
-        self.0.strip_prefix(Self::OWN).unwrap_or(&self.0)
-    }
-}
-
-/// The keys that a movement claims in the organization and gives free again, in the transaction of an act. A key that another
-/// movement has refuses the act.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KeyChange {
-    /// The keys to claim for the movement, unless it has them already.
-    pub claimed: Vec<EvidenceKey>,
-    /// The keys to give free.
-    pub released: Vec<EvidenceKey>,
-}
-
 /// Evidence to be filed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvidence {
@@ -154,6 +50,16 @@ pub struct NewEvidence {
     pub(super) source: EvidenceSource,
     pub(super) facts: EvidenceFacts,
     pub(super) entry: Option<StatementEntry>,
+    pub(super) account: Option<NewAccount>,
+}
+
+/// The account of evidence that is to be filed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NewAccount {
+    /// As it was named.
+    Spoken(SpokenAccount),
+    /// As it was compared.
+    Compared(EvidenceAccount),
 }
 
 /// The entry of a statement file from which evidence was read.
@@ -177,7 +83,7 @@ impl StatementEntry {
     /// What the entry counts under: itself, and each of its unique references. Its file has other entries.
     #[must_use]
     pub fn keys(&self) -> Vec<EvidenceKey> {
-        let entry = EvidenceKey(format!("entry:{}", self.fingerprint));
+        let entry = EvidenceKey::of_entry(&self.fingerprint);
         let references = self.unique_references.iter().filter_map(EvidenceKey::of_reference);
         let mut keys = vec![entry];
         for key in references {
@@ -210,6 +116,15 @@ pub struct EvidenceFacts {
     pub file: Option<EvidenceFile>,
 }
 
+impl EvidenceFacts {
+    /// The first and the last day on which other evidence of the same arrival may count.
+    #[must_use]
+    pub fn days_around(&self) -> [Day; 2] {
+        const DAYS_APART_MAX: i32 = 5;
+        [-DAYS_APART_MAX, DAYS_APART_MAX].map(|days| self.value_day.plus_days(days))
+    }
+}
+
 /// Checks the value date that a person typed. `today` is the day in the organization's zone.
 ///
 /// # Errors
@@ -233,13 +148,41 @@ impl NewEvidence {
             let message = "is missing. A document of a bank counts only with its file";
             return Err(FieldErrors::one("file", FieldCode::Required, message));
         }
-        Ok(Self { id, source, facts, entry: None })
+        Ok(Self { id, source, facts, entry: None, account: None })
     }
 
-    /// Evidence that was read from an entry of a statement file of the receiving bank.
+    /// Evidence that was read from an entry of a statement file of the receiving bank, and the account of that statement.
     #[must_use]
-    pub fn of_entry(id: EvidenceId, entry: StatementEntry, facts: EvidenceFacts) -> Self {
-        Self { id, source: EvidenceSource::Receiver(ReceiverSource::StatementEntry), facts, entry: Some(entry) }
+    pub fn of_entry(id: EvidenceId, entry: StatementEntry, facts: EvidenceFacts, account: SpokenAccount) -> Self {
+        let source = EvidenceSource::Receiver(ReceiverSource::StatementEntry);
+        Self { id, source, facts, entry: Some(entry), account: None }.speaking_of(account)
+    }
+
+    /// The same, which speaks of an account.
+    #[must_use]
+    pub fn speaking_of(self, account: SpokenAccount) -> Self {
+        Self { account: Some(NewAccount::Spoken(account)), ..self }
+    }
+
+    /// The account that it speaks of, if it has yet to be compared.
+    #[must_use]
+    pub fn spoken_account(&self) -> Option<&SpokenAccount> {
+        match &self.account {
+            Some(NewAccount::Spoken(account)) => Some(account),
+            Some(NewAccount::Compared(_)) | None => None,
+        }
+    }
+
+    /// The same, with its account as it compares with the payment's. An entry of another account is a weaker source.
+    #[must_use]
+    pub fn with_account(self, account: EvidenceAccount) -> Self {
+        let source = match self.source {
+            EvidenceSource::Receiver(ReceiverSource::StatementEntry) if account.is_another() => {
+                EvidenceSource::Receiver(ReceiverSource::EntryOfOtherAccount)
+            }
+            source => source,
+        };
+        Self { source, account: Some(NewAccount::Compared(account)), ..self }
     }
 
     /// Its id.
@@ -260,20 +203,42 @@ impl NewEvidence {
         &self.facts
     }
 
-    /// Whether filed evidence says the same: its source, its facts, and its file, whatever the file's name.
+    /// Whether filed evidence says the same: its source, its facts, its account, and its file, whatever the file's name.
     #[must_use]
     pub fn is_of(&self, filed: &Evidence) -> bool {
         fn said(facts: &EvidenceFacts) -> (Money, Day, Option<&BankReference>, Option<&DocumentContent>) {
             (facts.money, facts.value_day, facts.reference.as_ref(), facts.file.as_ref().map(|file| &file.content))
         }
-        (self.id, self.source, &self.entry) == (filed.id, filed.source, &filed.entry)
+        // How the account compares gave the source of what was read.
+        let is_of_source =
+            self.source == filed.source || [self.source, filed.source].iter().all(|one| one.origin() == Origin::Read);
+        let ending = self.spoken_account().and_then(|account| account.account.as_ref()).map(BankAccount::ending);
+        let is_of_account = self.account.is_none() == filed.account.is_none()
+            && ending == filed.account.as_ref().and_then(|account| account.ending.clone());
+        (self.id, &self.entry) == (filed.id, &filed.entry)
+            && is_of_source
+            && is_of_account
             && said(&self.facts) == said(&filed.facts)
     }
 
-    pub(in crate::domain) fn filed(self, movement_id: MovementId, filed: Stamp, is_late: bool) -> Evidence {
-        let Self { id, source, facts, entry } = self;
-        let Stamp { at: filed_at, by: filed_by } = filed;
-        Evidence { id, movement_id, source, facts, entry, filed_by, filed_at, is_late, state: EvidenceState::Filed }
+    /// Evidence as it is filed.
+    ///
+    /// # Errors
+    /// [`NotMoved::OtherAccount`] while its account has not been compared.
+    pub(in crate::domain) fn filed(
+        self,
+        movement_id: MovementId,
+        filed: Stamp,
+        is_late: bool,
+    ) -> Result<Evidence, NotMoved> {
+        let Self { id, source, facts, entry, account } = self;
+        let account = match account {
+            Some(NewAccount::Spoken(_)) => return Err(NotMoved::OtherAccount),
+            Some(NewAccount::Compared(account)) => Some(account),
+            None => None,
+        };
+        let (filed_at, filed_by, state) = (filed.at, filed.by, EvidenceState::Filed);
+        Ok(Evidence { id, movement_id, source, facts, entry, account, filed_by, filed_at, is_late, state })
     }
 }
 
@@ -287,6 +252,8 @@ pub struct Evidence {
     facts: EvidenceFacts,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entry: Option<StatementEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    account: Option<EvidenceAccount>,
     filed_by: Actor,
     filed_at: Timestamp,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -361,6 +328,18 @@ impl Evidence {
         self.entry.as_ref()
     }
 
+    /// The account that it speaks of, as it was compared when it was filed. None of what speaks of none.
+    #[must_use]
+    pub fn account(&self) -> Option<&EvidenceAccount> {
+        self.account.as_ref()
+    }
+
+    /// Whether it speaks of another account than the payment's instructions named.
+    #[must_use]
+    pub fn is_of_another_account(&self) -> bool {
+        self.account.as_ref().is_some_and(EvidenceAccount::is_another)
+    }
+
     /// Who filed it.
     #[must_use]
     pub fn filed_by(&self) -> &Actor {
@@ -384,10 +363,9 @@ impl Evidence {
     /// reference. Two entries of one statement are two arrivals.
     #[must_use]
     pub fn may_be_same_arrival(&self, other: &Self) -> bool {
-        const DAYS_APART_MAX: i32 = 5;
         let statement = |evidence: &Self| evidence.entry.as_ref().map(|entry| entry.statement_id);
-        let is_near = self.facts.value_day <= other.facts.value_day.plus_days(DAYS_APART_MAX)
-            && other.facts.value_day <= self.facts.value_day.plus_days(DAYS_APART_MAX);
+        let [from, to] = self.facts.days_around();
+        let is_near = (from..=to).contains(&other.facts.value_day);
         let is_alike = self.facts.money == other.facts.money
             || self.references().any(|own| other.references().any(|theirs| own.is_same_as(theirs.as_str())));
         let is_of_one = statement(self).is_some_and(|own| statement(other) == Some(own));
@@ -426,7 +404,7 @@ impl Evidence {
         }
         let is_of_sender = self.source.side() == Side::Sender;
         let is_by_party = self.filed_by.actor_type == ActorType::Participant;
-        let file = self.facts.file.as_ref().map(|file| EvidenceKey(format!("file:{}", file.content.sha256)));
+        let file = self.facts.file.as_ref().map(|file| EvidenceKey::of_file(&file.content.sha256));
         let reference = self.facts.reference.as_ref().and_then(EvidenceKey::of_reference);
         let reference = reference.map(|key| if is_of_sender || is_by_party { key.own() } else { key });
         file.into_iter().chain(reference).collect()
@@ -506,6 +484,8 @@ mod tests {
     use super::*;
     use crate::domain::agreement::fixtures::noon;
     use crate::domain::money::Currency;
+    use crate::domain::movement::evidence_account::AccountStanding;
+    use crate::domain::movement::source::Assurance;
 
     fn facts(reference: Option<&str>, sha256: Option<&str>) -> EvidenceFacts {
         let content = |sha256: &str| DocumentContent { sha256: sha256.to_owned(), size_bytes: 9 };
@@ -519,6 +499,20 @@ mod tests {
         }
     }
 
+    fn of_entry(entry: StatementEntry, facts: EvidenceFacts) -> NewEvidence {
+        let new = NewEvidence::of_entry(EvidenceId::new(), entry, facts, SpokenAccount::default());
+        assert_eq!(
+            new.clone().filed(MovementId::new(), stamp(Actor::system()), false),
+            Err(NotMoved::OtherAccount),
+            "its account is compared first"
+        );
+        new.with_account(account(AccountStanding::Instructed))
+    }
+
+    fn account(standing: AccountStanding) -> EvidenceAccount {
+        EvidenceAccount { ending: None, standing, reason: None }
+    }
+
     fn stamp(by: Actor) -> Stamp {
         Stamp { at: noon(), by }
     }
@@ -528,7 +522,7 @@ mod tests {
     }
 
     fn keys_by(by: Actor, new: NewEvidence) -> Vec<String> {
-        let evidence = new.filed(MovementId::new(), stamp(by), false);
+        let evidence = new.filed(MovementId::new(), stamp(by), false).unwrap();
         let stored: Evidence = serde_json::from_str(&serde_json::to_string(&evidence).unwrap()).unwrap();
         assert_eq!(stored, evidence);
         evidence.keys().iter().map(|key| key.as_str().to_owned()).collect()
@@ -563,7 +557,7 @@ mod tests {
         let (id, source) = (EvidenceId::new(), ChosenSource::parse("recipient_confirmation").unwrap());
         let typed = |facts| NewEvidence::typed(id, source, facts).unwrap();
         let own = facts(Some("TRN-1"), Some("a"));
-        let filed = typed(own.clone()).filed(MovementId::new(), stamp(Actor::system()), false);
+        let filed = typed(own.clone()).filed(MovementId::new(), stamp(Actor::system()), false).unwrap();
         assert!(typed(own.clone()).is_of(&filed));
         let money = Money::new(2, own.money.currency()).unwrap();
         for other in [
@@ -578,13 +572,41 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_of_another_account_is_no_more_than_a_document_of_its_bank() {
+        let entry = StatementEntry {
+            statement_id: StatementId::new(),
+            number: 1,
+            fingerprint: "e1".to_owned(),
+            unique_references: Vec::new(),
+            other_references: Vec::new(),
+        };
+        let spoken = SpokenAccount::default();
+        let new = NewEvidence::of_entry(EvidenceId::new(), entry, facts(None, Some("a")), spoken);
+        for (standing, assurance) in [
+            (AccountStanding::Instructed, Assurance::BankVerified),
+            (AccountStanding::Unclear, Assurance::BankVerified),
+            (AccountStanding::Unknown, Assurance::BankVerified),
+            (AccountStanding::Another, Assurance::BankDocumented),
+        ] {
+            let compared = new.clone().with_account(account(standing));
+            let filed = compared.filed(MovementId::new(), stamp(Actor::system()), false).unwrap();
+            assert_eq!(
+                (filed.source().assurance(), filed.source().origin()),
+                (assurance, Origin::Read),
+                "{standing:?}"
+            );
+            assert!(new.is_of(&filed), "sent twice, it is the same: {standing:?}");
+        }
+    }
+
+    #[test]
     fn one_arrival_may_have_two_shapes() {
         let of = |minor, day: &str, reference| {
             let money = Money::new(minor, Currency::parse("USD").unwrap()).unwrap();
             let facts = EvidenceFacts { money, value_day: Day::parse(day).unwrap(), ..facts(reference, None) };
             let source = ChosenSource::parse("recipient_confirmation").unwrap();
             let new = NewEvidence::typed(EvidenceId::new(), source, facts).unwrap();
-            new.filed(MovementId::new(), stamp(Actor::system()), false)
+            new.filed(MovementId::new(), stamp(Actor::system()), false).unwrap()
         };
         let read = |statement_id, minor: i64, reference: &str| {
             let reference = BankReference::parse(reference).unwrap();
@@ -596,8 +618,8 @@ mod tests {
                 other_references: vec![reference],
             };
             let money = Money::new(minor, Currency::parse("USD").unwrap()).unwrap();
-            let new = NewEvidence::of_entry(EvidenceId::new(), entry, EvidenceFacts { money, ..facts(None, None) });
-            new.filed(MovementId::new(), stamp(Actor::system()), false)
+            let new = of_entry(entry, EvidenceFacts { money, ..facts(None, None) });
+            new.filed(MovementId::new(), stamp(Actor::system()), false).unwrap()
         };
         let own = of(7, "2026-03-14", Some("QX7"));
         assert!(own.may_be_same_arrival(&of(7, "2026-03-19", None)), "the same amount, days apart");
@@ -637,8 +659,7 @@ mod tests {
             unique_references,
             other_references: vec![reference("INVOICE 17")],
         };
-        let read =
-            |unique| NewEvidence::of_entry(EvidenceId::new(), entry(unique), facts(Some("INVOICE 17"), Some("f00")));
+        let read = |unique| of_entry(entry(unique), facts(Some("INVOICE 17"), Some("f00")));
         assert_eq!(
             keys(read(vec![])),
             ["entry:e1"],

@@ -7,7 +7,7 @@
 //! rest.
 //!
 //! Decision: one arrival may be filed in two shapes, such as a batch and its details. What may be the arrival of evidence that
-//! was accepted before is counted besides only if the member says that it is another one.
+//! was accepted before, for this movement or another, is counted besides only if the member says that it is another one.
 //!
 //! Decision: `processing` means that evidence of the receiving side waits for a member. Rejecting one of two leaves the
 //! movement there.
@@ -56,7 +56,7 @@ impl Movement {
     pub(in crate::domain) fn file(&self, new: NewEvidence, stamp: Stamp) -> Judged {
         let party = self.party(&stamp.by);
         let is_late = self.ended_with_its_agreement();
-        let evidence = new.filed(self.id, Stamp { at: stamp.at, by: stamp.by }, is_late);
+        let evidence = new.filed(self.id, Stamp { at: stamp.at, by: stamp.by }, is_late)?;
         let side = evidence.source().side();
         if !self.takes_evidence_of(side) {
             return Err(NotMoved::NotNow(self.state()));
@@ -86,7 +86,9 @@ impl Movement {
             }
             Sided::Receiver(receiver) => {
                 let (source, money) = (receiver.source(), evidence.facts().money);
-                after.receipts.insert(evidence.id(), ReceiptEntry { source, money, is_accepted: false, is_late });
+                let is_of_another_account = evidence.is_of_another_account();
+                let entry = ReceiptEntry { source, money, is_accepted: false, is_late, is_of_another_account };
+                after.receipts.insert(evidence.id(), entry);
                 if !is_late {
                     after.status = Status::Processing;
                 }
@@ -96,12 +98,12 @@ impl Movement {
         Ok((after, evidence, KeyChange { claimed, released: Vec::new() }))
     }
 
-    /// What evidence counts under. A typed reference that the sender chose for the payment tells no transfer from another.
+    /// What evidence counts under. A reference that the sender chose for the payment tells no transfer from another, also where a
+    /// bank repeats it in an entry as its own.
     fn keys_of(&self, evidence: &Evidence) -> BTreeSet<EvidenceKey> {
         let chosen = self.references_of_sender();
         let is_chosen = |key: &EvidenceKey| chosen.iter().any(|reference| key.is_of(reference));
-        let is_typed = evidence.entry().is_none();
-        evidence.keys().into_iter().filter(|key| !(is_typed && is_chosen(key))).collect()
+        evidence.keys().into_iter().filter(|key| !is_chosen(key)).collect()
     }
 
     /// The references that the sender of the payment chooses: that of the terms, and those of the claims that no bank made.
@@ -131,7 +133,8 @@ impl Movement {
     }
 
     /// Accepts evidence of the receiving side: `processing` → `reconciled` if that makes the amount, and as the decisions of
-    /// this module say if it does not. `besides` has what was accepted before.
+    /// this module say if it does not. `besides` has what was accepted before: all of this movement, and of others what may be
+    /// the same arrival.
     pub(in crate::domain) fn accept(
         &self,
         evidence: ReceiverEvidence,
@@ -174,11 +177,15 @@ impl Movement {
         Ok((after, evidence.into_evidence().decided(state), KeyChange::default()))
     }
 
-    /// Whether evidence that was accepted may be about the arrival that evidence is about. All that was accepted has to be there.
+    /// Whether evidence that was accepted may be about the arrival that evidence is about. All that was accepted for this movement
+    /// has to be there.
     fn perhaps_arrived_before(&self, evidence: &Evidence, besides: &[Evidence]) -> Result<bool, NotMoved> {
-        let mut is_found = false;
+        let is_elsewhere = |other: &&Evidence| other.movement_id() != self.id && other.is_accepted();
+        let mut is_found = besides.iter().filter(is_elsewhere).any(|other| other.may_be_same_arrival(evidence));
         for id in self.receipts.iter().filter(|(_, entry)| entry.is_accepted).map(|(id, _)| *id) {
-            let before = besides.iter().find(|record| record.id() == id && record.is_accepted());
+            let is_it =
+                |record: &&Evidence| record.id() == id && record.movement_id() == self.id && record.is_accepted();
+            let before = besides.iter().find(is_it);
             is_found |= before.ok_or(NotMoved::Unknown)?.may_be_same_arrival(evidence);
         }
         Ok(is_found)

@@ -17,6 +17,8 @@ pub mod claim;
 mod ending;
 mod events;
 pub mod evidence;
+pub mod evidence_account;
+mod evidence_key;
 pub mod instructions;
 mod judging;
 mod refusal;
@@ -198,6 +200,9 @@ pub struct ReceiptEntry {
     /// Whether it was filed after the movement had ended with its agreement.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_late: bool,
+    /// Whether it speaks of another account than the instructions named.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_another_account: bool,
 }
 
 /// What is proven of a movement, and what waits for a member: the `receipt` of the API (contract, section 2). It shares no
@@ -359,6 +364,12 @@ impl Movement {
         // Never saturates: an acceptance beyond this range is refused.
         let received_minor = i64::try_from(self.accepted_minor()).unwrap_or(i64::MAX);
         Some(ReceiptSummary { evidence_count: self.receipts.len(), best_assurance, received_minor })
+    }
+
+    /// Whether what was accepted has evidence of another account than the instructions named.
+    #[must_use]
+    pub fn counts_another_account(&self) -> bool {
+        self.receipts.values().any(|entry| entry.is_accepted && entry.is_of_another_account)
     }
 
     /// Whether a participant may file more evidence of theirs. What they withdrew counts too.

@@ -37,6 +37,8 @@ pub enum NotMoved {
     OtherNumbers(u32),
     /// Too many typed something else than the instructions say. They have to be entered again.
     VerificationEnded,
+    /// The evidence speaks of another account than the instructions name, and nobody says why it counts.
+    OtherAccount,
     /// A member has decided about the evidence already.
     Decided,
     /// The evidence was withdrawn or rejected, so it can't be withdrawn.

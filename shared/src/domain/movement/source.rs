@@ -45,6 +45,8 @@ text_enum! {
         BankNotification = "receiving_bank_notification",
         /// A statement of the receiving bank, as a document.
         BankStatement = "receiving_bank_statement",
+        /// An entry of a statement file that was read, of another account than the payment's instructions name.
+        EntryOfOtherAccount = "statement_entry_of_other_account",
         /// An entry of a statement file of the receiving bank, which was read.
         StatementEntry = "receiving_bank_statement_entry",
         /// An entry of a feed of the receiving bank.
@@ -72,9 +74,15 @@ impl ReceiverSource {
     pub fn assurance(self) -> Assurance {
         match self {
             Self::RecipientConfirmation => Assurance::RecipientConfirmed,
-            Self::BankNotification | Self::BankStatement => Assurance::BankDocumented,
+            Self::BankNotification | Self::BankStatement | Self::EntryOfOtherAccount => Assurance::BankDocumented,
             Self::StatementEntry | Self::BankFeed => Assurance::BankVerified,
         }
+    }
+
+    /// Whether it is an entry of a statement file.
+    #[must_use]
+    pub fn is_entry(self) -> bool {
+        matches!(self, Self::EntryOfOtherAccount | Self::StatementEntry)
     }
 
     /// What a reconciliation rests on whose weakest evidence is of this source.
@@ -83,7 +91,9 @@ impl ReceiverSource {
         match self {
             Self::RecipientConfirmation => ConfirmationBasis::RecipientConfirmation,
             Self::BankNotification => ConfirmationBasis::ReceivingBankNotification,
-            Self::BankStatement | Self::StatementEntry => ConfirmationBasis::ReceivingBankStatement,
+            Self::BankStatement | Self::EntryOfOtherAccount | Self::StatementEntry => {
+                ConfirmationBasis::ReceivingBankStatement
+            }
             Self::BankFeed => ConfirmationBasis::ReceivingBankFeed,
         }
     }
@@ -142,7 +152,7 @@ impl EvidenceSource {
     #[must_use]
     pub fn origin(self) -> Origin {
         match self {
-            Self::Receiver(ReceiverSource::StatementEntry | ReceiverSource::BankFeed) => Origin::Read,
+            Self::Receiver(source) if source.is_entry() || source == ReceiverSource::BankFeed => Origin::Read,
             Self::Sender(_) | Self::Receiver(_) => Origin::Typed,
         }
     }
@@ -210,6 +220,7 @@ mod tests {
             ("recipient_confirmation", Side::Receiver, Assurance::RecipientConfirmed, Origin::Typed),
             ("receiving_bank_notification", Side::Receiver, Assurance::BankDocumented, Origin::Typed),
             ("receiving_bank_statement", Side::Receiver, Assurance::BankDocumented, Origin::Typed),
+            ("statement_entry_of_other_account", Side::Receiver, Assurance::BankDocumented, Origin::Read),
             ("receiving_bank_statement_entry", Side::Receiver, Assurance::BankVerified, Origin::Read),
             ("receiving_bank_feed", Side::Receiver, Assurance::BankVerified, Origin::Read),
         ] {

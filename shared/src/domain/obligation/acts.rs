@@ -4,14 +4,17 @@
 //! Decision: an act names the occurrence that its page showed, so that of two people who confirm at once the second learns
 //! that it is done, and nobody confirms a claim that they have not seen.
 
+use super::occurrences::Open;
 use super::{CancelCause, Cancellation, Obligation, Said, SaidOf, Terms, Word};
 use crate::domain::actor::Actor;
 use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::day::Day;
 use crate::domain::ids::{OccurrenceId, TriggerId};
 use crate::domain::moment::Moment;
 use crate::domain::proposal::Note;
+use crate::domain::satisfaction::{Done, Satisfaction};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::limits;
@@ -53,8 +56,12 @@ pub enum Refused {
     Unknown,
     /// It was done already: the trigger declared, the occurrence satisfied, confirmed or verified.
     Done,
-    /// The day on which it is said to have happened has not come yet.
+    /// The day on which it is said to have happened, or to have been done, has not come yet.
     InFuture,
+    /// The day on which it is said to have been done is long before it was owed.
+    TooEarly,
+    /// The agreement's evidence has no room for the file.
+    NoRoom,
     /// Nobody has said that it is done, so there is nothing to confirm.
     NotSatisfied,
     /// The member recorded the claim, and another member is there to confirm it.
@@ -75,6 +82,15 @@ pub enum OwnClaim {
     OfOneSelf,
     /// Yes: nobody counts as a second member.
     Allowed,
+}
+
+/// An obligation of which an occurrence is said to be done.
+#[derive(Debug)]
+pub(in crate::domain) struct Satisfied {
+    /// The obligation.
+    pub(in crate::domain) obligation: Obligation,
+    /// The agreement, if its evidence has one more file.
+    pub(in crate::domain) agreement: Option<Agreement>,
 }
 
 impl<'a> Ground<'a> {
@@ -117,7 +133,26 @@ impl<'a> Ground<'a> {
     }
 
     /// Records the promisor's claim that an occurrence is done, which may be ahead of its time.
-    pub(in crate::domain) fn satisfied(self, by: Actor, occurrence: OccurrenceId) -> Result<Obligation, Refused> {
+    pub(in crate::domain) fn satisfied(self, by: Actor, done: Done, filer: Filer) -> Result<Satisfied, Refused> {
+        let Done { occurrence, how } = done;
+        let bytes = how.file.as_ref().map_or(0, |file| file.content.size_bytes);
+        let open = self.to_satisfy(occurrence, &how, bytes, filer)?;
+        let at = self.moment.at();
+        let said = Said::Satisfied { claim: Word { at, by }, how: Some(how) };
+        let mut obligation = self.obligation.changed(self.moment);
+        obligation.say(SaidOf { sequence: open.sequence, due_at: open.due_at, said });
+        let agreement = (bytes > 0).then(|| self.agreement.with_file(bytes, at));
+        Ok(Satisfied { obligation, agreement })
+    }
+
+    /// The occurrence that can be said to be done in this way, with a file of so many bytes.
+    pub(in crate::domain) fn to_satisfy(
+        self,
+        occurrence: OccurrenceId,
+        how: &Satisfaction,
+        file_bytes: u64,
+        filer: Filer,
+    ) -> Result<Open, Refused> {
         let obligation = self.live()?;
         // A standing promise asks for no act: it is verified.
         if matches!(obligation.terms, Terms::Standing { .. }) {
@@ -134,10 +169,17 @@ impl<'a> Ground<'a> {
         if obligation.said.iter().filter(|said| said.said.is_claim()).count() >= limits::OCCURRENCES_WAITING_MAX {
             return Err(Refused::TooManyWait);
         }
-        let said = Said::Satisfied { claim: Word { at: now, by } };
-        let mut after = obligation.changed(self.moment);
-        after.say(SaidOf { sequence: open.sequence, due_at: open.due_at, said });
-        Ok(after)
+        let days = obligation.done_days(open.due_at, now);
+        if how.done_on > *days.end() {
+            return Err(Refused::InFuture);
+        }
+        if how.done_on < *days.start() {
+            return Err(Refused::TooEarly);
+        }
+        if file_bytes > 0 && !self.agreement.has_room_for(self.facts, file_bytes, filer) {
+            return Err(Refused::NoRoom);
+        }
+        Ok(open)
     }
 
     /// Confirms the claim that an occurrence is done. Nobody confirms their own claim, unless they are alone.
@@ -149,8 +191,8 @@ impl<'a> Ground<'a> {
     ) -> Result<Obligation, Refused> {
         let obligation = self.live()?;
         let waiting = obligation.said.iter().find(|said| obligation.occurrence_id(said.sequence) == occurrence);
-        let claim = match waiting.map(|found| &found.said) {
-            Some(Said::Satisfied { claim }) => claim.clone(),
+        let (claim, how) = match waiting.map(|found| &found.said) {
+            Some(Said::Satisfied { claim, how }) => (claim.clone(), how.clone()),
             Some(Said::Confirmed { .. } | Said::Verified { .. }) => return Err(Refused::Done),
             None => return Err(obligation.why_nothing_waits(occurrence, self.moment.at())),
         };
@@ -162,10 +204,9 @@ impl<'a> Ground<'a> {
         let mut after = obligation.changed(self.moment);
         // The clock of this call may be behind that of the call that recorded the claim.
         let confirmation = Word { at: self.moment.at().max(claim.at), by };
-        for said in &mut after.said {
-            if obligation.occurrence_id(said.sequence) == occurrence {
-                said.said = Said::Confirmed { claim: claim.clone(), confirmation: confirmation.clone() };
-            }
+        let confirmed = Said::Confirmed { claim, how, confirmation };
+        if let Some(said) = after.said.iter_mut().find(|said| obligation.occurrence_id(said.sequence) == occurrence) {
+            said.said = confirmed;
         }
         after.fold();
         Ok(after)

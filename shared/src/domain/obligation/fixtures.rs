@@ -8,12 +8,13 @@ use crate::domain::agreement::promise::{Promise, PromiseTerms, Trigger, Triggers
 use crate::domain::agreement::{Agreement, StageAction};
 use crate::domain::contact::{DisplayName, Email};
 use crate::domain::day::Day;
-use crate::domain::ids::{MemberId, OrgId, ParticipantId, ReceiptId, TriggerId};
+use crate::domain::ids::{MemberId, OccurrenceId, OrgId, ParticipantId, ReceiptId, TriggerId};
 use crate::domain::member::Member;
 use crate::domain::moment::Moment;
 use crate::domain::organization::{MemberRecord, Role};
 use crate::domain::participant::{Access, ActingParticipant};
 use crate::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
+use crate::domain::satisfaction::{Done, Satisfaction};
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 
@@ -36,6 +37,11 @@ pub(in crate::domain) fn day(text: &str) -> Day {
 
 pub(in crate::domain) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
+}
+
+/// Done on the day after the projection.
+pub(in crate::domain) fn done(occurrence: OccurrenceId) -> Done {
+    Done { occurrence, how: Satisfaction::on(day("2026-03-15")) }
 }
 
 pub(in crate::domain) fn every(unit: RecurrenceUnit, first: &str, end: RecurrenceEnd) -> PromiseTerms {

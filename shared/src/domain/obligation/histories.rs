@@ -16,6 +16,7 @@ use crate::domain::participant::receipt::Origin;
 use crate::domain::participant::{ActingParticipant, Occasion};
 use crate::domain::proposal::Note;
 use crate::domain::recurrence::{RecurrenceEnd, RecurrenceUnit};
+use crate::domain::satisfaction::{Done, Satisfaction};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
@@ -115,6 +116,11 @@ impl History {
         Happening { trigger, on: self.world.obligation.zone().day_of(self.now) }
     }
 
+    /// It was done today.
+    fn finished(&self, occurrence: OccurrenceId) -> Done {
+        Done { occurrence, how: Satisfaction::on(self.world.obligation.zone().day_of(self.now)) }
+    }
+
     fn occasion() -> Occasion {
         Occasion { id: ReceiptId::new(), origin: Origin::default() }
     }
@@ -131,7 +137,7 @@ impl History {
                     let trigger = self.world.obligation.triggers().get(n)?.id;
                     member::declare_trigger(by, ground, self.happened(trigger))
                 }
-                Act::Satisfy(_) => member::record_satisfaction(by, ground, occurrence),
+                Act::Satisfy(_) => member::record_satisfaction(by, ground, self.finished(occurrence)),
                 Act::Confirm(_) => member::confirm_satisfaction(by, ground, occurrence, counting),
                 Act::Verify(_) => member::verify_standing(by, ground, occurrence),
                 Act::Cancel => member::cancel_obligation(by, ground, Note::parse("Waived.").unwrap()),
@@ -146,7 +152,10 @@ impl History {
                     let trigger = self.world.obligation.triggers().get(n)?.id;
                     participant::declare_trigger(by, ground, Self::occasion(), (self.happened(trigger), said))
                 }
-                Act::Satisfy(_) => participant::record_satisfaction(by, ground, Self::occasion(), (occurrence, said)),
+                Act::Satisfy(_) => {
+                    let done = (self.finished(occurrence), said);
+                    participant::record_satisfaction(by, ground, Self::occasion(), &[], done)
+                }
                 Act::Confirm(_) => participant::confirm_satisfaction(by, ground, Self::occasion(), (occurrence, said)),
                 Act::Verify(_) => participant::verify_standing(by, ground, Self::occasion(), (occurrence, said)),
                 Act::Cancel | Act::CatchUp => return None,

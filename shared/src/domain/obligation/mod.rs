@@ -36,6 +36,7 @@ use std::num::NonZeroU16;
 use serde::{Deserialize, Serialize};
 use uuid::{Builder, Uuid};
 
+pub(super) use acts::Satisfied;
 pub use acts::{Ground, Happening, OwnClaim, Refused};
 pub use ending::EndedObligation;
 pub use occurrences::{Occurrence, OccurrenceOrigin, OccurrenceState, Standing, StandingState};
@@ -43,14 +44,16 @@ pub use occurrences::{Occurrence, OccurrenceOrigin, OccurrenceState, Standing, S
 pub(super) use projection::project;
 pub use projection::{begun, id_of, projected_at};
 
-use super::actor::Actor;
+use super::actor::{Actor, ActorType};
 use super::agreement::Label;
 use super::agreement::promise::{Parties, PromiseKind};
 use super::day::Day;
 use super::event::ObligationData;
 use super::ids::{AgreementId, ObligationId, OccurrenceId, PromiseId, TriggerId, WorkspaceId};
+use super::movement::evidence::EvidenceFile;
 use super::proposal::Note;
 use super::recurrence::Schedule;
+use super::satisfaction::Satisfaction;
 use super::time::Timestamp;
 use super::time_zone::TimeZone;
 use crate::crypto;
@@ -176,13 +179,24 @@ struct SaidOf {
 }
 
 /// What was said about an occurrence: a claim, and then another's word for it. A standing promise is verified without a
-/// claim: it asks for no act of the promisor.
+/// claim: it asks for no act of the promisor. Claims from before anyone was asked say nothing about how it was done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 enum Said {
-    Satisfied { claim: Word },
-    Confirmed { claim: Word, confirmation: Word },
-    Verified { verification: Word },
+    Satisfied {
+        claim: Word,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<Satisfaction>,
+    },
+    Confirmed {
+        claim: Word,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<Satisfaction>,
+        confirmation: Word,
+    },
+    Verified {
+        verification: Word,
+    },
 }
 
 impl Said {
@@ -326,16 +340,27 @@ impl Obligation {
     #[must_use]
     pub fn claim_of(&self, occurrence: OccurrenceId) -> Option<&Word> {
         let said = self.said.iter().find(|said| self.occurrence_id(said.sequence) == occurrence)?;
-        if let Said::Satisfied { claim } = &said.said { Some(claim) } else { None }
+        if let Said::Satisfied { claim, .. } = &said.said { Some(claim) } else { None }
     }
 
     /// The claims that wait for confirmation, in the order of their occurrences; none once it is cancelled.
     pub fn waiting_claims(&self) -> impl Iterator<Item = &Word> {
         let said = self.said.iter().filter(|_| self.cancellation.is_none());
         said.filter_map(|said| match &said.said {
-            Said::Satisfied { claim } => Some(claim),
+            Said::Satisfied { claim, .. } => Some(claim),
             Said::Confirmed { .. } | Said::Verified { .. } => None,
         })
+    }
+
+    /// The files with which members recorded that occurrences are done, as far as the record keeps them. Those of
+    /// participants are in their receipts.
+    pub fn files_of_members(&self) -> impl Iterator<Item = &EvidenceFile> {
+        let claims = self.said.iter().filter_map(|said| match &said.said {
+            Said::Satisfied { claim, how } | Said::Confirmed { claim, how, .. } => Some((claim, how.as_ref()?)),
+            Said::Verified { .. } => None,
+        });
+        let of_members = claims.filter(|(claim, _)| claim.by.actor_type == ActorType::Member);
+        of_members.filter_map(|(_, how)| how.file.as_ref())
     }
 
     /// Whether nothing can happen to it anymore (contract, section 2, "Ledger row").

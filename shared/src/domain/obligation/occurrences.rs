@@ -4,6 +4,9 @@
 //! but not before the day of the one before it has passed. Before that it is `upcoming`, after it `overdue`. What is done
 //! early can be recorded early: also one that is upcoming is satisfied and confirmed, as far as it is shown.
 //!
+//! Decision: an occurrence was done on a day that has come, and at most [`limits::DONE_AHEAD_DAYS_MAX`] days before it was
+//! due or the obligation came into force, whichever is first. An earlier day is a slip.
+//!
 //! Decision: the days of a trigger count from the day on which it happened, which whoever declares it says and which is not
 //! in the future, and not from the declaration. So what is declared late may be overdue at once.
 //!
@@ -16,11 +19,13 @@
 //! state is an addition to those that the API had: a claim that nobody will confirm is not `satisfied`, which asks for an act.
 
 use std::num::NonZeroU16;
+use std::ops::RangeInclusive;
 
 use super::{Obligation, Said, SaidOf, Terms, Word};
 use crate::domain::day::Day;
 use crate::domain::ids::OccurrenceId;
 use crate::domain::recurrence::Schedule;
+use crate::domain::satisfaction::Satisfaction;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
@@ -86,6 +91,8 @@ pub struct Occurrence {
     pub state: OccurrenceState,
     /// The promisor's claim that it is done. A verification has none.
     pub satisfied: Option<Word>,
+    /// What the claim says about it. Claims from before anyone was asked say nothing.
+    pub how: Option<Satisfaction>,
     /// The other side's word, or a member's.
     pub confirmed: Option<Word>,
 }
@@ -105,7 +112,7 @@ pub struct Standing {
 
 /// An occurrence about which nobody has said anything.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Open {
+pub(in crate::domain) struct Open {
     pub(super) sequence: u32,
     pub(super) due_from: Timestamp,
     pub(super) due_at: Timestamp,
@@ -128,6 +135,13 @@ impl Obligation {
         let mut occurrences: Vec<Occurrence> = said.chain(open).collect();
         occurrences.sort_by_key(|occurrence| occurrence.sequence);
         occurrences
+    }
+
+    /// The days on which an occurrence that is due at a moment can have been done, as of now.
+    #[must_use]
+    pub fn done_days(&self, due_at: Timestamp, now: Timestamp) -> RangeInclusive<Day> {
+        let first = self.zone.day_of(due_at.min(self.created_at)).plus_days(-limits::DONE_AHEAD_DAYS_MAX);
+        first..=self.zone.day_of(now)
     }
 
     /// A standing promise as of a moment. None if it is of another kind.
@@ -233,16 +247,21 @@ impl Obligation {
             origin: self.origin(),
             state,
             satisfied: None,
+            how: None,
             confirmed: None,
         }
     }
 
     fn said_occurrence(&self, said: &SaidOf) -> Occurrence {
-        let (state, satisfied, confirmed) = match &said.said {
-            Said::Satisfied { claim } if self.cancellation.is_some() => (OccurrenceState::Cancelled, Some(claim), None),
-            Said::Satisfied { claim } => (OccurrenceState::Satisfied, Some(claim), None),
-            Said::Confirmed { claim, confirmation } => (OccurrenceState::Confirmed, Some(claim), Some(confirmation)),
-            Said::Verified { verification } => (OccurrenceState::Confirmed, None, Some(verification)),
+        let (satisfied, how, confirmed) = match &said.said {
+            Said::Satisfied { claim, how } => (Some(claim), how.as_ref(), None),
+            Said::Confirmed { claim, how, confirmation } => (Some(claim), how.as_ref(), Some(confirmation)),
+            Said::Verified { verification } => (None, None, Some(verification)),
+        };
+        let state = match confirmed {
+            Some(_) => OccurrenceState::Confirmed,
+            None if self.cancellation.is_some() => OccurrenceState::Cancelled,
+            None => OccurrenceState::Satisfied,
         };
         Occurrence {
             id: self.occurrence_id(said.sequence),
@@ -252,6 +271,7 @@ impl Obligation {
             origin: self.origin(),
             state,
             satisfied: satisfied.cloned(),
+            how: how.cloned(),
             confirmed: confirmed.cloned(),
         }
     }

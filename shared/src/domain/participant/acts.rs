@@ -4,13 +4,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::receipt::{FileType, Origin, Receipt, ReceiptAct, Signatory, Signature};
+use super::receipt::{Origin, Receipt, ReceiptAct, Signatory, Signature};
 use super::{ActingParticipant, ByParticipant};
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::gate::{Gate, GateRule, GateStatus};
 use crate::domain::agreement::{Agreement, Document, DocumentContent, Label, Lifecycle};
 use crate::domain::event::EventKind;
+use crate::domain::file_type::FileType;
 use crate::domain::ids::{DocumentId, GateId, ReceiptId, SignatureBlockId};
 use crate::domain::moment::Moment;
 use crate::domain::proposal::Note;
@@ -115,7 +116,7 @@ pub fn sign(
     if signing.shown_blocks != block_ids {
         return Err(NotActed::OtherBlocks);
     }
-    if by.is_person() == signing.signatory.is_some() {
+    if by.is_person(&current) == signing.signatory.is_some() {
         return Err(NotActed::OtherSigner);
     }
     let act = ReceiptAct::Signed {
@@ -295,15 +296,17 @@ pub(super) fn acted(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::actor::Actor;
     use crate::domain::agreement::fixtures::{Deal, after, contact_of_kind, label, noon, published, time_scale};
     use crate::domain::agreement::gate::GateState;
     use crate::domain::agreement::{DocumentState, StageState};
-    use crate::domain::contact::{ContactKind, DisplayName, Email};
+    use crate::domain::contact::{Contact, ContactChanges, ContactKind, DisplayName, Email};
     use crate::domain::ids::{MemberId, OrgId, ParticipantId};
     use crate::domain::member::{Member, NotReopened, reopen_gate};
     use crate::domain::organization::{MemberRecord, Role};
     use crate::domain::participant::Access;
     use crate::limits;
+    use crate::wire::input::read_body;
 
     fn participant(agreement: &Agreement, id: ParticipantId, consent: Option<ReceiptId>) -> ActingParticipant {
         of_kind(agreement, id, (ContactKind::Person, consent))
@@ -440,6 +443,34 @@ mod tests {
                 assert_eq!((alone, named.as_deref()), (refused, Ok("Ada, by Nora Wind, Managing Member")), "{kind:?}");
             }
         }
+    }
+
+    /// A contact is for others to change, the API's tokens among them. Who signs for whom was settled before.
+    #[test]
+    fn what_a_participant_was_at_the_publication_decides_who_signs() {
+        let (mut agreement, [ada, ..]) =
+            live(|draft| vec![GateRule::DocumentSigned { document_id: Some(draft.documents[0].id) }]);
+        let of_kind = |text: &str| {
+            let changes: ContactChanges = read_body(format!(r#"{{"kind": "{text}"}}"#).as_bytes()).unwrap();
+            contact_of_kind("Ada", ContactKind::Llc).change(changes, &Actor::system(), noon())
+        };
+        let nora = || Signatory { name: DisplayName::parse("Nora Wind").unwrap(), title: label("Managing Member") };
+        let sign = |agreement: &Agreement, contact: &Contact, confirmed, signatory: Option<Signatory>| {
+            let access = Access { consent: Some(ReceiptId::new()), contact_version: confirmed, ..Access::default() };
+            let by = ActingParticipant::of_session(OrgId::new(), agreement.id(), (ada, contact), access);
+            let signing = Signing { signatory, ..signing(agreement) };
+            sign(&by, ground(agreement, 1), occasion(), signing).map(|_| ())
+        };
+        let (company, person) = (of_kind("llc"), of_kind("person"));
+        assert_eq!((company.identity_version, person.identity_version), (0, 1));
+        let refused = Err(NotActed::OtherSigner);
+        assert_eq!(sign(&agreement, &person, None, None), refused, "it was a company");
+        assert_eq!(sign(&agreement, &person, None, Some(nora())), Ok(()));
+        assert_eq!(sign(&agreement, &person, Some(1), None), Ok(()), "a member has confirmed what it is");
+        agreement.participants[0].contact_version = Some(1);
+        assert_eq!(sign(&agreement, &person, None, None), Ok(()), "it was a person at the publication");
+        let unknown = Contact { identity_version: 99, former: Vec::new(), ..person };
+        assert_eq!(sign(&agreement, &unknown, None, None), refused, "nobody knows what it was");
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use link::ParticipantLink;
 pub use link_code::LinkCode;
 
 use super::actor::{Actor, ActorType};
-use super::agreement::Participant;
+use super::agreement::{Agreement, Participant};
 use super::contact::{ChangedIdentity, Contact, ContactKind, DisplayName};
 use super::ids::{AgreementId, OrgId, ParticipantId, ReceiptId};
 use super::moment::Moment;
@@ -46,7 +46,18 @@ impl Access {
     /// if nothing has.
     #[must_use]
     pub fn changed<'a>(&self, participant: &Participant, contact: &'a Contact) -> Option<ChangedIdentity<'a>> {
-        contact.changed_since(self.contact_version.or(participant.contact_version).unwrap_or_default())
+        contact.changed_since(self.version_of(participant))
+    }
+
+    /// Whether the participant was a person when the agreement was published, or a member last confirmed the contact. Who is
+    /// none signs by somebody with a name and a title; so does whoever was something too long ago to be on record.
+    #[must_use]
+    pub fn is_person(&self, participant: &Participant, contact: &Contact) -> bool {
+        contact.kind_at(self.version_of(participant)) == Some(ContactKind::Person)
+    }
+
+    fn version_of(&self, participant: &Participant) -> u64 {
+        self.contact_version.or(participant.contact_version).unwrap_or_default()
     }
 }
 
@@ -69,8 +80,7 @@ pub struct ActingParticipant {
     id: ParticipantId,
     org: OrgId,
     agreement_id: AgreementId,
-    name: DisplayName,
-    kind: ContactKind,
+    contact: Contact,
     access: Access,
 }
 
@@ -82,7 +92,7 @@ impl ActingParticipant {
         (id, contact): (ParticipantId, &Contact),
         access: Access,
     ) -> Self {
-        Self { id, org, agreement_id, name: contact.display_name.clone(), kind: contact.kind, access }
+        Self { id, org, agreement_id, contact: contact.clone(), access }
     }
 
     /// The same participant with another access, read in the same session.
@@ -111,13 +121,13 @@ impl ActingParticipant {
     /// Their name, as their contact has it now.
     #[must_use]
     pub fn name(&self) -> &DisplayName {
-        &self.name
+        &self.contact.display_name
     }
 
-    /// Whether they are a person. For anything else a person signs, who gives their own name and title.
+    /// Whether they act in their agreement as a person. For anything else a person signs, who gives their own name and title.
     #[must_use]
-    pub fn is_person(&self) -> bool {
-        self.kind == ContactKind::Person
+    pub fn is_person(&self, agreement: &Agreement) -> bool {
+        agreement.participant(self.id).is_some_and(|own| self.access.is_person(own, &self.contact))
     }
 
     /// How they got here.
@@ -129,7 +139,7 @@ impl ActingParticipant {
     /// The participant as the actor of an audit row or a record.
     #[must_use]
     pub fn actor(&self) -> Actor {
-        let display_name = self.name.as_str().to_owned();
+        let display_name = self.name().as_str().to_owned();
         Actor { actor_type: ActorType::Participant, id: Some(self.id.uuid()), display_name }
     }
 }

@@ -6,33 +6,36 @@
 use super::acts::{NotActed, Occasion, consent_of};
 use super::receipt::{ObligationAct, Receipt, ReceiptAct};
 use super::{ActingParticipant, ByParticipant};
+use crate::domain::agreement::Agreement;
+use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::promise::Side;
 use crate::domain::event::EventKind;
 use crate::domain::ids::OccurrenceId;
-use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused};
+use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused, Satisfied};
+use crate::domain::satisfaction::Done;
 
 /// An act on an obligation. Only the session of a participant makes one, and no token:
 ///
 /// ```
-/// use shared::domain::ids::OccurrenceId;
 /// use shared::domain::obligation::Ground;
 /// use shared::domain::participant::obligations::{ObligationOutcome, record_satisfaction};
 /// use shared::domain::participant::{ActingParticipant, Occasion};
+/// use shared::domain::satisfaction::Done;
 ///
-/// fn act(by: &ActingParticipant, ground: Ground<'_>, form: Occasion, said: (OccurrenceId, String)) -> ObligationOutcome {
-///     record_satisfaction(by, ground, form, said)
+/// fn act(by: &ActingParticipant, ground: Ground<'_>, form: Occasion, said: (Done, String)) -> ObligationOutcome {
+///     record_satisfaction(by, ground, form, &[], said)
 /// }
 /// ```
 ///
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;
-/// use shared::domain::ids::OccurrenceId;
 /// use shared::domain::obligation::Ground;
 /// use shared::domain::participant::obligations::{ObligationOutcome, record_satisfaction};
 /// use shared::domain::participant::Occasion;
+/// use shared::domain::satisfaction::Done;
 ///
-/// fn act(by: &WriteCaller, ground: Ground<'_>, form: Occasion, said: (OccurrenceId, String)) -> ObligationOutcome {
-///     record_satisfaction(by, ground, form, said)
+/// fn act(by: &WriteCaller, ground: Ground<'_>, form: Occasion, said: (Done, String)) -> ObligationOutcome {
+///     record_satisfaction(by, ground, form, &[], said)
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +44,8 @@ pub struct ActedOnObligation {
     pub receipt: Receipt,
     /// The obligation.
     pub obligation: ByParticipant<Obligation>,
+    /// The agreement, if its evidence has one more file.
+    pub agreement: Option<ByParticipant<Agreement>>,
     /// The events to emit.
     pub events: Vec<EventKind>,
 }
@@ -86,7 +91,7 @@ pub fn declare_trigger(
     acted(by, ground, occasion, after, (did, statement, event))
 }
 
-/// Records the promisor's own claim that an occurrence is done.
+/// Records the promisor's own claim that an occurrence is done. `earlier` are the participant's receipts.
 ///
 /// # Errors
 /// [`NotActedOnObligation`].
@@ -94,12 +99,30 @@ pub fn record_satisfaction(
     by: &ActingParticipant,
     ground: Ground<'_>,
     occasion: Occasion,
-    (occurrence_id, statement): (OccurrenceId, String),
+    earlier: &[Receipt],
+    (done, statement): (Done, String),
 ) -> ObligationOutcome {
     check(by, ground, &[Side::Promisor])?;
-    let after = ground.satisfied(by.actor(), occurrence_id)?;
-    let event = EventKind::ObligationSatisfied(after.event_data());
-    acted(by, ground, occasion, after, (ObligationAct::Satisfied { occurrence_id }, statement, event))
+    let did = ObligationAct::Satisfied { occurrence_id: done.occurrence, how: Some(done.how.clone()) };
+    let Satisfied { obligation, agreement } = ground.satisfied(by.actor(), done, Filer::of_participant(earlier))?;
+    let event = EventKind::ObligationSatisfied(obligation.event_data());
+    let agreement = agreement.map(|agreement| ByParticipant::new(agreement, by, ground.moment));
+    Ok(ActedOnObligation { agreement, ..acted(by, ground, occasion, obligation, (did, statement, event))? })
+}
+
+/// Checks whether the promisor can record that an occurrence is done, with a file of so many bytes that is not stored yet.
+///
+/// # Errors
+/// [`NotActedOnObligation`].
+pub fn check_satisfaction(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    earlier: &[Receipt],
+    (done, file_bytes): (&Done, u64),
+) -> Result<(), NotActedOnObligation> {
+    check(by, ground, &[Side::Promisor])?;
+    ground.to_satisfy(done.occurrence, &done.how, file_bytes, Filer::of_participant(earlier))?;
+    Ok(())
 }
 
 /// Confirms the promisor's claim that an occurrence is done: the other side's word.
@@ -160,18 +183,24 @@ fn acted(
     };
     let at = ground.moment.at();
     let receipt = Receipt { id, participant_id: by.id(), name: by.name().clone(), at, origin, act };
-    Ok(ActedOnObligation { receipt, obligation: ByParticipant::new(after, by, ground.moment), events: vec![event] })
+    let obligation = ByParticipant::new(after, by, ground.moment);
+    Ok(ActedOnObligation { receipt, obligation, agreement: None, events: vec![event] })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::receipt::Origin;
     use super::*;
+    use crate::domain::agreement::DocumentContent;
     use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::event::EventType;
+    use crate::domain::file_type::FileType;
     use crate::domain::ids::ReceiptId;
+    use crate::domain::movement::evidence::EvidenceFile;
+    use crate::domain::movement::safe_text::SafeLine;
     use crate::domain::obligation::fixtures::{World, at, day, on, triggered, zone};
     use crate::domain::obligation::{ObligationState, StandingState};
+    use crate::domain::satisfaction::Satisfaction;
 
     const ADA: usize = 0;
     const BEN: usize = 1;
@@ -180,6 +209,13 @@ mod tests {
 
     fn occasion() -> Occasion {
         Occasion { id: ReceiptId::new(), origin: Origin::default() }
+    }
+
+    fn with_file(occurrence: OccurrenceId) -> Done {
+        let content = DocumentContent { sha256: "ab".repeat(32), size_bytes: 9 };
+        let name = SafeLine::parse("delivery.pdf").unwrap();
+        let file = Some(EvidenceFile { name, content, file_type: Some(FileType::Pdf) });
+        Done { occurrence, how: Satisfaction { done_on: day("2026-06-18"), note: None, file } }
     }
 
     fn said(text: &str) -> String {
@@ -196,8 +232,8 @@ mod tests {
         let now = at(NOW);
         let occurrence = world.obligation.occurrences(now)[0].id;
         let satisfy = |world: &World, n: usize| {
-            let statement = (occurrence, said("I have done it."));
-            record_satisfaction(&world.participant(n), world.ground(now), occasion(), statement)
+            let statement = (with_file(occurrence), said("I have done it."));
+            record_satisfaction(&world.participant(n), world.ground(now), occasion(), &[], statement)
         };
         let confirm = |world: &World, n: usize| {
             let statement = (occurrence, said("I confirm."));
@@ -212,13 +248,23 @@ mod tests {
             [EventType::ObligationSatisfied]
         );
         let ReceiptAct::ActedOnObligation { did, statement, .. } = &claim.receipt.act else { panic!("of the act") };
+        let how = Some(with_file(occurrence).how);
         assert_eq!(
-            (*did, statement.as_str()),
-            (ObligationAct::Satisfied { occurrence_id: occurrence }, "I have done it.")
+            (did.clone(), statement.as_str()),
+            (ObligationAct::Satisfied { occurrence_id: occurrence, how }, "I have done it.")
         );
+        assert_eq!(claim.receipt.file_bytes(), 9, "it counts for the participant");
+        let agreement = claim.agreement.as_ref().unwrap();
+        assert_eq!(agreement.facts().file_bytes, world.agreement.facts().file_bytes + 9, "and in the evidence");
+        let mut older = serde_json::to_value(&claim.receipt).unwrap();
+        let told = older.pointer_mut("/act/did").unwrap().as_object_mut().unwrap();
+        assert!(told.remove("how").is_some());
+        let older: Receipt = serde_json::from_value(older).unwrap();
+        assert_eq!(older.file_bytes(), 0, "one of before anyone was asked");
         let stored: Receipt = serde_json::from_str(&serde_json::to_string(&claim.receipt).unwrap()).unwrap();
         assert_eq!(stored, claim.receipt);
         let world = world.with(&claim.obligation);
+        assert_eq!(world.obligation.files_of_members().count(), 0, "a participant’s is in their receipt");
         not_asked(&confirm(&world, BEN));
         not_asked(&confirm(&world, EVE));
         let done = confirm(&world, ADA).unwrap();
@@ -262,10 +308,10 @@ mod tests {
         let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
         let occurrence = world.obligation.occurrences(now)[0].id;
         let without = world.participant_with(BEN, None);
-        let statement = (occurrence, said("I have done it."));
-        let refused = record_satisfaction(&without, world.ground(now), occasion(), statement.clone());
+        let statement = (with_file(occurrence), said("I have done it."));
+        let refused = record_satisfaction(&without, world.ground(now), occasion(), &[], statement.clone());
         assert_eq!(refused, Err(NotActedOnObligation::Participant(NotActed::NoConsent)));
         let elsewhere = World::of(on(&["2026-06-30"]), &zone("UTC")).participant(BEN);
-        not_asked(&record_satisfaction(&elsewhere, world.ground(now), occasion(), statement));
+        not_asked(&record_satisfaction(&elsewhere, world.ground(now), occasion(), &[], statement));
     }
 }

@@ -10,15 +10,18 @@ use super::session::InPerson;
 use crate::domain::agreement::{DocumentContent, Label};
 use crate::domain::contact::DisplayName;
 use crate::domain::day::Day;
+use crate::domain::file_type::FileType;
 use crate::domain::ids::{
     DocumentId, EvidenceId, GateId, MovementId, ObligationId, OccurrenceId, ParticipantId, ReceiptId, SignatureBlockId,
     SubmissionId, TriggerId,
 };
 use crate::domain::money::Money;
 use crate::domain::movement::claim::ClaimedTransfer;
+use crate::domain::movement::evidence::EvidenceFile;
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::EvidenceSource;
 use crate::domain::proposal::Note;
+use crate::domain::satisfaction::Satisfaction;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
@@ -75,6 +78,7 @@ impl Receipt {
             ReceiptAct::Uploaded { content, .. } | ReceiptAct::FiledEvidence { file: Some(content), .. } => {
                 content.size_bytes
             }
+            ReceiptAct::ActedOnObligation { did, .. } => did.file().map_or(0, |file| file.content.size_bytes),
             _ => 0,
         }
     }
@@ -275,7 +279,7 @@ pub enum ReceiptAct {
 }
 
 /// What a participant said about an obligation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "snake_case")]
 pub enum ObligationAct {
     /// That a trigger happened.
@@ -290,6 +294,9 @@ pub enum ObligationAct {
     Satisfied {
         /// The occurrence.
         occurrence_id: OccurrenceId,
+        /// What they said about it. None in receipts of before anyone was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<Satisfaction>,
     },
     /// That the other side has done what it promised.
     Confirmed {
@@ -303,77 +310,12 @@ pub enum ObligationAct {
     },
 }
 
-/// A type of file that participants may upload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileType {
-    /// A PDF.
-    Pdf,
-    /// A JPEG picture.
-    Jpeg,
-    /// A PNG picture.
-    Png,
-}
-
-impl FileType {
-    /// The type of a file, by its content alone: its name and the browser's word for it count for nothing. None if it is of
-    /// no accepted type, or is of another type as well.
+impl ObligationAct {
+    /// The file with which they said that it is done, if there was one.
     #[must_use]
-    pub fn of(content: &[u8]) -> Option<Self> {
-        let tail = &content[content.len().saturating_sub(PDF_END_BYTES)..];
-        let found = if content.starts_with(b"%PDF-") && contains(tail, b"%%EOF") {
-            Self::Pdf
-        } else if content.starts_with(b"\xff\xd8\xff") && contains(content, b"\xff\xd9") {
-            // Phones write more behind the end of a picture, so the end is not asked for at the end.
-            Self::Jpeg
-        } else if content.starts_with(b"\x89PNG\r\n\x1a\n") && contains(content, b"IEND\xaeB`\x82") {
-            Self::Png
-        } else {
-            return None;
-        };
-        (!is_archive(content) && (found == Self::Pdf || !is_page(content))).then_some(found)
+    pub fn file(&self) -> Option<&EvidenceFile> {
+        if let Self::Satisfied { how: Some(how), .. } = self { how.file.as_ref() } else { None }
     }
-
-    /// The media type.
-    #[must_use]
-    pub fn media_type(self) -> &'static str {
-        match self {
-            Self::Pdf => "application/pdf",
-            Self::Jpeg => "image/jpeg",
-            Self::Png => "image/png",
-        }
-    }
-
-    /// The ending of a file's name.
-    #[must_use]
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Pdf => "pdf",
-            Self::Jpeg => "jpg",
-            Self::Png => "png",
-        }
-    }
-}
-
-/// Readers of PDFs look for the mark of the end within as many bytes of the file's end.
-const PDF_END_BYTES: usize = 1024;
-
-/// Whether a file ends like a zip archive, which readers of archives find whatever stands before.
-fn is_archive(content: &[u8]) -> bool {
-    const COMMENT_AND_END_BYTES: usize = 65_557;
-    contains(&content[content.len().saturating_sub(COMMENT_AND_END_BYTES)..], b"PK\x05\x06")
-}
-
-/// Whether a picture is a PDF or a web page as well.
-fn is_page(content: &[u8]) -> bool {
-    const HEAD_BYTES: usize = 1024;
-    let lower = content.to_ascii_lowercase();
-    let marks: [&[u8]; 3] = [b"<script", b"<html", b"<!doctype"];
-    contains(&content[..content.len().min(HEAD_BYTES)], b"%PDF-") || marks.iter().any(|mark| contains(&lower, mark))
-}
-
-fn contains(content: &[u8], part: &[u8]) -> bool {
-    content.windows(part.len()).any(|window| window == part)
 }
 
 /// A signature.
@@ -489,27 +431,5 @@ mod tests {
         let of = |points: usize| format!("M0 0{}", "L1 1".repeat(points - 1));
         assert!(read(&of(10_000)).is_ok(), "a signature of 10,000 points is one");
         assert_eq!(read(&of(limits::DRAWING_POINTS_MAX + 1)), Err(NotADrawing::TooLong));
-    }
-
-    #[test]
-    fn a_file_is_of_a_type_by_its_content_alone() {
-        for (content, file_type) in [
-            (&b"%PDF-1.7\nx\n%%EOF\r\n"[..], Some(FileType::Pdf)),
-            (b"\xff\xd8\xff\xe0x\xff\xd9", Some(FileType::Jpeg)),
-            (b"\xff\xd8\xff\xe0x\xff\xd9SEFH a phone's own data SEFT", Some(FileType::Jpeg)),
-            (b"\x89PNG\r\n\x1a\nx\0\0\0\0IEND\xaeB`\x82", Some(FileType::Png)),
-            (b"", None),
-            (b"MZ\x90\0", None),
-            (b"<svg onload=alert(1)>", None),
-            (b"\xff\xd8\xff\xe0 cut off", None),
-            (b"\xff\xd8\xff\xe0x\xff\xd9PK\x03\x04an archivePK\x05\x06 behind a picture", None),
-            (b"%PDF-1.7\n%%EOFPK\x05\x06\0\0", None),
-            (b"PK\x03\x04%PDF-1.7\n%%EOF", None),
-            (b"\xff\xd8\xff\xfe<ScRiPt>alert(1)</script>\xff\xd9", None),
-            (b"\xff\xd8\xff\xfe%PDF-1.7\xff\xd9", None),
-            (b"GIF89a/*%PDF-*/%%EOF", None),
-        ] {
-            assert_eq!(FileType::of(content), file_type, "{}", String::from_utf8_lossy(content));
-        }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::domain::money::in_api;
 use crate::domain::movement::claim::ReferenceType;
+use crate::domain::movement::evidence_account::AccountStanding;
 use crate::domain::movement::instructions::{
     Call, InstructionsKind, InstructionsVerification, NumberSource, VerificationMethod,
 };
@@ -14,6 +15,10 @@ use crate::domain::movement::{Movement, ReleaseBasis, Status};
 
 /// What a payment is called that has no purpose yet.
 pub const UNTITLED: &str = "Payment without a purpose";
+
+/// What is said of what arrived on another account than the instructions name. It follows "by a statement of the receiving
+/// bank".
+pub const ELSEWHERE: &str = ", on another account than the instructions name";
 
 /// The label of a state (specification, "Enumerations").
 #[must_use]
@@ -53,7 +58,9 @@ pub fn movement_sentence(movement: &Movement) -> String {
         MovementState::Processing => format!("Proof from the receiving side is under review.{partial}"),
         MovementState::Reconciled => {
             let by = movement.confirmation().map(|confirmation| format!(", by {}", basis(confirmation.basis)));
-            format!("Confirmed received{}.{}", by.unwrap_or_default(), surplus_sentence(movement).unwrap_or_default())
+            let elsewhere = if movement.counts_another_account() { ELSEWHERE } else { "" };
+            let surplus = surplus_sentence(movement).unwrap_or_default();
+            format!("Confirmed received{}{elsewhere}.{surplus}", by.unwrap_or_default())
         }
         MovementState::Exception => match movement.exception_reason() {
             Some(reason) => format!("Needs attention: {}.{partial}", exception(reason)),
@@ -151,6 +158,9 @@ pub fn evidence_source(source: EvidenceSource) -> &'static str {
         EvidenceSource::Receiver(ReceiverSource::RecipientConfirmation) => "The recipient’s own confirmation",
         EvidenceSource::Receiver(ReceiverSource::BankNotification) => "A notification of the receiving bank",
         EvidenceSource::Receiver(ReceiverSource::BankStatement) => "A statement of the receiving bank",
+        EvidenceSource::Receiver(ReceiverSource::EntryOfOtherAccount) => {
+            "An entry read from a bank’s statement file, of another account than the instructions name"
+        }
         EvidenceSource::Receiver(ReceiverSource::StatementEntry) => "An entry read from a bank’s statement file",
         EvidenceSource::Receiver(ReceiverSource::BankFeed) => "An entry of a bank’s feed",
     }
@@ -165,6 +175,18 @@ pub fn assurance(assurance: Assurance) -> &'static str {
         Assurance::RecipientConfirmed => "The recipient says that it arrived. It can prove the arrival.",
         Assurance::BankDocumented => "A document of the receiving bank shows it. It can prove the arrival.",
         Assurance::BankVerified => "Data of the receiving bank show it. It can prove the arrival.",
+    }
+}
+
+/// How the account that evidence speaks of compares with the payment's instructions. It follows the account.
+#[must_use]
+pub fn account_standing(standing: AccountStanding) -> &'static str {
+    match standing {
+        AccountStanding::Instructed => "as the instructions name it",
+        AccountStanding::Another => "not the account that the instructions name",
+        AccountStanding::Unclear => "it can’t be told whether the instructions name it",
+        AccountStanding::Own => "the organization’s own; there are no instructions",
+        AccountStanding::Unknown => "there are no instructions to compare it with",
     }
 }
 

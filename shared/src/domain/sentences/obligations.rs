@@ -176,13 +176,14 @@ fn day(zone: &TimeZone, at: Timestamp) -> String {
 mod tests {
     use super::*;
     use crate::domain::agreement::StageAction;
+    use crate::domain::agreement::files::Filer;
     use crate::domain::agreement::fixtures::{Deal, label, published};
     use crate::domain::agreement::promise::{Trigger, Triggers};
     use crate::domain::ids::{OccurrenceId, TriggerId};
     use crate::domain::member::{self, Counting};
     use crate::domain::moment::Moment;
     use crate::domain::obligation::fixtures::{
-        World, at, day as day_of, draft, every, member as member_called, on, triggered, zone,
+        World, at, day as day_of, done, draft, every, member as member_called, on, triggered, zone,
     };
     use crate::domain::obligation::{Ground, Happening, Refused};
     use crate::domain::proposal::Note;
@@ -244,7 +245,7 @@ mod tests {
         let (maren, now) = (member_called("Maren Holt"), "2026-06-20T12:00:00Z");
         let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
         assert_eq!(state(&world, now), "Due by 30 Jun 2026");
-        let claimed = after(&world, |ground, id| member::record_satisfaction(&maren, ground, id), now);
+        let claimed = after(&world, |ground, id| member::record_satisfaction(&maren, ground, done(id)), now);
         assert_eq!(state(&claimed, now), "As Maren Holt recorded, it is done. Not confirmed yet");
         let alone = Counting::Alone;
         let confirmed = after(&claimed, |ground, id| member::confirm_satisfaction(&maren, ground, id, alone), now);
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(state(&world, "2026-04-05T12:00:00Z"), "Overdue since 31 Mar 2026");
         assert_eq!(state(&world, "2026-06-05T12:00:00Z"), "3 overdue, the first since 31 Mar 2026");
         let now = "2026-04-05T12:00:00Z";
-        let one = after(&world, |ground, id| member::record_satisfaction(&maren, ground, id), now);
+        let one = after(&world, |ground, id| member::record_satisfaction(&maren, ground, done(id)), now);
         assert_eq!(state(&one, now), "Due by 30 Apr 2026. As Maren Holt recorded, one is done. Not confirmed yet");
     }
 
@@ -271,12 +272,13 @@ mod tests {
             all.into_iter().find(|found| found.satisfied.is_none()).unwrap().id
         };
         let by_member = |world: &World, by: &member::Member| {
-            let recorded = member::record_satisfaction(by, world.ground(at(now)), unsaid(world));
+            let recorded = member::record_satisfaction(by, world.ground(at(now)), done(unsaid(world)));
             world.with(&recorded.unwrap().obligation)
         };
         let by_ben = |world: &World| {
-            let said = world.ground(at(now)).satisfied(world.participant(1).actor(), unsaid(world));
-            world.with(&said.unwrap())
+            let by = world.participant(1).actor();
+            let said = world.ground(at(now)).satisfied(by, done(unsaid(world)), Filer::of_participant(&[]));
+            world.with(&said.unwrap().obligation)
         };
         let claims = |world: &World| state(world, now).split_once(". ").unwrap().1.to_owned();
         let own = by_ben(&world);
@@ -296,7 +298,7 @@ mod tests {
         let happened = Happening { trigger: world.obligation.triggers()[0].id, on: day_of("2026-03-20") };
         let one = after(&world, |ground, _| member::declare_trigger(&maren, ground, happened), now);
         assert_eq!(state(&one, now), "Due by 30 Mar 2026");
-        let claimed = after(&one, |ground, id| member::record_satisfaction(&maren, ground, id), now);
+        let claimed = after(&one, |ground, id| member::record_satisfaction(&maren, ground, done(id)), now);
         let expected = "Nothing more is due until another trigger is declared. As Maren Holt recorded, one is done. Not confirmed yet";
         assert_eq!(state(&claimed, now), expected);
 

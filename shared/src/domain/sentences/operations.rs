@@ -73,7 +73,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("view_participant", "Viewed a participant’s page", &[Agreement, Part]),
     ("download_uploaded_file", "Downloaded an uploaded file", &[Agreement, Part]),
     ("show_link", "Had a participant’s link shown", &[Agreement, Part]),
-    ("confirm_contact", "Confirmed a participant’s new address", &[Agreement, Part, Contact]),
+    ("confirm_contact", "Confirmed a participant’s new details", &[Agreement, Part, Contact]),
     ("reissue_link", "Reissued a participant’s link", &[Agreement, Part]),
     ("list_information", "Read the answers of participants", &[Agreement]),
     ("read_answers", "Read a participant’s answers", &[Agreement, Part, Part]),
@@ -112,6 +112,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("hand_in_bank_document", "Handed in a document of their bank", &[Part, Part, Agreement]),
     ("report_arrival", "Reported money as arrived", &[Part, Part, Agreement]),
     ("withdraw_own_evidence", "Withdrew evidence that they had filed", &[Part, Part, Part, Agreement]),
+    ("download_own_satisfaction_file", "Downloaded a file about an obligation", &[Part, Obligation]),
     ("download_own_evidence", "Downloaded a file that they had filed", &[Part, Part, Part]),
     ("declare_own_trigger", "Declared a trigger of their obligation", &[Part, Obligation, Agreement]),
     ("record_own_satisfaction", "Said that their obligation is done", &[Part, Obligation, Agreement]),
@@ -162,6 +163,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("get_obligation", "Read an obligation", &[Obligation]),
     ("declare_trigger", "Declared a trigger", &[Obligation, Agreement]),
     ("record_satisfaction", "Recorded that an obligation is done", &[Obligation, Agreement]),
+    ("download_satisfaction_file", "Downloaded a file about an obligation", &[Obligation]),
     ("confirm_obligation", "Confirmed an obligation", &[Obligation, Agreement]),
     ("verify_obligation", "Verified an obligation", &[Obligation, Agreement]),
     ("cancel_obligation", "Cancelled an obligation", &[Obligation, Agreement]),
@@ -208,6 +210,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("activate_workspace", "Activated a workspace", &[Workspace]),
     ("add_workspace_contact", "Added a contact to a workspace", &[Workspace, Contact]),
     ("add_person", "Added a contact to a workspace", &[Workspace, Contact]),
+    ("join_workspace", "Added a participant to the workspace", &[Workspace, Contact, Agreement]),
     ("remove_person", "Removed a contact from a workspace", &[Workspace, Contact]),
     // Tokens and endpoints
     ("get_identity", "Checked the token’s identity", &[]),
@@ -243,6 +246,9 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("update_organization", "Changed the organization’s settings", &[]),
     ("add_own_contact", "Added an own contact", &[Contact]),
     ("remove_own_contact", "Removed an own contact", &[Contact]),
+    ("say_own_account", "Said that an account is the organization’s", &[]),
+    ("agree_to_own_account", "Agreed that an account is the organization’s", &[]),
+    ("remove_own_account", "Removed an own account", &[]),
     ("choose_theme", "Chose light or dark", &[]),
     ("sign_in", "Signed in", &[]),
     ("sign_in_with_code", "Signed in with a second factor", &[]),
@@ -326,7 +332,7 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
             "confirm_paper_signature" => {
                 return Some(format!("Confirmed the paper signature of {}", name_of(*contact_id)?));
             }
-            "confirm_contact" => return Some(format!("Confirmed the new address of {}", name_of(*contact_id)?)),
+            "confirm_contact" => return Some(format!("Confirmed the new details of {}", name_of(*contact_id)?)),
             "reject_paper_signature" => {
                 return Some(format!("Rejected the paper signature of {}", name_of(*contact_id)?));
             }

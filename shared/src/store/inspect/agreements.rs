@@ -2,8 +2,8 @@
 
 use super::super::agreements;
 use super::super::item::{from_item, text};
-use super::super::keys::{self, Due, Rows};
-use super::super::movements::{HELD_BY, HELD_IN, key_item};
+use super::super::keys::{self, Due, HELD_BY, Rows};
+use super::super::movements::{HELD_IN, key_item};
 use super::super::record;
 use super::super::record_kind::{Place, RecordKind};
 use super::super::{Item, Versioned};

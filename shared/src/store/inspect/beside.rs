@@ -2,9 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
+use super::super::arrivals;
 use super::super::information::AnswerDraft;
 use super::super::item::{from_item, number, text};
-use super::super::keys::{self, SORT};
+use super::super::keys::{self, HELD_BY, SORT};
 use super::super::participants;
 use super::super::record_kind::{Place, RecordKind};
 use super::records::owner;
@@ -21,6 +22,9 @@ use crate::domain::participant::receipt::Receipt;
 use crate::domain::statement::FiledEntry;
 
 pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
+    if place.kind == RecordKind::Arrival {
+        return arrival(sight, org);
+    }
     let Some(id) = place.first_id() else { return sight.unreadable() };
     let agreement = keys::agreement(org, AgreementId::from(id));
     let (key, what) = match place.kind {
@@ -69,9 +73,25 @@ fn evidence(sight: &mut Sight<'_>, org: OrgId) {
     if keys::evidence(org, evidence.movement_id(), evidence.id()) != sight.key {
         return sight.wrong(Problem::Misplaced, "has the record of other evidence");
     }
+    if let Some(item) = arrivals::item(org, &evidence).filter(|_| evidence.is_accepted()) {
+        sight.derives(item, [Problem::NoPointer, Problem::WrongPointer], "item of what arrived");
+    }
     let Some(entry) = evidence.entry().filter(|_| evidence.is_undecided() || evidence.is_accepted()) else { return };
     let filed = keys::filed_entry(org, entry.statement_id, entry.number);
     sight.refers(filed, Problem::BrokenReference, "the entry of a statement that it is");
+}
+
+/// What was accepted, or is undecided again.
+fn arrival(sight: &mut Sight<'_>, org: OrgId) {
+    let movement = text(sight.item, HELD_BY).and_then(|id| id.parse::<MovementId>().ok());
+    let evidence = text(sight.item, SORT).and_then(keys::evidence_of_arrival);
+    let (Some(movement), Some(evidence)) = (movement, evidence) else { return sight.unreadable() };
+    let (own, evidence) = (sight.key.clone(), keys::evidence(org, movement, evidence));
+    let says = "is an arrival, and its evidence does not say so";
+    sight.derives_from(evidence, Problem::PointerWithoutRecord, says, move |evidence| {
+        let evidence = from_item::<Evidence>(evidence.clone());
+        evidence.is_ok_and(|found| (found.is_undecided() || found.is_accepted()) && keys::arrival(org, &found) == own)
+    });
 }
 
 fn filed_entry(sight: &mut Sight<'_>, org: OrgId) {

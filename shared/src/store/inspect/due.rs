@@ -32,11 +32,9 @@ pub(super) fn look(sight: &mut Sight<'_>) {
             });
         }
         Due::Ending => {
-            let says = "is for an agreement that has neither ended nor been published";
-            sight.derives_from(keys::agreement(org, id.into()), problem, says, |agreement| {
-                from_item::<Agreement>(agreement.clone())
-                    .is_ok_and(|agreement| agreement.has_ended_early() || agreement.was_published())
-            });
+            // Participants of a draft may have yet to become people of the workspace.
+            let says = "is for an agreement that is gone";
+            sight.derives_from(keys::agreement(org, id.into()), problem, says, |_| true);
         }
         Due::Delivery => {
             let Some(endpoint) = endpoint else { return sight.unreadable() };
@@ -45,7 +43,12 @@ pub(super) fn look(sight: &mut Sight<'_>) {
                 from_item::<Delivery>(delivery.clone()).is_ok_and(|delivery| delivery.due_at() == Some(at))
             });
         }
-        // The deliveries of an endpoint are looked through again, also of one that is deleted. That does no harm.
-        Due::Endpoint => {}
+        Due::People => {
+            let says = "is for a workspace that is gone";
+            sight.derives_from(keys::workspace(org, id.into()), problem, says, |_| true);
+        }
+        // The deliveries of an endpoint are looked through again, also of one that is deleted, and the files of an upload, also
+        // if they are gone. That does no harm.
+        Due::Endpoint | Due::Upload => {}
     }
 }

@@ -152,6 +152,8 @@ struct Underway {
     endings: HashSet<(OrgId, Uuid)>,
     /// The endpoints whose deliveries are still to be updated or deleted.
     endpoints: HashSet<(OrgId, Uuid)>,
+    /// The workspaces whose people are still to be counted.
+    people: HashSet<(OrgId, Uuid)>,
 }
 
 type Judge<'a> = Box<dyn FnOnce(&Known) -> Vec<Finding> + Send + 'a>;
@@ -446,6 +448,7 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         Kind::Contact
         | Kind::ContactReference
         | Kind::Workspace
+        | Kind::Person
         | Kind::Proposal
         | Kind::ProposalSnapshot
         | Kind::ProposalClaim
@@ -477,6 +480,7 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         | Kind::AnswerDraft
         | Kind::Submission
         | Kind::Evidence
+        | Kind::Arrival
         | Kind::Instructions
         | Kind::FiledEntry => beside::look(sight, org, place),
         Kind::Due => due::look(sight),
@@ -491,7 +495,8 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         | Kind::MemberTie
         | Kind::Departure
         | Kind::EndpointHealth
-        | Kind::StatementColumns => {}
+        | Kind::StatementColumns
+        | Kind::StoredFile => {}
         Kind::Token
         | Kind::Account
         | Kind::SecondFactor
@@ -510,7 +515,11 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
 async fn underway(store: &Store) -> Result<Underway, StoreError> {
     let mut underway = Underway::default();
     for shard in 0..keys::DUE_SHARDS {
-        for (what, into) in [(Due::Ending, &mut underway.endings), (Due::Endpoint, &mut underway.endpoints)] {
+        for (what, into) in [
+            (Due::Ending, &mut underway.endings),
+            (Due::Endpoint, &mut underway.endpoints),
+            (Due::People, &mut underway.people),
+        ] {
             let (partition, prefix) = (keys::due_shard(shard), keys::due_of_kind(what));
             let order = super::list::Order::OldestFirst;
             let visit = |item: Item| {

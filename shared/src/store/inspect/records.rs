@@ -14,6 +14,7 @@ use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::obligation::Obligation;
 use crate::domain::proposal::{Decision, Proposal};
 use crate::domain::statement::Statement;
+use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::limits;
 use crate::store::change::Change;
@@ -23,6 +24,7 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
         RecordKind::Contact => contact(sight, org),
         RecordKind::ContactReference => contact_reference(sight, org),
         RecordKind::Workspace => workspace(sight, org),
+        RecordKind::Person => person(sight, org, place),
         RecordKind::Proposal => proposal(sight, org),
         RecordKind::ProposalSnapshot => {
             let is_readable = decompressed(sight.item, proposals::COPY, limits::PROPOSED_BYTES_MAX).is_some();
@@ -109,20 +111,38 @@ fn contact_reference(sight: &mut Sight<'_>, org: OrgId) {
 
 fn workspace(sight: &mut Sight<'_>, org: OrgId) {
     let Some(workspace) = listed::<Workspace>(sight, org) else { return };
-    refers_to_contacts(sight, org, workspace.people.iter().copied());
-    let (row, guard) = (keys::row(org, Rows::WorkspacePeople, workspace.id().uuid()), sight.guard());
-    let people = workspace.people.clone();
+    refers_to_contacts(sight, org, workspaces::people_in_record(sight.item));
+    let (id, row) = (workspace.id().uuid(), keys::row(org, Rows::WorkspacePeople, workspace.id().uuid()));
+    let (count, guard) = (workspace.people_count, sight.guard());
     sight.check([row.clone()], move |known| {
-        let found = known.get(&row);
-        if workspaces::people_in_row(found) == people {
+        if known.underway.people.contains(&(org, id)) || workspaces::people_in_row(known.get(&row)).len() == count {
             return Vec::new();
         }
+        let recount = keys::due_unique(Timestamp::now(), Due::People, org, id).into_item();
+        let says = format!("has another number of people than its row of people: {row}");
+        vec![(Problem::WrongRow, says, Some(vec![Change::Put(recount), guard]))]
+    });
+}
+
+/// One of the people of a workspace is in its row of people.
+fn person(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
+    let (Some(workspace), Some(contact)) = (place.first_id(), place.ids.get(1).copied().map(ContactId::from)) else {
+        return sight.unreadable();
+    };
+    if workspaces::version_of_person(sight.item).is_err() {
+        return sight.unreadable();
+    }
+    owner(sight, Some(keys::workspace(org, workspace.into())), "its workspace");
+    refers_to_contacts(sight, org, [contact]);
+    let (row, guard) = (keys::row(org, Rows::WorkspacePeople, workspace), sight.guard());
+    sight.check([row.clone()], move |known| {
+        let found = known.get(&row);
+        if known.underway.people.contains(&(org, workspace)) || workspaces::people_in_row(found).contains(&contact) {
+            return Vec::new();
+        }
+        let recount = keys::due_unique(Timestamp::now(), Due::People, org, workspace).into_item();
         let problem = if found.is_some() { Problem::WrongRow } else { Problem::NoRow };
-        let change = match workspaces::people_row(row.clone(), &people) {
-            Some(item) => Change::Put(item),
-            None => Change::Delete(row.clone()),
-        };
-        vec![(problem, format!("has other people than its row of people: {row}"), Some(vec![change, guard]))]
+        vec![(problem, format!("is not in the row of people: {row}"), Some(vec![Change::Put(recount), guard]))]
     });
 }
 

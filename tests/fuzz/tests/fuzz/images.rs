@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::pdfs::{page, stream};
 use crate::{Run, TIME_MAX};
 use bytes::Bytes;
-use shared::domain::participant::receipt::FileType;
+use shared::domain::file_type::FileType;
 use shared::platform::pdf_reader::{PdfReader, Picture};
 
 const WORDS: [&str; 6] = ["IDAT", "IEND", "PLTE", "JFIF", "jp2c", "ihdr"];

@@ -5,7 +5,7 @@ use std::time::Instant;
 use shared::domain::contact::{Contact, ContactKind, DisplayName, Email};
 use shared::domain::ids::ContactId;
 use shared::domain::time::Timestamp;
-use shared::domain::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
+use shared::domain::workspace::{NewWorkspace, PeopledWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use shared::store::{contacts, workspaces};
 use tests::Org;
 
@@ -123,9 +123,8 @@ pub async fn workspaces(org: &Org, people: &Contacts) {
     let system = org.system();
     let changes = people.ids.iter().zip(1..).map(|(person, number)| {
         let name = WorkspaceName::parse(&format!("Harbor Street {number}")).expect("a name");
-        let workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(number), now)
-            .add_person(*person, now)
-            .expect("room for a person");
+        let workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(number), now);
+        let workspace = PeopledWorkspace::new(workspace, [*person].into());
         workspaces::create(system.call(), &workspace).expect("items")
     });
     org.load(changes).await;

@@ -70,7 +70,7 @@ fn claim() -> NewClaim {
 
 async fn file(org: &Org, by: &Person, id: MovementId, new: &NewEvidence) -> Result<(), NotFiled> {
     org.as_member(by, "file_evidence", async |call| {
-        movements::file_evidence(call.scope(), call.member(), id, new.clone()).await
+        movements::file_evidence(call.scope(), call.member(), org.stack().keyring(), id, new.clone()).await
     })
     .await
 }

@@ -19,7 +19,7 @@ use shared::service::obligations::Doing;
 use tests::app::Browser;
 use tests::clockwork::Clockwork;
 use tests::drafts::{self, Coming, Drafted};
-use tests::obligations::{self, day, days_ago, monthly, on, standing, triggered, with_promises};
+use tests::obligations::{self, day, days_ago, done, monthly, on, standing, triggered, with_promises};
 use tests::{Needs, Org, rows};
 
 use crate::{assert_moment, members, unknown_id};
@@ -295,7 +295,7 @@ async fn members_act_once_and_a_subscriber_hears_of_it() {
     let early = org.act_on(&noah, on_trigger, Doing::Confirm(occurrence)).await.expect("an answer");
     assert_eq!(early, Err(Refused::NotSatisfied), "nothing is confirmed that nobody claims");
     for _ in 0..2 {
-        let claim = Doing::RecordSatisfaction(occurrence);
+        let claim = Doing::RecordSatisfaction(done(occurrence));
         assert_eq!(org.act_on(&maren, on_trigger, claim).await.expect("an answer"), Ok(()));
     }
     let shown = desk.get(on_trigger).await;
@@ -327,7 +327,7 @@ async fn members_act_once_and_a_subscriber_hears_of_it() {
     let shown = desk.get(cancelled).await;
     assert_eq!((&shown["state"], &shown["next_due_at"]), (&json!("cancelled"), &Value::Null));
     let due = desk.occurrence(cancelled, 0).await;
-    let late = org.act_on(&maren, cancelled, Doing::RecordSatisfaction(due)).await.expect("an answer");
+    let late = org.act_on(&maren, cancelled, Doing::RecordSatisfaction(done(due))).await.expect("an answer");
     assert_eq!(late, Err(Refused::Cancelled));
 
     let of = |event: &str, id: ObligationId, name: &str| (event.to_owned(), json!({"obligation_id": id, "name": name}));
@@ -354,7 +354,7 @@ async fn who_is_alone_confirms_what_they_recorded() {
     let maren = desk.org.member("Maren Holt").await;
     let owed = desk.owed(vec![on(&[-1])], 3).await;
     let occurrence = desk.occurrence(owed.ids[0], 0).await;
-    for doing in [Doing::RecordSatisfaction(occurrence), Doing::Confirm(occurrence)] {
+    for doing in [Doing::RecordSatisfaction(done(occurrence)), Doing::Confirm(occurrence)] {
         assert_eq!(desk.org.act_on(&maren, owed.ids[0], doing).await.expect("an answer"), Ok(()));
     }
     assert_eq!(desk.get(owed.ids[0]).await["state"], "confirmed");
@@ -371,24 +371,24 @@ async fn a_participants_promise_is_confirmed_by_the_other_side() {
     let ([ada, ben], agreement) = (owed.participants(), &owed.agreement.agreement);
     let id = owed.ids[0];
     let occurrence_id = desk.occurrence(id, 0).await;
-    let satisfied = (id, ObligationAct::Satisfied { occurrence_id });
+    let satisfied = (id, ObligationAct::Satisfied { occurrence_id, how: Some(done(occurrence_id).how) });
     let confirmed = (id, ObligationAct::Confirmed { occurrence_id });
     let form = ReceiptId::new();
 
-    let without = org.act_as((agreement, ben), form, satisfied).await.expect("an answer");
+    let without = org.act_as((agreement, ben), form, satisfied.clone()).await.expect("an answer");
     assert_eq!(without, Err(NotActedOnObligation::Participant(NotActed::NoConsent)));
     for participant in [ada, ben] {
         org.consent(agreement, participant).await;
     }
-    let wrong_side = org.act_as((agreement, ada), ReceiptId::new(), satisfied).await.expect("an answer");
+    let wrong_side = org.act_as((agreement, ada), ReceiptId::new(), satisfied.clone()).await.expect("an answer");
     assert_eq!(wrong_side, Err(NotActedOnObligation::Participant(NotActed::NotAsked)));
-    let send = || org.act_as((agreement, ben), form, satisfied);
+    let send = || org.act_as((agreement, ben), form, satisfied.clone());
     for sent in join_all((0..2).map(|_| send())).await {
         assert_eq!(sent.expect("an answer"), Ok(()), "a form that is sent twice, also at once, does it once");
     }
-    let own = org.act_as((agreement, ben), ReceiptId::new(), confirmed).await.expect("an answer");
+    let own = org.act_as((agreement, ben), ReceiptId::new(), confirmed.clone()).await.expect("an answer");
     assert_eq!(own, Err(NotActedOnObligation::Participant(NotActed::NotAsked)), "nobody confirms their own word");
-    let reused = org.act_as((agreement, ben), form, confirmed).await.expect("an answer");
+    let reused = org.act_as((agreement, ben), form, confirmed.clone()).await.expect("an answer");
     assert!(reused.is_err(), "a form is of one act");
     assert_eq!(desk.get(id).await["occurrences"][0]["state"], "satisfied");
     let done = org.act_as((agreement, ada), ReceiptId::new(), confirmed).await.expect("an answer");
@@ -433,7 +433,7 @@ async fn a_projection_that_is_raced_for_happens_once() {
     // An act on one of them, and another record of how far time has come, change nothing about that.
     let maren = desk.org.member("Maren Holt").await;
     let due = desk.occurrence(ids[0].parse().expect("an id"), 0).await;
-    let claim = Doing::RecordSatisfaction(due);
+    let claim = Doing::RecordSatisfaction(done(due));
     assert_eq!(desk.org.act_on(&maren, ids[0].parse().expect("an id"), claim).await.expect("an answer"), Ok(()));
     obligations::advance(&desk.org, &waiting).await.expect("nothing is left to record");
     assert_eq!(desk.get(ids[0].parse().expect("an id")).await["state"], "satisfied");
@@ -472,7 +472,7 @@ async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellat
     let cancellation = org.propose("cancel_agreement", &draft).await;
     let path = format!("/app/proposals/{}", text(&cancellation["id"]));
     assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
-    let refused = org.act_on(&maren, ids[0], Doing::RecordSatisfaction(occurrence)).await.expect("an answer");
+    let refused = org.act_on(&maren, ids[0], Doing::RecordSatisfaction(done(occurrence))).await.expect("an answer");
     assert_eq!(refused, Err(Refused::Cancelled));
     for id in &ids {
         let shown = desk.get(*id).await;
@@ -493,12 +493,13 @@ async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it
     let [_, ben] = owed.participants();
     let [recurring, single] = [owed.ids[0], owed.ids[1]];
     org.consent(&owed.agreement.agreement, ben).await;
-    let first = Doing::RecordSatisfaction(desk.occurrence(recurring, 0).await);
+    let first = Doing::RecordSatisfaction(done(desk.occurrence(recurring, 0).await));
     assert_eq!(org.act_on(&maren, recurring, first).await.expect("an answer"), Ok(()));
     let sentence = async |id| text(&desk.get(id).await["state_sentence"]).to_owned();
     let told = sentence(recurring).await;
     assert!(told.ends_with("As Maren Holt recorded, one is done. Not confirmed yet"), "{told}");
-    let second = ObligationAct::Satisfied { occurrence_id: desk.occurrence(recurring, 1).await };
+    let occurrence_id = desk.occurrence(recurring, 1).await;
+    let second = ObligationAct::Satisfied { occurrence_id, how: None };
     let by_ben = org.act_as((&owed.agreement.agreement, ben), ReceiptId::new(), (recurring, second)).await;
     assert_eq!(by_ben.expect("an answer"), Ok(()));
     let told = sentence(recurring).await;
@@ -530,17 +531,17 @@ async fn obligations_end_with_their_agreement_although_a_process_dies_half_way()
     let owed = desk.owed(many, 10).await;
     let confirmed = owed.ids[0];
     let occurrence = desk.occurrence(confirmed, 0).await;
-    for doing in [Doing::RecordSatisfaction(occurrence), Doing::Confirm(occurrence)] {
+    for doing in [Doing::RecordSatisfaction(done(occurrence)), Doing::Confirm(occurrence)] {
         assert_eq!(org.act_on(&maren, confirmed, doing).await.expect("an answer"), Ok(()));
     }
     let claimed = desk.occurrence(owed.ids[1], 0).await;
-    let claim = Doing::RecordSatisfaction(claimed);
+    let claim = Doing::RecordSatisfaction(done(claimed));
     assert_eq!(org.act_on(&maren, owed.ids[1], claim).await.expect("an answer"), Ok(()));
     let last = desk.occurrence(owed.ids[5], 0).await;
 
     let agreement = owed.agreement.agreement.id();
     org.decide_at_once(&maren, agreement, ProposalAction::CancelAgreement).await;
-    let refused = org.act_on(&maren, owed.ids[5], Doing::RecordSatisfaction(last)).await.expect("an answer");
+    let refused = org.act_on(&maren, owed.ids[5], Doing::RecordSatisfaction(done(last))).await.expect("an answer");
     assert_eq!(refused, Err(Refused::AgreementEnded(Lifecycle::Cancelled)), "whatever its own record says");
     let ended = obligations::end(org, agreement, 2).await;
 
@@ -601,6 +602,6 @@ async fn obligations_end_when_their_agreement_expires_and_outlive_its_completion
     let [due, holds] = [0, 1].map(|n| obligations::ids(&completed.agreement)[n]);
     assert_eq!((&desk.get(due).await["state"], &desk.get(holds).await["state"]), (&json!("open"), &json!("open")));
     let occurrence = desk.occurrence(due, 0).await;
-    let done = org.act_on(&maren, due, Doing::RecordSatisfaction(occurrence)).await.expect("an answer");
+    let done = org.act_on(&maren, due, Doing::RecordSatisfaction(done(occurrence))).await.expect("an answer");
     assert_eq!(done, Ok(()), "they outlive the completion");
 }

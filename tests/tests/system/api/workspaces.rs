@@ -3,7 +3,9 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use tests::Org;
+use tests::app::Browser;
+use tests::clockwork::Clockwork;
+use tests::{Fault, Faults, Needs, Org, Rule, Stack, drafts};
 
 use crate::{assert_moment, in_list, members, unknown_id};
 
@@ -187,21 +189,11 @@ async fn what_is_not_in_the_organization_is_not_found() {
 #[tokio::test]
 async fn a_workspace_has_at_most_five_hundred_people() {
     let org = Org::new().await;
-    let workspace = org.workspace("Crowded").await;
     let create = async |n: usize| org.contact(&format!("Person {n}")).await;
     let contacts: Vec<Value> = stream::iter(0..=PEOPLE_MAX).map(create).buffer_unordered(16).collect().await;
-    // All but one are put into the record itself: that many calls would tell no more.
-    let almost_all = contacts[..PEOPLE_MAX - 1].iter().map(|contact| contact["id"].as_str().expect("an id").to_owned());
-    let table = org.stack().table();
-    let key = format!("ORG#{}#WORKSPACE#{}", org.id, workspace["id"].as_str().expect("an id"));
-    let update = table.client().update_item().table_name(&table.name).key("pk", AttributeValue::S(key));
-    let update = update.key("sk", AttributeValue::S(".".to_owned())).condition_expression("attribute_exists(pk)");
-    let update = update.update_expression("SET people = :people");
-    update
-        .expression_attribute_values(":people", AttributeValue::Ss(almost_all.collect()))
-        .send()
-        .await
-        .expect("the record");
+    // All but one are there from the beginning: that many calls would tell no more.
+    let almost_all = contacts[..PEOPLE_MAX - 1].iter().map(|contact| contact["id"].as_str().expect("an id"));
+    let workspace = drafts::crowded(&org, "Crowded", almost_all).await;
 
     let last = org.post(people_path(&workspace), &reference_to(&contacts[PEOPLE_MAX - 1])).send().await.ok(201);
     assert_eq!(last["people"].as_array().map(Vec::len), Some(PEOPLE_MAX));
@@ -213,4 +205,47 @@ async fn a_workspace_has_at_most_five_hundred_people() {
     assert_eq!(org.post(people_path(&workspace), &reference_to(&contacts[0])).send().await.ok(201), last);
     assert_eq!(org.get(path(&workspace)).send().await.ok(200), last);
     assert_eq!(org.state().await, before);
+}
+
+/// What lists show of people is written after the commit. Where that fails, the clock makes it right.
+#[tokio::test]
+async fn lists_show_who_joined_at_the_latest_when_the_clock_has_passed() {
+    let stack = Stack::with(Needs::OWN.without_background().on_configured_store());
+    let org = Org::on(stack.clone()).await;
+    let (workspace, ada) = (org.workspace("Harbor").await, org.contact("Ada").await);
+    let faults = Faults::before(&stack.table().endpoint);
+    let shaky = stack.through(&faults);
+    let failed = faults.inject(Rule::on("UpdateItem"), Fault::Conflict);
+    let joined = org.at(&shaky).post(people_path(&workspace), &reference_to(&ada)).send().await.ok(201);
+    assert!(failed.count() > 0, "the figures are written apart");
+    let exact = org.get(path(&workspace)).send().await.ok(200);
+    assert_eq!((&exact["people_count"], &exact["people"]), (&json!(1), &joined["people"]), "the workspace itself");
+    assert_eq!(org.all(WORKSPACES).await[0]["people_count"], 0);
+    assert_eq!(Clockwork::of(&org).first_tick().await.counted, 1);
+    assert_eq!(org.all(WORKSPACES).await, [in_list(&exact)]);
+    assert_eq!(Clockwork::of(&org).first_tick().await.counted, 0, "once");
+}
+
+/// Who joined before people had items of their own is one of them all the same, and can be removed.
+#[tokio::test]
+async fn people_of_earlier_releases_are_people() {
+    let org = Org::new().await;
+    let (workspace, ada, ben) = (org.workspace("Harbor").await, org.contact("Ada").await, org.contact("Ben").await);
+    let table = org.stack().table();
+    let key = format!("ORG#{}#WORKSPACE#{}", org.id, workspace["id"].as_str().expect("an id"));
+    let update = table.client().update_item().table_name(&table.name).key("pk", AttributeValue::S(key));
+    let update = update.key("sk", AttributeValue::S(".".to_owned())).condition_expression("attribute_exists(pk)");
+    let ids = [&ada, &ben].map(|contact| contact["id"].as_str().expect("an id").to_owned());
+    let update = update.update_expression("SET people = :people REMOVE people_count");
+    let update = update.expression_attribute_values(":people", AttributeValue::Ss(ids.to_vec()));
+    update.send().await.expect("the record");
+    assert_eq!(org.all(WORKSPACES).await[0]["people_count"], 2);
+
+    let browser = Browser::of(&org, &org.member("Maren Holt").await).await;
+    let token = browser.get("/app").await.hidden("form_token");
+    for id in &ids {
+        let removal = format!("/app/workspaces/{}/people/{id}/remove", workspace["id"].as_str().expect("an id"));
+        assert_eq!(browser.post(&removal, &[("form_token", &token)]).await.status, 303);
+    }
+    assert_eq!(org.get(path(&workspace)).send().await.ok(200)["people"], json!([]));
 }

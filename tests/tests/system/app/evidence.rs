@@ -20,7 +20,7 @@ use crate::unknown_id;
 const KEYS: &str = "/app/evidence-keys.json";
 
 /// The path of an agreement's bundle.
-fn bundle_of(live: &Live) -> String {
+pub(super) fn bundle_of(live: &Live) -> String {
     format!("/app/evidence/agreements/{}/bundle", live.agreement.id())
 }
 
@@ -145,6 +145,7 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
             "consent/2026-11.txt",
             "documents/001 Purchase agreement.pdf",
             "movements.jsonl",
+            "obligations.jsonl",
             "paper_signatures.jsonl",
             "receipts.jsonl",
             "receiver_evidence.jsonl",

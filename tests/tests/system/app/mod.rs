@@ -44,6 +44,7 @@ mod signing;
 mod strangers;
 mod tokens;
 mod unsent;
+mod uploads;
 mod verification;
 mod who_acts;
 mod whole_deal;

@@ -1,6 +1,7 @@
 //! Obligations on the pages of members and of their parties: what is due, and the acts, each once and each by whom it may.
 
 use serde_json::{Value, json};
+use shared::crypto::sha256_hex;
 use shared::domain::agreement::StageAction;
 use shared::domain::agreement::gate::{Countdown, GateRule};
 use shared::domain::ids::ObligationId;
@@ -11,7 +12,9 @@ use tests::app::{Browser, Page};
 use tests::attending::{Attendee, Live, hidden};
 use tests::drafts::Drafted;
 use tests::obligations::{self, day, days_ago, on, standing, triggered, with_promises};
+use tests::pdf::pdf;
 
+use super::evidence::{bundle_of, lines, unzipped};
 use crate::unknown_id;
 
 const LIST: &str = "/app/obligations";
@@ -285,6 +288,185 @@ async fn the_end_of_an_agreement_ends_what_is_shown_as_owed() {
     let late = send(&desk.maren, &desk.path(1), &[("act", "satisfy"), ("occurrence", &occurrence)]).await;
     assert_eq!(late.status, 409);
     assert!(late.says("The agreement was cancelled") || late.says("The obligation was cancelled"), "{}", late.body);
+}
+
+/// A member's form that records the first occurrence as done, with what is typed and a file.
+async fn record_with(desk: &Desk, typed: &[(&str, &str)], file: (&str, &[u8])) -> Page {
+    let path = desk.path(1);
+    let page = desk.maren.get(&path).await;
+    let occurrence = desk.occurrence(1, 0).await;
+    let token = page.hidden("form_token");
+    let own = [("form_token", token.as_str()), ("occurrence", occurrence.as_str()), ("act", "satisfy")];
+    desk.maren.upload(&path, &[&own[..], typed].concat(), ("file", file.0, file.1)).await
+}
+
+#[tokio::test]
+async fn what_a_form_says_about_a_satisfaction_is_told_at_its_field() {
+    let desk = Desk::new().await;
+    let path = desk.path(1);
+    let page = desk.maren.get(&path).await;
+    for text in ["When it was done", "Add a note or a file", "enctype=\"multipart/form-data\"", &day(0).write()] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    let [later, ancient] = [day(1).to_string(), day(-500).to_string()];
+    let (long, account) = ("é".repeat(301), "Paid to DE89 3704 0044 0532 0130 00");
+    let proof = pdf("Proof", "");
+    let proof = ("proof.pdf", proof.as_slice());
+    for (typed, file, error) in [
+        (("done_on", later.as_str()), proof, "The day must not be in the future."),
+        (("done_on", ancient.as_str()), proof, "The day must not be before "),
+        (("done_on", "soon"), proof, "The day must be a date"),
+        (("note", long.as_str()), proof, "The note must have at most 300 characters."),
+        (("note", account), proof, "The note must not contain an account or card number"),
+        (("note", "Handed over."), ("proof.pdf", &b"MZ no document"[..]), "The file must be a PDF, JPEG or PNG file."),
+        (("note", "Handed over."), ("proof.pdf", &b""[..]), "The file is empty."),
+        (("note", "Handed over."), ("DE89370400440532013000.pdf", proof.1), "The file has an account or card number"),
+    ] {
+        let refused = record_with(&desk, &[typed], file).await;
+        assert_eq!(refused.status, 422, "{error}: {}", refused.body);
+        for text in [
+            error,
+            "<title>Error: ",
+            "Choose the file again.",
+            "aria-invalid=\"true\"",
+            "<details class=\"edit\" open>",
+        ] {
+            assert!(refused.says(text), "{text}: {}", refused.body);
+        }
+        assert_eq!(refused.says(&format!("value=\"{}\"", typed.1)), typed.0 == "done_on", "what was typed stays");
+        assert!(!refused.says("3704 0044"), "an account number is shown nowhere again: {}", refused.body);
+        assert_eq!(refused.body.matches("class=\"field-error\"").count(), 1, "at its own row: {}", refused.body);
+    }
+    assert_eq!(desk.read(1).await["occurrences"][0]["state"], "overdue", "nothing was recorded");
+    let token = page.hidden("form_token");
+    let twice = [("form_token", token.as_str()), ("act", "satisfy"), ("done_on", "1"), ("done_on", "2")];
+    assert_eq!(desk.maren.post(&path, &twice).await.status, 422, "a field is given once");
+}
+
+#[tokio::test]
+async fn members_record_when_and_how_it_was_done_and_the_other_side_reads_it_before_they_confirm() {
+    let (live, [ada, ben], ids) = live(vec![on(&[-1, 5])]).await;
+    let (other, [stranger, _], _) = self::live(vec![on(&[-1])]).await;
+    let path = format!("{LIST}/{}", ids[0]);
+    let page = live.member.get(&path).await;
+    let [token, occurrence] = ["form_token", "occurrence"].map(|name| page.hidden(name));
+    let (done_on, proof) = (day(-2).to_string(), pdf("Delivery", ""));
+    let fields = [
+        ("form_token", token.as_str()),
+        ("occurrence", occurrence.as_str()),
+        ("act", "satisfy"),
+        ("done_on", done_on.as_str()),
+        ("note", "Handed over to <b>Mr. Lee</b>."),
+    ];
+    let file = ("file", "Delivery note.pdf", proof.as_slice());
+    let (one, two) = tokio::join!(live.member.upload(&path, &fields, file), live.member.upload(&path, &fields, file));
+    assert_eq!((one.status, two.status), (303, 303), "a double click records it once: {}{}", one.body, two.body);
+    let other_words = [&fields[..4], &[("note", "Something else.")]].concat();
+    let refused = live.member.upload(&path, &other_words, file).await;
+    assert_eq!(refused.status, 409, "what was said stays: {}", refused.body);
+
+    let when = format!("Done on {}", day(-2).for_people());
+    let shown = [when.as_str(), "Handed over to &#60;b&#62;Mr. Lee&#60;/b&#62;.", "Delivery note.pdf"];
+    let at = format!("/obligations/{}", ids[0]);
+    let download = format!("/occurrences/{occurrence}/file");
+    for page in [&live.member.get(&path).await, &ada.get(&at).await, &ben.get(&at).await] {
+        for text in shown {
+            assert!(page.says(text), "{text}: {}", page.body);
+        }
+    }
+    let own = ada.get(&at).await;
+    let form = own.body.split("<form ").find(|form| form.contains("value=\"confirm\"")).expect("a form to confirm");
+    for text in [&shown[..], &["Said to be done by Maren Holt"]].concat() {
+        assert!(form.contains(text), "{text} stands above the button: {form}");
+    }
+    for file in [
+        live.member.get(&format!("{path}{download}")).await,
+        ada.get(&format!("{at}{download}")).await,
+        ben.get(&format!("{at}{download}")).await,
+    ] {
+        assert_eq!((file.status, &file.bytes[..]), (200, proof.as_slice()));
+        assert_eq!(file.headers["content-type"], "application/pdf");
+        assert!(file.headers["content-disposition"].to_str().expect("text").starts_with("attachment"));
+    }
+    assert_eq!(stranger.get(&format!("{at}{download}")).await.status, 404, "another participant’s link");
+    assert_eq!(other.member.get(&format!("{path}{download}")).await.status, 404, "another organization’s member");
+    assert_eq!(live.member.get(&format!("{path}/occurrences/{}/file", unknown_id())).await.status, 404);
+
+    let confirmed = press(&ada, ids[0], "confirm").await;
+    assert_eq!(confirmed.status, 303, "{}", confirmed.body);
+    let page = ada.get(&at).await;
+    assert!(shown.iter().all(|text| page.says(text)), "it stays on record: {}", page.body);
+    let bundle = live.member.get(&bundle_of(&live)).await;
+    assert_eq!(bundle.status, 200, "{}", bundle.body);
+    let files = unzipped(&bundle.bytes);
+    assert_eq!(files["obligations/001 Delivery note.pdf"], proof);
+    let owed = lines(&files, "obligations.jsonl");
+    let occurrence = &owed[0]["occurrences"][0];
+    for (member, value) in [
+        ("done_on", json!(done_on)),
+        ("note", json!("Handed over to <b>Mr. Lee</b>.")),
+        ("path", json!("obligations/001 Delivery note.pdf")),
+        ("state", json!("confirmed")),
+    ] {
+        assert_eq!(occurrence[member], value, "{occurrence}");
+    }
+    assert_eq!(occurrence["satisfied_by"]["display_name"], "Maren Holt");
+}
+
+#[tokio::test]
+async fn promisors_say_when_and_how_they_did_it_and_members_read_it_before_they_confirm() {
+    let (live, [ada, ben], ids) = live(vec![on(&[-1, 400])]).await;
+    let at = format!("/obligations/{}", ids[0]);
+    let page = ben.get(&at).await;
+    let form = page.body.split("<form ").find(|form| form.contains("value=\"satisfy\"")).expect("a form");
+    let form = Page { body: format!("<form {form}"), ..page.clone() };
+    let (later, done_on, photo) = (day(1).to_string(), day(-1).to_string(), b"\xff\xd8\xff\xe0x\xff\xd9");
+    let fields = hidden(&form, "/act");
+    let own: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let send = async |typed: &[(&str, &str)], file: (&str, &[u8])| {
+        let fields = [&own[..], &[("act", "satisfy")], typed].concat();
+        ben.browser.upload(&ben.at(&format!("{at}/act")), &fields, ("file", file.0, file.1)).await
+    };
+    let refused = send(&[("done_on", &later), ("note", "Done.")], ("photo.jpg", photo)).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(refused.says("The day must not be in the future.") && refused.says("Done."), "{}", refused.body);
+    let refused = send(&[("done_on", &done_on)], ("photo.jpg", b"GIF89a no photo")).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(refused.says("The file must be a PDF, JPEG or PNG file."), "{}", refused.body);
+
+    let typed = [("done_on", done_on.as_str()), ("note", "Keys are in the box.")];
+    let (one, two) = tokio::join!(send(&typed, ("photo.jpg", photo)), send(&typed, ("photo.jpg", photo)));
+    assert_eq!((one.status, two.status), (303, 303), "{}{}", one.body, two.body);
+    assert_eq!(one.location(), two.location(), "one receipt");
+    let receipt = ben.browser.get(one.location()).await;
+    let when = day(-1).for_people();
+    for text in ["Keys are in the box.", "photo.jpg", &format!("It was done on {when}."), &sha256_hex(photo)] {
+        assert!(receipt.says(text), "{text}: {}", receipt.body);
+    }
+    let counted = tests::rows::file_bytes(live.org.stack().table(), ben.participant).await;
+    assert!(counted >= photo.len() as u64, "it counts for the participant: {counted}");
+
+    let path = format!("{LIST}/{}", ids[0]);
+    let page = live.member.get(&path).await;
+    for text in ["Keys are in the box.", "photo.jpg", "value=\"confirm\"", &format!("Done on {when}")] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    let occurrence = &own.iter().find(|(name, _)| *name == "occurrence").expect("an occurrence").1;
+    let file = live.member.get(&format!("{path}/occurrences/{occurrence}/file")).await;
+    assert_eq!((file.status, &file.bytes[..]), (200, &photo[..]));
+    assert_eq!(file.headers["content-type"], "image/jpeg");
+    let confirmed = send_confirm(&live, &path, occurrence).await;
+    assert_eq!(confirmed.status, 303, "{}", confirmed.body);
+    assert!(ada.get(&at).await.says("Keys are in the box."), "the other side reads it too");
+    let files = unzipped(&live.member.get(&bundle_of(&live)).await.bytes);
+    let receipts = lines(&files, "receipts.jsonl");
+    let said = receipts.iter().find(|line| line["did"] == "satisfied").expect("a receipt");
+    assert_eq!((&said["done_on"], &said["note"]), (&json!(done_on), &json!("Keys are in the box.")));
+    assert_eq!(files[said["path"].as_str().expect("a path")], photo);
+}
+
+async fn send_confirm(live: &Live, path: &str, occurrence: &str) -> Page {
+    send(&live.member, path, &[("act", "confirm"), ("occurrence", occurrence)]).await
 }
 
 /// A live agreement whose promises Northwind made to Ada Okafor, with both on their pages. Ada's approval completes it.

@@ -577,7 +577,7 @@ async fn what_was_cancelled_meanwhile_is_not_reported() {
     // With its agreement.
     let other = Paying::new().await;
     other.open().await;
-    let ada = other.live.attend(other.live.ids()[0]).await;
+    let [ada, northwind] = parties(&other).await;
     let page = ada.get(&other.path()).await;
     assert!(page.says(IBAN));
     other.live.org.decide_at_once(&other.people[0], other.live.agreement.id(), ProposalAction::CancelAgreement).await;
@@ -585,6 +585,10 @@ async fn what_was_cancelled_meanwhile_is_not_reported() {
     let late = ada.send(&page, &format!("{}/sent", other.path()), &REPORT).await;
     assert!(late.status == 409 && late.says("This payment was cancelled"), "{}", late.body);
     says(&ada.get("").await, &["This agreement was cancelled. Nothing is asked of you anymore."]);
+    // Money that was on its way comes late, which its recipient can still say.
+    says(&northwind.get(&other.path()).await, &["If money for it arrives nevertheless, report it here"]);
+    report_arrival(&other, &northwind, "250,000").await;
+    assert_eq!(other.read().await["state"], "cancelled");
 }
 
 #[tokio::test]

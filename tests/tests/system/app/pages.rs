@@ -126,7 +126,8 @@ async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
     };
     let columns = upload("a.csv", "Date,Sum\n2026-03-18,1.00\n").await;
     let lines = ":61:2603180318C250000,00NTRFINV-117\n:86:Closing\n".repeat(20);
-    let file = format!(":20:X\n:25:123456789\n:28C:1\n:60F:C260301USD0,\n{lines}:62F:C260331USD5000000,\n-\n");
+    let file =
+        format!(":20:X\n:25:37040044/0532013000\n:28C:1\n:60F:C260301USD0,\n{lines}:62F:C260331USD5000000,\n-\n");
     let at = upload("a.sta", &file).await;
     let mut visits = vec![visit(org, member, list, "/app/money").await.1];
     visits.push(visit(org, member, &columns, list).await.1);

@@ -29,7 +29,7 @@ pub(super) async fn two_signers() -> Live {
 }
 
 /// An agreement of one step in which Ada approves, and both upload a file.
-async fn approval_and_uploads() -> Live {
+pub(super) async fn approval_and_uploads() -> Live {
     Live::new(|draft| {
         let both = draft.participants.iter().map(|participant| participant.id).collect();
         draft.documents.clear();
@@ -268,7 +268,7 @@ async fn a_link_stores_so_many_bytes_whatever_becomes_of_them() {
     for expected in [303, 422, 422] {
         let done = ada.upload(&at, &format!("{at}/upload"), ("file.pdf", &file)).await;
         assert_eq!(done.status, expected, "{}", done.body);
-        assert!(expected == 303 || done.says("finds no room"), "{}", done.body);
+        assert!(expected == 303 || done.says("your link has used up its space"), "{}", done.body);
     }
     let stored = rows::file_bytes(table, ada.participant).await;
     assert_eq!(stored, limits::PARTICIPANT_FILE_BYTES_MAX - bytes + 1, "what finds no room is not counted");

@@ -206,7 +206,8 @@ async fn a_removal_that_an_agreement_overtakes_is_refused() {
     let shaky = Shaky::beside(&desk.org);
     let browser = shaky.browser_of(&desk.org.member("Ines Duarte").await).await;
     // The removal is decided, and about to be written.
-    let writes = Rule::on("TransactWriteItems").containing(id(&desk.workspace)).containing("DELETE #people");
+    let person = format!("PERSON#{}", id(&desk.ada));
+    let writes = Rule::on("TransactWriteItems").containing(person).containing("\"Delete\"");
     let removal = desk.remove(&browser, &desk.ada);
     let refused = shaky.meanwhile(writes, removal, desk.add(&draft, &desk.ada)).await;
     assert_eq!(refused.status, 409, "{}", refused.body);

@@ -656,6 +656,7 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     assert_eq!((count(&page, "On"), count(&page, "Off")), (1, 1), "{}", page.body);
     assert!(!guarded.browser.get("/app/organization").await.says("data-label=\"Second factor\""), "only admins see it");
     assert!(!page.says(&reset(ada.id.to_string())), "not one's own");
+    assert_eq!(page.body.matches("count as one person for 7 days").count(), 2, "said before: {}", page.body);
 
     // Neither a member, nor an admin of another organization, nor the person without a code.
     let other = Org::new().await;

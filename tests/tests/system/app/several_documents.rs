@@ -22,6 +22,7 @@ fn set_up(draft: &mut Agreement) {
         content: draft.documents[0].content.clone(),
         state: DocumentState::Draft,
         blocks: vec![block],
+        is_for_reading: false,
     };
     draft.stages[0].gates[1].rule = GateRule::DocumentSigned { document_id: Some(schedule.id) };
     draft.documents.push(schedule);

@@ -11,6 +11,11 @@ use super::evidence::{lines, unzipped};
 
 /// An agreement that both have to sign, and a member's sign-in.
 async fn to_sign() -> (Live, Person) {
+    to_sign_by("person").await
+}
+
+/// The same, in which Northwind is of this kind.
+async fn to_sign_by(kind: &str) -> (Live, Person) {
     let org = Org::new().await;
     let person = org.member("Maren Holt").await;
     let member = Browser::of(&org, &person).await;
@@ -21,6 +26,8 @@ async fn to_sign() -> (Live, Person) {
             draft.stages[0].gates.truncate(1);
         })
         .await;
+    let northwind = format!("/api/v1/contacts/{}", draft.participants[1].contact_id);
+    org.patch(&northwind, &json!({"kind": kind})).send().await.ok(200);
     (Live::publish(org, member, draft).await, person)
 }
 
@@ -163,10 +170,8 @@ async fn a_member_who_signs_in_beside_open_pages_is_asked_about_too() {
 
 #[tokio::test]
 async fn an_entity_signs_by_a_person_with_name_and_title() {
-    let (live, _) = to_sign().await;
+    let (live, _) = to_sign_by("corporation").await;
     let [ada, northwind] = live.ids();
-    let contact = live.agreement.participants[1].contact_id;
-    live.org.patch(format!("/api/v1/contacts/{contact}"), &json!({"kind": "corporation"})).send().await.ok(200);
     assert_eq!(live.attend(ada).await.sign(&live.agreement, "Ada Okafor").await.status, 303);
     let nora = live.attend(northwind).await;
     let (path, action) = (document(&live, ""), document(&live, "/sign"));
@@ -192,6 +197,35 @@ async fn an_entity_signs_by_a_person_with_name_and_title() {
     let signatories: Vec<_> =
         receipts.iter().filter(|line| line["act"] == "signed").map(|line| &line["signatory"]).collect();
     assert_eq!(signatories, [&json!(null), &json!({"name": "Nora Wind", "title": "President"})]);
+}
+
+#[tokio::test]
+async fn a_contact_that_becomes_a_person_after_the_publication_still_signs_by_one() {
+    let (live, _) = to_sign_by("corporation").await;
+    let northwind = live.ids()[1];
+    let access = format!("{}/participants/{northwind}/access", live.path());
+    let paper = format!("{}/participants/{northwind}/paper/{}", live.path(), live.agreement.documents[0].id);
+    let contact = format!("/api/v1/contacts/{}", live.agreement.participants[1].contact_id);
+    live.org.patch(&contact, &json!({"kind": "person"})).send().await.ok(200);
+    let nora = live.attend(northwind).await;
+    let (path, action) = (document(&live, ""), document(&live, "/sign"));
+    let page = nora.get(&path).await;
+    says(&page, &["You sign for Northwind Robotics, Inc.", "Your name", "Your title"]);
+    let refused = nora.send(&page, &action, &[("signature", "Northwind Robotics, Inc.")]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    says(&refused, &["signer_name-error", "signer_title-error"]);
+    says(&live.member.get(&paper).await, &["Signer’s name", "Signer’s title"]);
+
+    // Who made a person of it, and when, is told, until a member says that it is one.
+    let page = live.member.get(&access).await;
+    let (was, is) = ("Northwind Robotics, Inc. (Corporation)", "Northwind Robotics, Inc. (Person)");
+    says(&page, &["Name or kind changed since publication", was, &format!("(over the API) changed it to {is}")]);
+    says(&live.member.get(&format!("/app{}", &contact["/api/v1".len()..])).await, &["Earlier details", was]);
+    let confirm = hidden(&page, &format!("{access}/contact"));
+    let fields: Vec<_> = confirm.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(live.member.post(&format!("{access}/contact"), &fields).await.status, 303);
+    lacks(&nora.get(&path).await, &["You sign for", "Your title"]);
+    lacks(&live.member.get(&paper).await, &["Signer’s title"]);
 }
 
 #[tokio::test]
@@ -248,12 +282,12 @@ async fn nothing_goes_to_an_address_that_was_changed_after_the_publication_befor
     let page = live.member.get(confirmed.location()).await;
     says(&page, &["New details confirmed"]);
     lacks(&page, &["Address changed since publication"]);
-    says(&live.member.get(&live.path()).await, &["Confirmed the new address of Ada Okafor"]);
+    says(&live.member.get(&live.path()).await, &["Confirmed the new details of Ada Okafor"]);
     says(&shown_link(&live.member, live.agreement.id(), ada).await, &["mailto:ada%40elsewhere.example?"]);
 
     // Each change is on record, at the contact and in the evidence.
     let own = live.member.get(&format!("/app/contacts/{}", live.agreement.participants[0].contact_id)).await;
-    says(&own, &["Earlier names and addresses", "Ada Okafor, ada@okafor.example", "Ada Okafor, ada@third.example"]);
+    says(&own, &["Earlier details", "Ada Okafor, ada@okafor.example", "Ada Okafor, ada@third.example"]);
     let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;
     let agreement: serde_json::Value =
         serde_json::from_slice(&unzipped(&bundle.bytes)["agreement.json"]).expect("JSON");
@@ -269,7 +303,7 @@ async fn a_changed_name_is_told_and_a_change_that_was_taken_back_is_none() {
     let contact = format!("/api/v1/contacts/{}", live.agreement.participants[0].contact_id);
     live.org.patch(&contact, &json!({"display_name": "Eve Moss"})).send().await.ok(200);
     let page = live.member.get(&access_of(&live)).await;
-    says(&page, &["Name changed since publication", "Ada Okafor, ada@okafor.example", "Eve Moss", "Show link"]);
+    says(&page, &["Name or kind changed since publication", "Ada Okafor, ada@okafor.example", "Eve Moss", "Show link"]);
     live.org.patch(&contact, &json!({"display_name": "Ada Okafor"})).send().await.ok(200);
     lacks(&live.member.get(&access_of(&live)).await, &["changed since publication"]);
 }
@@ -281,10 +315,8 @@ async fn nora_receipts(live: &Live) -> Page {
 
 #[tokio::test]
 async fn a_paper_signature_of_an_entity_names_whose_hand_it_is() {
-    let (live, _) = to_sign().await;
+    let (live, _) = to_sign_by("llc").await;
     let northwind = live.ids()[1];
-    let contact = live.agreement.participants[1].contact_id;
-    live.org.patch(format!("/api/v1/contacts/{contact}"), &json!({"kind": "llc"})).send().await.ok(200);
     let path = format!("{}/participants/{northwind}/paper/{}", live.path(), live.agreement.documents[0].id);
     let page = live.member.get(&path).await;
     says(&page, &["Signer’s name", "Signer’s title"]);

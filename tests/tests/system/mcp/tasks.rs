@@ -35,7 +35,7 @@ async fn records(fixture: &Fixture) -> BTreeMap<String, Value> {
     }
     let proof = evidence("receiving_bank_statement", dollars(25_000_000), 'a');
     let filed = org.as_member(&proven.people[0], "file_evidence", async |call| {
-        movements::file_evidence(call.scope(), call.member(), proven.id, proof.clone()).await
+        movements::file_evidence(call.scope(), call.member(), org.stack().keyring(), proven.id, proof.clone()).await
     });
     filed.await.expect("the rules allow it");
     proven.judge(proof.id(), EvidenceDecision::Accept(Arrivals::One)).await.expect("the rules allow it");

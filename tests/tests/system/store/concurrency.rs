@@ -138,6 +138,37 @@ async fn fifty_people_added_at_once_are_all_there() {
     assert_eq!(people.len(), 50);
 }
 
+/// People share no item of a transaction: on AWS, and in tests, transactions that do conflict.
+#[tokio::test]
+async fn those_who_join_at_once_do_not_wait_for_each_other() {
+    let org = Org::new().await;
+    let workspace = org.workspace("Harbor").await;
+    let path_of_workspace = format!("{WORKSPACES}/{}", workspace["id"].as_str().expect("an id"));
+    let contacts = join_all((0..20).map(async |n| org.contact(&format!("Contact {n}")).await)).await;
+    let faults = Faults::before(&org.stack().table().endpoint);
+    let counting = org.stack().through(&faults);
+    let client = org.at(&counting);
+    let people = format!("{path_of_workspace}/contacts");
+    // What the second stack wrote when it started.
+    drop(faults.take_traffic());
+    let add = |contact: &Value| client.post(&people, &json!({"contact_id": contact["id"]})).send();
+    for answer in join_all(contacts.iter().map(add)).await {
+        answer.ok(201);
+    }
+    assert_eq!(faults.take_traffic().calls_of("TransactWriteItems"), 20, "each at the first attempt");
+    let found = org.get(path_of_workspace).send().await.ok(200);
+    assert_eq!((&found["people_count"], found["people"].as_array().map(Vec::len)), (&json!(20), Some(20)));
+    assert_eq!(org.all(WORKSPACES).await[0]["people_count"], 20);
+
+    // Those who change one contact do wait.
+    let ada = path(&contacts[0]);
+    let patch = |n: usize| client.patch(&ada, &json!({"display_name": format!("Ada {n}")})).send();
+    for answer in join_all((0..20).map(patch)).await {
+        answer.ok(200);
+    }
+    assert!(faults.take_traffic().calls_of("TransactWriteItems") > 20, "transactions on one item conflict");
+}
+
 /// Two processes of the service on one table lose nothing between them.
 #[tokio::test]
 async fn patches_through_two_processes_are_all_kept() {

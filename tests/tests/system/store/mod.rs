@@ -4,6 +4,7 @@ mod capacity;
 mod concurrency;
 mod endings;
 pub(crate) mod faults;
+mod files;
 mod full;
 mod funding;
 mod histories;

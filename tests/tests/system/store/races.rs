@@ -168,7 +168,7 @@ async fn the_moments_of_thirty_changes_at_once_are_in_the_order_of_the_versions(
     assert!(versions.is_sorted_by_key(|(_, updated_at)| updated_at), "{versions:?}");
 }
 
-/// People are added in place, so that those who add at once do not wait for each other; the moment is no exception.
+/// Those who add people at once do not wait for each other; the moment is no exception.
 #[tokio::test]
 async fn a_person_who_was_added_first_and_arrives_last_does_not_turn_the_clock_back() {
     let broken = Broken::new().await;

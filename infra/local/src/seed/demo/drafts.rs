@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use bytes::Bytes;
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
 use shared::domain::agreement::promise::{Parties, PromiseTerms, Trigger, Triggers};
 use shared::domain::agreement::{
@@ -15,6 +16,7 @@ use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
+use shared::platform::files::{self, FileStore};
 use shared::service::agreements;
 use shared::service::system::SystemContext;
 use shared::store::Store;
@@ -25,13 +27,18 @@ pub(crate) type DraftEdit = fn(&Agreement, Option<DocumentContent>, Timestamp) -
 
 /// Edits a draft.
 pub(crate) async fn commit_edit(
-    store: &Store,
+    (store, files): (&Store, &dyn FileStore),
     org: OrgId,
     id: AgreementId,
     edit: DraftEdit,
-    file: Option<DocumentContent>,
+    file: Option<Bytes>,
 ) -> Result<(), Error> {
     let system = SystemContext::begin(store, org, "set_up_demo", TimeScale::default());
+    let file = match file {
+        // A file is written before the record that names it.
+        Some(file) => Some(files::keep_one(&system, files, file).await?),
+        None => None,
+    };
     system.run(1, || agreements::edit(&system, id, |draft, now| edit(draft, file.clone(), now))).await.map(|_| ())
 }
 

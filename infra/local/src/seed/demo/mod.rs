@@ -90,15 +90,10 @@ impl Demo<'_> {
 
     async fn edit_draft(&self, new: &NewAgreement, id: AgreementId) -> Result<(), String> {
         let org = self.organization.id;
-        let file = match new.document {
-            // A file is written before the record that names it.
-            Some(lines) => {
-                let file = self.files.put(org, pdf::page(new.name, lines).into()).await;
-                Some(file.map_err(|error| in_one_line(&error))?)
-            }
-            None => None,
-        };
-        drafts::commit_edit(self.store, org, id, new.edit, file).await.map_err(|error| in_one_line(&error))
+        let file = new.document.map(|lines| pdf::page(new.name, lines).into());
+        drafts::commit_edit((self.store, self.files), org, id, new.edit, file)
+            .await
+            .map_err(|error| in_one_line(&error))
     }
 
     /// Says which contact the organization acts as, which gives its payments their direction. Its first member is an admin.

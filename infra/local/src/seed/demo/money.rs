@@ -2,6 +2,7 @@
 //! the use case of their form.
 
 use shared::domain::bank_account::BankAccount;
+use shared::domain::file_type::FileType;
 use shared::domain::ids::{AgreementId, EvidenceId, MovementId};
 use shared::domain::money::{Currency, Money};
 use shared::domain::movement::Arrivals;
@@ -12,9 +13,9 @@ use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::ChosenSource;
 use shared::domain::movement::state::{ExceptionReason, MovementState};
 use shared::domain::movement::terms::{Direction, PaymentTerms};
-use shared::domain::participant::receipt::FileType;
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
+use shared::platform::files;
 use shared::service::movements::{self, EvidenceDecision, InstructionsToVerify, MovementAct, TypedVerification};
 use shared::service::own_movements::{self, PartyAct};
 use shared::service::payments;
@@ -235,9 +236,9 @@ impl Case<'_> {
             "",
             "This is a sample. It is no document of a bank.",
         ];
-        let file = self.demo.files.put(self.demo.organization.id, pdf::page("Incoming payment", &lines).into()).await;
-        let content = file.map_err(|error| Error::Internal(error.to_string()))?;
         let call = self.demo.call(member, "file_evidence").await?;
+        let file = pdf::page("Incoming payment", &lines).into();
+        let content = files::keep_one(call.scope(), self.demo.files, file).await?;
         let today = call.scope().store().organization().await?.time_zone.day_of(call.scope().now());
         let reference = BankReference::parse(&format!("FBA-{}", self.new.reference));
         let facts = EvidenceFacts {
@@ -248,7 +249,9 @@ impl Case<'_> {
         };
         let source = ChosenSource::parse("receiving_bank_notification").ok_or_else(Error::not_found)?;
         let new = NewEvidence::typed(self.evidence, source, facts).map_err(Error::Invalid)?;
-        done(call.commit(movements::file_evidence(call.scope(), call.member(), self.ids.1, new).await?).await?)
+        let keys = self.demo.functions.app.webhooks()?.keys.keyring().await?;
+        let plan = movements::file_evidence(call.scope(), call.member(), &keys, self.ids.1, new).await?;
+        done(call.commit(plan).await?)
     }
 
     async fn accept_evidence(&self, member: &Member) -> Result<(), Error> {

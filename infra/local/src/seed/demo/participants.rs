@@ -142,9 +142,9 @@ fn answers(agreement: &Agreement, by: ParticipantId, name: &DisplayName) -> Opti
 }
 
 /// Who signs for a participant of the demo that is no person.
-fn signatory(by: &ActingParticipant) -> Option<Signatory> {
+fn signatory(agreement: &Agreement, by: &ActingParticipant) -> Option<Signatory> {
     let (name, title) = (DisplayName::parse("Alex Morgan").ok()?, Label::parse("Managing Member").ok()?);
-    (!by.is_person()).then_some(Signatory { name, title })
+    (!by.is_person(agreement)).then_some(Signatory { name, title })
 }
 
 fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option<Doing> {
@@ -152,7 +152,7 @@ fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option
     match what {
         PartAct::Sign => {
             let Document { id, name: document, content, blocks, .. } = agreement.documents.first()?;
-            let signatory = signatory(by);
+            let signatory = signatory(agreement, by);
             let statement = match &signatory {
                 Some(_) => statements::signing_for((agreement, by.id()), name.as_str(), document.as_str()),
                 None => statements::signing((agreement, by.id()), name.as_str(), document.as_str()),

@@ -36,8 +36,14 @@ impl Agreement {
             return Ok(self.clone());
         }
         check_limit("documents", draft.documents.len(), limits::AGREEMENT_DOCUMENTS_MAX)?;
-        let document = Document { id, name, content, state: DocumentState::Draft, blocks: Vec::new() };
-        draft.documents.push(document);
+        draft.documents.push(Document {
+            id,
+            name,
+            content,
+            state: DocumentState::Draft,
+            blocks: Vec::new(),
+            is_for_reading: false,
+        });
         Ok(draft)
     }
 
@@ -48,6 +54,16 @@ impl Agreement {
     pub fn rename_document(&self, document: DocumentId, name: Label, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.document_mut(document)?.name = name;
+        Ok(draft)
+    }
+
+    /// Says whether a document is there to be read only.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such document.
+    pub fn set_for_reading(&self, document: DocumentId, is_so: bool, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.document_mut(document)?.is_for_reading = is_so;
         Ok(draft)
     }
 

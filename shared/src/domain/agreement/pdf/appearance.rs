@@ -7,12 +7,15 @@
 //! Decision: such a file is refused rather than drawn as others would. There is no one way in which they do it, and printing
 //! it to a new PDF settles what is signed.
 
+use std::rc::Rc;
+
 use hayro_syntax::Pdf;
 use hayro_syntax::content::{Instruction, UntypedIter};
 use hayro_syntax::object::{Array, Dict, MaybeRef, Name, Object, Rect, Stream, String as Text};
 use hayro_syntax::xref::XRef;
 
 use super::NotADocument;
+use super::encoding::{self, Encoding, UNKNOWN};
 
 /// How many fields stand above a field that inherits from them.
 const ANCESTORS_MAX: usize = 32;
@@ -168,20 +171,20 @@ fn is_drawn_or_off(field: &Dict<'_>) -> bool {
 }
 
 /// The text that a field holds, or the choices in it, as people read them.
-fn values(field: &Dict<'_>) -> Vec<Vec<Letter>> {
+fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
     let held = match inherited(field, b"V") {
-        Some(Object::String(text)) => vec![letters(text.as_bytes())],
-        Some(Object::Stream(text)) => vec![letters(&text.decoded_data().unwrap_or_default())],
-        Some(Object::Array(several)) => texts(&several).map(|text| letters(text.as_bytes())).collect(),
+        Some(Object::String(text)) => vec![letters_of(text.as_bytes())],
+        Some(Object::Stream(text)) => vec![letters_of(&text.decoded_data().unwrap_or_default())],
+        Some(Object::Array(several)) => texts(&several).map(|text| letters_of(text.as_bytes())).collect(),
         _ => Vec::new(),
     };
     let options = inherited(field, b"Opt").and_then(Object::into_array).unwrap_or_default();
     // An option is its text, or what it stands for with its text.
-    let read_as = |value: Vec<Letter>| {
+    let read_as = |value: Vec<char>| {
         let mut pairs = options
             .iter::<Object<'_>>()
             .filter_map(Object::into_array)
-            .map(|pair| texts(&pair).map(|text| letters(text.as_bytes())).collect::<Vec<_>>());
+            .map(|pair| texts(&pair).map(|text| letters_of(text.as_bytes())).collect::<Vec<_>>());
         pairs
             .find_map(|pair| match <[_; 2]>::try_from(pair) {
                 Ok([stands_for, text]) if stands_for == value => Some(text),
@@ -192,9 +195,13 @@ fn values(field: &Dict<'_>) -> Vec<Vec<Letter>> {
     held.into_iter().map(read_as).filter(|value| !value.is_empty()).collect()
 }
 
-/// Whether what is shown are the values. A list shows the options that are not chosen, too.
-fn is_value_shown(field: &Dict<'_>, wanted: &[Vec<Letter>], shown: &[Letter]) -> bool {
+/// Whether what is shown are the values, letter by letter. What can't be told is none of them. A list shows the options that
+/// are not chosen, too.
+fn is_value_shown(field: &Dict<'_>, wanted: &[Vec<char>], shown: &[char]) -> bool {
     const COMBO: u32 = 1 << 17;
+    if wanted.iter().flatten().chain(shown).any(|letter| *letter == UNKNOWN) {
+        return false;
+    }
     let is_list = inherited(field, b"FT").and_then(Object::into_name).is_some_and(|kind| &*kind == b"Ch")
         && flags(field) & COMBO == 0;
     if is_list {
@@ -203,59 +210,49 @@ fn is_value_shown(field: &Dict<'_>, wanted: &[Vec<Letter>], shown: &[Letter]) ->
     wanted.concat() == shown
 }
 
-/// A letter that is compared: one of ASCII, or any other. Spaces and line breaks are none: each program sets its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Letter {
-    Ascii(u8),
-    Other,
+/// The letters of a text that are compared. Spaces and line breaks are none: each program sets its own.
+fn letters(text: impl IntoIterator<Item = char>) -> Vec<char> {
+    text.into_iter().filter(|letter| !letter.is_whitespace() && !letter.is_control()).collect()
 }
 
-impl Letter {
-    fn of(code: u32) -> Option<Self> {
-        match u8::try_from(code) {
-            Ok(code) if code.is_ascii_graphic() => Some(Self::Ascii(code)),
-            Ok(code) if code.is_ascii() || code == 0xa0 => None,
-            _ => Some(Self::Other),
-        }
-    }
+fn letters_of(text: &[u8]) -> Vec<char> {
+    letters(encoding::of_string(text).chars())
 }
 
-/// The letters of a text: UTF-16 with its mark, UTF-8 with its, or else a byte each.
-fn letters(text: &[u8]) -> Vec<Letter> {
-    let of_text = |text: String| text.chars().filter_map(|letter| Letter::of(letter.into())).collect();
-    if let Some(units) = text.strip_prefix(b"\xfe\xff") {
-        let units: Vec<u16> = units.as_chunks().0.iter().map(|unit| u16::from_be_bytes(*unit)).collect();
-        return of_text(String::from_utf16_lossy(&units));
-    }
-    match text.strip_prefix(b"\xef\xbb\xbf") {
-        Some(text) => of_text(String::from_utf8_lossy(text).into_owned()),
-        None => text.iter().filter_map(|byte| Letter::of((*byte).into())).collect(),
-    }
-}
-
-/// The letters that a drawing of a field shows. None if they can't be told: other drawings inside, or codes that are not
-/// those of letters.
-fn shown(drawing: &Stream<'_>, form: &Dict<'_>) -> Option<Vec<Letter>> {
-    let (own, shared) = (fonts(drawing.dict(), b"Resources"), fonts(form, b"DR"));
+/// The letters that a drawing of a field shows, [`UNKNOWN`] for those that can't be told. None if there are drawings inside, or
+/// text that is not seen.
+fn shown(drawing: &Stream<'_>, form: &Dict<'_>) -> Option<Vec<char>> {
+    let (own, shared) = (part(drawing.dict(), b"Resources"), part(form, b"DR"));
+    let (states, own, shared) = (part(&own, b"ExtGState"), part(&own, b"Font"), part(&shared, b"Font"));
     let content = drawing.decoded_data().ok()?;
-    let (mut shown, mut is_readable) = (Vec::new(), true);
+    let (mut shown, mut font, mut saved) = (String::new(), None::<Rc<Encoding>>, Vec::new());
     let mut instructions = UntypedIter::new(&content);
     while let Some(instruction) = instructions.next() {
         match &**instruction.operator {
             b"Do" => return None,
+            b"Tr" if !is_filled(&instruction) => return None,
+            b"q" => saved.push(font.clone()),
+            b"Q" => font = saved.pop().flatten(),
             b"Tf" => {
-                let font = first_name(&instruction)?;
-                let font = own.get::<Dict<'_>>(&**font).or_else(|| shared.get(&**font));
-                is_readable = font.is_some_and(|font| has_letter_codes(&font));
+                let name = first_name(&instruction)?;
+                let found = own.get::<Dict<'_>>(&**name).or_else(|| shared.get(&**name));
+                font = found.and_then(|font| Encoding::of(&font)).map(Rc::new);
+            }
+            b"gs" => {
+                let state = first_name(&instruction).and_then(|name| states.get::<Dict<'_>>(&**name));
+                if state.is_some_and(|state| state.get::<Array<'_>>(b"Font").is_some()) {
+                    font = None;
+                }
             }
             b"Tj" | b"'" | b"\"" | b"TJ" => {
-                if !is_readable {
-                    return None;
-                }
+                let mut show = |text: &Text<'_>| match &font {
+                    Some(font) => shown.extend(font.read(text.as_bytes())),
+                    None => shown.extend(text.as_bytes().iter().map(|_| UNKNOWN)),
+                };
                 for operand in instruction.operands() {
                     match operand {
-                        Object::String(text) => shown.extend(codes(text)),
-                        Object::Array(parts) => texts(parts).for_each(|text| shown.extend(codes(&text))),
+                        Object::String(text) => show(text),
+                        Object::Array(parts) => texts(parts).for_each(|text| show(&text)),
                         _ => {}
                     }
                 }
@@ -263,12 +260,16 @@ fn shown(drawing: &Stream<'_>, form: &Dict<'_>) -> Option<Vec<Letter>> {
             _ => {}
         }
     }
-    Some(shown)
+    Some(letters(shown.chars()))
 }
 
-/// The fonts among the resources that a dictionary has under a key.
-fn fonts<'a>(of: &Dict<'a>, key: &[u8]) -> Dict<'a> {
-    of.get::<Dict<'_>>(key).and_then(|resources| resources.get(b"Font")).unwrap_or_default()
+fn part<'a>(of: &Dict<'a>, key: &[u8]) -> Dict<'a> {
+    of.get(key).unwrap_or_default()
+}
+
+/// Whether text is drawn as text from here on.
+fn is_filled(mode: &Instruction<'_, '_>) -> bool {
+    matches!(mode.operands().next(), Some(Object::Number(mode)) if (0..=2).contains(&mode.as_i64()))
 }
 
 /// The name that an instruction begins with.
@@ -282,32 +283,4 @@ pub(super) fn first_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'
 /// The strings of a list.
 fn texts<'a>(list: &Array<'a>) -> impl Iterator<Item = Text<'a>> {
     list.iter::<Object<'_>>().filter_map(Object::into_string)
-}
-
-fn codes(text: &Text<'_>) -> Vec<Letter> {
-    text.as_bytes().iter().filter_map(|byte| Letter::of((*byte).into())).collect()
-}
-
-/// Whether the codes of a font's letters are those of ASCII, where they are letters of ASCII.
-fn has_letter_codes(font: &Dict<'_>) -> bool {
-    if name(font, b"Subtype").is_none_or(|subtype| matches!(&*subtype, b"Type0" | b"Type3")) {
-        return false;
-    }
-    let encoding = font.get::<Dict<'_>>(b"Encoding").unwrap_or_default();
-    let mut code = 0_i64;
-    for part in encoding.get::<Array<'_>>(b"Differences").unwrap_or_default().iter::<Object<'_>>() {
-        match part {
-            Object::Number(next) => code = next.as_i64(),
-            Object::Name(glyph) => {
-                // The quotation marks that every program moves.
-                let is_usual = matches!((code, &*glyph), (39, b"quotesingle") | (96, b"grave"));
-                if (32..127).contains(&code) && !is_usual {
-                    return false;
-                }
-                code = code.saturating_add(1);
-            }
-            _ => return false,
-        }
-    }
-    true
 }

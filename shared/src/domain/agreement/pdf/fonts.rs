@@ -11,24 +11,7 @@ use hayro_syntax::page::Page;
 
 use super::NotADocument;
 use super::appearance::{appearance, first_name, is_shown, items};
-
-/// The fonts that every program has (ISO 32000-1, 9.6.2.2).
-const STANDARD: [&[u8]; 14] = [
-    b"Courier",
-    b"Courier-Bold",
-    b"Courier-BoldOblique",
-    b"Courier-Oblique",
-    b"Helvetica",
-    b"Helvetica-Bold",
-    b"Helvetica-BoldOblique",
-    b"Helvetica-Oblique",
-    b"Symbol",
-    b"Times-Bold",
-    b"Times-BoldItalic",
-    b"Times-Italic",
-    b"Times-Roman",
-    b"ZapfDingbats",
-];
+use super::known_fonts::{is_embedded, is_standard};
 
 /// The mode in which text is not drawn.
 const INVISIBLE: i64 = 3;
@@ -204,15 +187,10 @@ impl<'a> Search<'a> {
             let descendants = font.get::<Array<'_>>(b"DescendantFonts").unwrap_or_default();
             return descendants.iter::<Dict<'_>>().next().is_some_and(|font| is_embedded(&font));
         }
-        is_embedded(font) || font.get::<Name<'_>>(b"BaseFont").is_some_and(|name| STANDARD.contains(&&*name))
+        is_embedded(font) || is_standard(font)
     }
 }
 
 fn is_named(dict: &Dict<'_>, key: &[u8], name: &[u8]) -> bool {
     dict.get::<Name<'_>>(key).is_some_and(|found| &*found == name)
-}
-
-fn is_embedded(font: &Dict<'_>) -> bool {
-    let described = font.get::<Dict<'_>>(b"FontDescriptor").unwrap_or_default();
-    [&b"FontFile"[..], b"FontFile2", b"FontFile3"].into_iter().any(|key| described.get::<Stream<'_>>(key).is_some())
 }

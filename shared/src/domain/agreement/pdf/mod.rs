@@ -4,8 +4,10 @@
 //! of its own: a small file can make its reader recurse, compute or allocate without end.
 
 mod appearance;
+mod encoding;
 mod filter;
 mod fonts;
+mod known_fonts;
 mod tokens;
 mod unpacking;
 
@@ -34,7 +36,7 @@ pub enum NotADocument {
     #[error("unpacks to more than most readers can hold. Print it to a new PDF, then upload that.")]
     TooMuchInside,
     /// Its objects are packed in a way that hardly any program writes.
-    #[error("is built in a way that few readers open. Print it to a new PDF, then upload that.")]
+    #[error("is built in a way that few PDF readers can open. Print it to a new PDF, then upload that.")]
     Unusual,
     /// It is a form of a kind that most programs don't show.
     #[error("is an XFA form, which most programs can’t show. Print it to a new PDF, then upload that.")]
@@ -206,7 +208,9 @@ mod alike_tests {
         for stale in ["(USD 1,000)", "(USD 9,999.00)", "(USD 9,99)", "()", "(usd 9,999)"] {
             assert_eq!(text(stale, drawn), Err(NotADocument::FormDiffers), "{stale}");
         }
-        assert_eq!(text("(Z\\374rich)", "BT /H 9 Tf (Z\\374rich) Tj ET"), Ok(1));
+        for unread in ["BT (USD 9,999) Tj ET", "q /H 9 Tf Q (USD 9,999) Tj", "/H 9 Tf 3 Tr (USD 9,999) Tj"] {
+            assert_eq!(text("(USD 9,999)", unread), Err(NotADocument::FormDiffers), "{unread}");
+        }
         assert_eq!(
             text("(A)", "BT /Elsewhere 9 Tf (A) Tj ET"),
             Err(NotADocument::FormDiffers),
@@ -228,6 +232,52 @@ mod alike_tests {
         for nothing in ["/FT /Sig", "/FT /Tx", "/FT /Tx /V ()", "/FT /Btn", "/FT /Tx /F 2 /V (9)", "/FT /Tx /V null"] {
             assert_eq!(with_note(&format!("/Subtype /Widget {nothing}"), ""), Ok(1), "{nothing}");
         }
+    }
+
+    /// Every sign counts, whichever way the value and the drawing write it.
+    #[test]
+    fn a_field_shows_its_value_in_all_scripts() {
+        let text = |font: &str, value: &str, drawn: &str| {
+            let fonts = format!("/DR << /Font << /F << {font} >> >> >>");
+            let note = format!("<< /Rect [9 9 99 29] /Subtype /Widget /FT /Tx /V {value} /AP << /N 6 0 R >> >>");
+            let drawing = stream("/Subtype /Form /BBox [0 0 99 20]", &format!("BT /F 9 Tf {drawn} Tj ET"));
+            let field = format!("/AcroForm << /Fields [5 0 R] {fonts} >>");
+            check(page(&field, "/Annots [5 0 R]", "", &[&note, &drawing, &stream("", "font")]))
+        };
+        let own = "/Subtype /Type1 /BaseFont /Helvetica";
+        let windows = &format!("{own} /Encoding /WinAnsiEncoding");
+        let named = &format!("{own} /Encoding << /Differences [24 /breve 39 /quotesingle 160 /Euro 200 /uni20AC] >>");
+        let embedded = "/Subtype /Type1 /BaseFont /A /FontDescriptor << /FontFile 7 0 R >>";
+        let (pounds, euros) = ("<FEFF00A30039>", "<FEFF20AC0039>");
+        for (font, value, drawn) in [
+            (own, "(\\2439)", "(\\243 9)"),
+            (own, pounds, "(\\2439)"),
+            (windows, euros, "(\\200 9)"),
+            (windows, "(\\240 9)", "(\\2009)"),
+            (windows, "(Z\\374rich)", "(Z\\374rich)"),
+            (windows, "<EFBBBF5AC3BC72696368>", "(Z\\374\\240rich)"),
+            (named, euros, "(\\2409)"),
+            (named, euros, "(\\3109)"),
+        ] {
+            assert_eq!(text(font, value, drawn), Ok(1), "{font} {value} {drawn}");
+        }
+        let symbols = "/Subtype /Type1 /BaseFont /ZapfDingbats";
+        for (font, value, drawn) in [
+            (own, euros, "(\\243 9)"),
+            (own, "(\\240 9)", "(9)"),
+            (own, "(Z\\374rich)", "(Z\\374rich)"),
+            (windows, euros, "(\\2409)"),
+            (windows, "<FEFF04300039>", "(\\3409)"),
+            (named, "(9)", "(\\2409)"),
+            (named, "(9)", "(\\0309)"),
+            (embedded, pounds, "(\\2439)"),
+            (symbols, "(9)", "(9)"),
+            (own, "<FEFFD8000039>", "(\\3419)"),
+            (own, "<FEFFFFFD0039>", "(\\3749)"),
+        ] {
+            assert_eq!(text(font, value, drawn), Err(NotADocument::FormDiffers), "{font} {value} {drawn}");
+        }
+        assert_eq!(text(embedded, "(9)", "(9)"), Ok(1), "letters of ASCII are those that they are elsewhere");
     }
 
     #[test]

@@ -124,3 +124,19 @@ fn one_arrival_in_two_shapes_counts_once_unless_a_member_says_that_it_is_two() {
     assert!(is_another(read) && !is_another(told), "it stays on record who said so");
     assert!(world.movement.updated_at() > noon());
 }
+
+#[test]
+fn one_arrival_proves_two_payments_only_if_a_member_says_that_it_is_two() {
+    let (mut first, mut second) = (World::ready(), World::ready());
+    let told = first.file(receiver(usd(AMOUNT))).unwrap();
+    let read = second.file(receiver(usd(AMOUNT))).unwrap();
+    second.evidence.push(first.found(told));
+    second.accept_as(read, Arrivals::One).unwrap();
+    let mut second = World::ready();
+    let read = second.file(receiver(usd(AMOUNT))).unwrap();
+    first.accept(told).unwrap();
+    second.evidence.push(first.found(told));
+    assert_eq!(second.accept_as(read, Arrivals::One), Err(NotMoved::PerhapsSame), "it counts there");
+    second.accept_as(read, Arrivals::Two).unwrap();
+    assert_eq!(second.state(), MovementState::Reconciled);
+}

@@ -8,12 +8,14 @@ use crate::domain::agreement::fixtures::{Deal, after, contact, label, noon, time
 use crate::domain::agreement::gate::{GateRule, GateStatus};
 use crate::domain::contact::{DisplayName, Email};
 use crate::domain::day::Day;
+use crate::domain::file_type::FileType;
 use crate::domain::ids::{EvidenceId, MemberId, MovementId, OrgId, ParticipantId, ReceiptId, StatementId};
 use crate::domain::information::bank_details::BankDetails;
 use crate::domain::member::Counting;
 use crate::domain::money::{Currency, Money};
 use crate::domain::movement::Arrivals;
 use crate::domain::movement::evidence::{EvidenceFacts, EvidenceFile, KeyChange, NewEvidence, Sided, StatementEntry};
+use crate::domain::movement::evidence_account::{AccountStanding, EvidenceAccount, SpokenAccount};
 use crate::domain::movement::instructions::{BankInstructions, NewInstructions, NewVerification};
 use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource};
@@ -21,7 +23,7 @@ use crate::domain::movement::surplus::SurplusOutcome;
 use crate::domain::movement::terms::PaymentTerms;
 use crate::domain::organization::{MemberRecord, Role};
 use crate::domain::participant::movements::{MovementActed, file_own_evidence, report_sent, withdraw_own_evidence};
-use crate::domain::participant::receipt::{FileType, Origin};
+use crate::domain::participant::receipt::Origin;
 use crate::domain::participant::{Access, ActingParticipant, Occasion};
 
 /// The amount of the payment, in minor units.
@@ -79,7 +81,8 @@ pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
         unique_references: Vec::new(),
         other_references: Vec::new(),
     };
-    NewEvidence::of_entry(id, entry, facts)
+    let account = EvidenceAccount { ending: None, standing: AccountStanding::Instructed, reason: None };
+    NewEvidence::of_entry(id, entry, facts, SpokenAccount::default()).with_account(account)
 }
 
 /// What a member says of too much.

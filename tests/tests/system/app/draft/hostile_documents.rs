@@ -20,7 +20,7 @@ async fn what_hides_no_object_is_refused_before_anything_opens_it() {
     let desk = Desk::new().await;
     let path = format!("{}/documents", desk.begin("blank", &[]).await);
     for (file, reason) in [
-        (deep(12_000, plain), "is built in a way that few readers open"),
+        (deep(12_000, plain), "is built in a way that few PDF readers can open"),
         ([&b"%PDF-1.7\n"[..], &b"stream".repeat(600_000), b"%%EOF"].concat(), "broken PDF"),
         (
             b"%PDF-1.7\n".iter().copied().chain(b"1 0 obj 7 ".repeat(400_000)).chain(*b"%%EOF").collect(),

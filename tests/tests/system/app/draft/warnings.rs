@@ -68,6 +68,29 @@ async fn what_no_condition_waits_for_is_listed_and_takes_a_tick() {
 }
 
 #[tokio::test]
+async fn a_document_that_is_there_to_be_read_takes_no_tick() {
+    let desk = Desk::new().await;
+    let page = desk.begin("notice-period", &[("party.recipient", &desk.people[0])]).await;
+    let document = desk.agreement(&page).await["documents"][0]["id"].as_str().expect("an id").to_owned();
+    let path = format!("{page}/documents/{document}");
+    let shown = desk.browser.get(&path).await;
+    assert!(shown.says("Nobody signs this document") && shown.says("type=\"checkbox\" checked"), "{}", shown.body);
+    let save = async |more: &[(&str, &str)]| {
+        let seen = desk.seen(&path).await;
+        let fields = [&[("seen", seen.as_str()), ("name", "Notice")], more].concat();
+        assert_eq!(desk.upload(&path, &fields, &pdf("notice", "")).await.status, 303);
+    };
+    save(&[]).await;
+    let review = desk.browser.get(&format!("{page}/publish")).await;
+    assert!(review.says("add a signature block, or say that nobody signs it"), "{}", review.body);
+    save(&[("for_reading", "on")]).await;
+    let review = desk.browser.get(&format!("{page}/publish")).await;
+    assert!(!review.says(UNAWAITED.0), "{}", review.body);
+    let published = desk.publish(&page, &[]).await;
+    assert_eq!(published.status, 303, "{}", published.body);
+}
+
+#[tokio::test]
 async fn the_page_of_a_proposal_asks_the_same() {
     let desk = Desk::new().await;
     let page = desk.with_unawaited_payment().await;
@@ -170,7 +193,7 @@ async fn promises_for_days_that_have_passed_are_listed_and_many_take_a_tick() {
     let few = desk.org.ready_draft("Lease", |draft| *draft = with_promises(draft, vec![on(&[-3, -2, 10])])).await;
     let page = format!("/app/agreements/{}", few.id());
     let review = desk.browser.get(&format!("{page}/publish")).await;
-    assert!(review.says("“Promise 1” was due on 2 days before today"), "{}", review.body);
+    assert!(review.says("“Promise 1” was already due on 2 dates"), "{}", review.body);
     assert!(review.says("Overdue from the start:") && !review.says(OVERDUE.0), "{}", review.body);
     assert_eq!(desk.publish(&page, &[]).await.status, 303, "two are listed, and no more");
 
@@ -179,6 +202,6 @@ async fn promises_for_days_that_have_passed_are_listed_and_many_take_a_tick() {
     let page = format!("/app/agreements/{}", many.id());
     let refused = desk.publish(&page, &[]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
-    assert!(refused.says("“Promise 1” was due on 13 days before today"), "{}", refused.body);
+    assert!(refused.says("“Promise 1” was already due on 13 dates"), "{}", refused.body);
     assert_eq!(desk.publish(&page, &[OVERDUE]).await.status, 303, "if it is meant");
 }

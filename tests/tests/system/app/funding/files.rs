@@ -1,6 +1,8 @@
 //! Files of funding: CSV that comes in, all or nothing, and CSV and PDF that go out.
 
 use tests::app::Page;
+use tests::clockwork::Clockwork;
+use tests::{drafts, eventually};
 
 use super::{Desk, assert_says, id, submit};
 
@@ -193,6 +195,22 @@ async fn a_file_has_the_facts_of_each_kind_in_columns() {
     assert_eq!(van["missing_facts"], serde_json::json!(["make_model_year"]));
     assert_eq!(van["owner_contact_ids"].as_array().expect("owners").len(), 2);
     assert_eq!((&piano["phase"], &piano["verb"]), (&serde_json::json!("unsorted"), &serde_json::Value::Null));
+}
+
+#[tokio::test]
+async fn a_file_whose_rows_nobody_added_is_gone_a_day_later() {
+    let desk = Desk::new().await;
+    let at = desk.upload(WITH_FACTS.as_bytes()).await.location().to_owned();
+    assert_eq!(desk.maren.get(&at).await.status, 200);
+    drafts::make_uploads_due(&desk.org).await;
+    let gone = || async {
+        Clockwork::of(&desk.org).tick().await;
+        (desk.maren.get(&at).await.status == 404).then_some(())
+    };
+    eventually("the file is gone", gone).await;
+    // Who reads it again adds its rows.
+    let at = desk.upload(WITH_FACTS.as_bytes()).await.location().to_owned();
+    assert_eq!(desk.add(&at).await.status, 303);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use tests::app::Browser;
 use tests::attending::{Attendee, link_of};
 use tests::payments::{READ_OUT, terms};
 
-use super::home::home;
+use super::home::{home, publish_due};
 use super::{ABA, Account, CLAIM, Deal, IBAN, assert_says, path, publish, publish_with, read_out, submit, text};
 use crate::app::organization::send_signed_out;
 
@@ -282,10 +282,12 @@ async fn whoever_let_a_member_in_is_no_second_member_for_a_week() {
     let people = [org.admin("Maren Holt").await, org.member("Kim Sato").await];
     let (maren, kim) = (Browser::of(&org, &people[0]).await, Browser::of(&org, &people[1]).await);
     let ben = invited(&org, &people[0], "Ben Okafor").await;
-    let (agreement, id) = publish(&org, &people[0], "Harbor purchase", "Closing payment").await;
+    let (agreement, id) = publish_due(&org, &people[0], ("Harbor purchase", "Closing payment"), 10).await;
     let deal = Deal { org, people, maren, kim, agreement, id };
     deal.done(&deal.maren, "authorize", &[]).await;
     deal.enter(&deal.maren, &ABA).await;
+    assert_eq!(home(&ben).await, [""; 0], "it leads to nothing that Ben may do");
+    assert_eq!(home(&deal.kim).await, ["Instructions to verify"]);
     let page = ben.get(&deal.path()).await;
     assert_says(&page, &["Maren Holt invited you, so until", "you two count as one person. Kim Sato can do it."]);
     assert!(!page.says(">Verify instructions</button>"));

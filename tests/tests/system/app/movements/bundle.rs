@@ -184,7 +184,7 @@ async fn a_payment_without_documents_is_in_the_bundle_and_ends_with_its_agreemen
 /// The entry that proves a payment is in its bundle as it was read, and nothing else of the statement.
 #[tokio::test]
 async fn the_statement_entry_that_proves_a_payment_is_in_the_bundle() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
     let statement = camt(
         "S-1",

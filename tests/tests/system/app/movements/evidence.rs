@@ -125,7 +125,7 @@ async fn what_was_accepted_before_is_said_and_what_may_be_the_same_money() {
         &[
             "It comes on top of what was accepted before: $125,000.00 USD on 16 Mar 2026, the recipient’s own confirmation.",
             "This may be the same money as $125,000.00 USD on 16 Mar 2026",
-            "Accept it only if it arrived besides.",
+            "Accept it only if it is additional money.",
         ],
     );
 }

@@ -41,7 +41,12 @@ async fn due_in(days: i32) -> Deal {
     Deal { org, people, maren, kim, agreement, id }
 }
 
-async fn publish_due(org: &Org, by: &Person, (name, purpose): (&str, &str), days: i32) -> (Agreement, MovementId) {
+pub(super) async fn publish_due(
+    org: &Org,
+    by: &Person,
+    (name, purpose): (&str, &str),
+    days: i32,
+) -> (Agreement, MovementId) {
     let due_on = Some(obligations::day(days));
     publish_with(org, by, name, |draft| PaymentTerms { due_on, ..terms(draft, purpose, "INV-117") }).await
 }

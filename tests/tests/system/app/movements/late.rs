@@ -4,12 +4,12 @@ use serde_json::json;
 use shared::domain::proposal::ProposalAction;
 
 use super::statements::{camt, entry, file, pair, review, uploaded};
-use super::{CLAIM, Deal, assert_says, submit};
+use super::{CLAIM, Deal, IBAN, assert_says, submit};
 use crate::app::evidence::{lines, unzipped, verified};
 
 /// A payment whose payer had the instructions when a member cancelled the agreement.
 async fn ended() -> Deal {
-    let deal = Deal::ready().await;
+    let deal = Deal::ready_on(&IBAN).await;
     deal.org.decide_at_once(&deal.people[0], deal.agreement.id(), ProposalAction::CancelAgreement).await;
     assert_eq!(deal.state().await, "cancelled");
     deal
@@ -89,7 +89,7 @@ async fn an_entry_of_a_statement_is_offered_for_a_payment_that_ended_with_its_ag
 
 #[tokio::test]
 async fn an_entry_that_fits_a_payment_that_did_not_arrive_resolves_that_in_one_act() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     deal.done(&deal.maren, "exception", &[("reason", "not_received"), ("note", "")]).await;
     let at = uploaded(&deal.maren, "found.xml", &camt("S-1", &[entry("250000.00", "CRDT", "B-1", "INV-117")])).await;
     let page = deal.maren.get(&at).await;
@@ -106,7 +106,7 @@ async fn an_entry_that_fits_a_payment_that_did_not_arrive_resolves_that_in_one_a
     assert_eq!(deal.state().await, "reconciled");
 
     // Another exception is no less of one.
-    let other = Deal::claimed().await;
+    let other = Deal::with_statements().await;
     other.done(&other.maren, "exception", &[("reason", "suspected_fraud"), ("note", "")]).await;
     let at = uploaded(&other.maren, "found.xml", &camt("S-1", &[entry("250000.00", "CRDT", "B-1", "INV-117")])).await;
     assert!(!other.maren.get(&at).await.says("type=\"checkbox\""));

@@ -1,5 +1,6 @@
 //! Payments as members handle them over forms: claim and proof apart, every act, refusals, and no account number anywhere.
 
+mod accounts;
 mod blind_entry;
 mod bundle;
 mod canaries;
@@ -9,6 +10,7 @@ mod histories;
 mod home;
 mod instructions;
 mod late;
+mod own_accounts;
 mod references;
 mod statement_acts;
 mod statements;
@@ -117,17 +119,30 @@ impl Deal {
 
     /// The same with released instructions, so that the payer can pay.
     async fn ready() -> Self {
+        Self::ready_on(&ABA).await
+    }
+
+    async fn ready_on(account: &[(&str, &str)]) -> Self {
         let deal = Self::new().await;
         deal.done(&deal.maren, "authorize", &[]).await;
-        deal.enter(&deal.maren, &ABA).await;
-        deal.verify(&deal.kim, &ABA).await;
+        deal.enter(&deal.maren, account).await;
+        deal.verify(&deal.kim, account).await;
         deal.done(&deal.kim, "instructions/release", &[]).await;
         deal
     }
 
     /// The same with a claim, and proof asked for.
     async fn claimed() -> Self {
-        let deal = Self::ready().await;
+        Self::claimed_on(&ABA).await
+    }
+
+    /// The same to the account that the statements of these tests are of.
+    async fn with_statements() -> Self {
+        Self::claimed_on(&IBAN).await
+    }
+
+    async fn claimed_on(account: &[(&str, &str)]) -> Self {
+        let deal = Self::ready_on(account).await;
         deal.done(&deal.maren, "claim", &CLAIM).await;
         deal.done(&deal.maren, "ask-for-proof", &[]).await;
         deal

@@ -28,7 +28,7 @@ async fn prove(by: &Browser, (name, content): (&str, &[u8]), id: shared::domain:
 
 #[tokio::test]
 async fn the_second_months_payment_with_the_payers_reference_is_proven_too() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let second = another(&deal, "Rent of April", "RENT", 25_000_000).await;
     for (name, day, id) in [("march.xml", "2026-03-18", deal.id), ("april.xml", "2026-04-18", second)] {
         let content = camt(name, &[standing_order(day, "RENT-4B")]);
@@ -38,8 +38,20 @@ async fn the_second_months_payment_with_the_payers_reference_is_proven_too() {
 }
 
 #[tokio::test]
+async fn a_payers_reference_that_a_bank_repeats_as_its_own_is_claimed_by_no_payment() {
+    let deal = Deal::with_statements().await;
+    let second = another(&deal, "Rent of April", "INV-117", 25_000_000).await;
+    // Both payments have it in their terms.
+    for (name, day, id) in [("march.xml", "2026-03-18", deal.id), ("april.xml", "2026-04-18", second)] {
+        let content = camt(name, &[entry("250000.00", "CRDT", "INV-117", "Rent").replace("2026-03-18", day)]);
+        prove(&deal.maren, (name, &content), id).await;
+        assert_eq!(state_of(&deal.org, id).await, "reconciled");
+    }
+}
+
+#[tokio::test]
 async fn a_typed_reference_that_the_payer_chose_is_claimed_by_no_payment() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let maren = &deal.maren;
     let second = another(&deal, "Rent of April", "INV-117", 25_000_000).await;
     // Both payments have it in their terms.
@@ -51,7 +63,7 @@ async fn a_typed_reference_that_the_payer_chose_is_claimed_by_no_payment() {
 
 #[tokio::test]
 async fn a_reference_that_the_sending_side_names_cannot_block_the_proof_of_another_payment() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let second = another(&deal, "Second closing", "INV-118", 25_000_000).await;
     let imad = "20260318B1QGC08C000777";
     let typed = evidence("sender_bank_document", "250,000.00", imad);

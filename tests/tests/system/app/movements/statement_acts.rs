@@ -11,7 +11,7 @@ use super::{Deal, assert_says, submit};
 
 #[tokio::test]
 async fn a_statement_of_which_nothing_was_filed_is_discarded() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
     let before = deal.org.state().await;
     // One that waits for its columns, and one that was read.
@@ -63,7 +63,7 @@ async fn a_statement_of_which_nothing_was_filed_is_discarded() {
 
 #[tokio::test]
 async fn of_discarding_and_filing_at_the_same_moment_one_takes_effect() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let shaky = Shaky::beside(&deal.org);
     let maren = shaky.browser_of(&deal.people[0]).await;
     let at = uploaded(&maren, "march.xml", &camt("S-1", &[entry("250000.00", "CRDT", "B-1", "INV-117")])).await;
@@ -86,7 +86,7 @@ async fn of_discarding_and_filing_at_the_same_moment_one_takes_effect() {
 
 #[tokio::test]
 async fn a_notification_of_the_bank_is_filed_and_accepted_like_a_statement() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
     let statement =
         String::from_utf8(camt("N-1", &[entry("250000.00", "CRDT", "B-1", "Closing INV-117")])).expect("text");
@@ -123,7 +123,7 @@ struct Failing {
 
 impl Failing {
     async fn new() -> Self {
-        let deal = Deal::claimed().await;
+        let deal = Deal::with_statements().await;
         let deposit = another(&deal, "Deposit", "DEP-9", 5_000_000).await;
         let shaky = Shaky::beside(&deal.org);
         let maren = shaky.browser_of(&deal.people[0]).await;

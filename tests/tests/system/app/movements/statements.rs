@@ -15,7 +15,7 @@ use super::{Deal, assert_says, path, publish_with, send, text};
 
 pub(super) const LIST: &str = "/app/money/statements";
 /// The account of the statements. Its number appears nowhere but in the files.
-const ACCOUNT: &str = "DE89370400440532013000";
+pub(super) const ACCOUNT: &str = "DE89370400440532013000";
 
 /// An entry of camt.053: amount in US dollars, side, the bank's reference, the payer's text.
 pub(super) fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
@@ -90,7 +90,7 @@ pub(super) fn review(page: &Page) -> String {
 
 #[tokio::test]
 async fn an_entry_is_filed_and_only_a_member_accepts_it() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
     let file_of = camt(
         "S-1",
@@ -175,7 +175,7 @@ async fn an_entry_is_filed_and_only_a_member_accepts_it() {
 
 #[tokio::test]
 async fn one_file_proves_several_payments_and_is_there_once() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
     let deposit = another(&deal, "Deposit", "DEP-9", 5_000_000).await;
     let content =
@@ -237,7 +237,7 @@ async fn one_file_proves_several_payments_and_is_there_once() {
 
 #[tokio::test]
 async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
     let twin = another(&deal, "Second closing", "INV-118", 25_000_000).await;
     let content = camt("S-1", &[entry("250000.00", "CRDT", "B-1", "Payment")]);
@@ -271,7 +271,7 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
 
     // The same entry in a file that overlaps, and in another format with the bank's reference.
     let overlap = camt("S-2", &[entry("7.00", "CRDT", "B-0", "Fee"), entry("250000.00", "CRDT", "B-1", "Payment")]);
-    let mt940 = b":20:S\r\n:25:123456789\r\n:28C:1\r\n:60F:C260317USD0,00\r\n:61:2603180318C250000,00NTRFNONREF//b 1\r\n:86:Other words\r\n:62F:C260318USD250000,00\r\n-\r\n";
+    let mt940 = b":20:S\r\n:25:37040044/532013000\r\n:28C:1\r\n:60F:C260317USD0,00\r\n:61:2603180318C250000,00NTRFNONREF//b 1\r\n:86:Other words\r\n:62F:C260318USD250000,00\r\n-\r\n";
     for (name, file) in [("week.xml", overlap.as_slice()), ("day.sta", mt940.as_slice())] {
         let other = uploaded(maren, name, file).await;
         let page = maren.get(&other).await;
@@ -319,7 +319,7 @@ async fn file_forged(by: &Browser, page: &Page, path: &str, chosen: &[(String, S
 
 #[tokio::test]
 async fn what_is_no_arrival_is_never_filed() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let maren = &deal.maren;
     let pending = entry("250000.00", "CRDT", "B-3", "INV-117").replace("BOOK", "PDNG");
     let reversal = entry("250000.00", "DBIT", "B-4", "INV-117").replace("<Sts>", "<RvslInd>true</RvslInd><Sts>");
@@ -363,7 +363,7 @@ async fn what_is_no_arrival_is_never_filed() {
 
 #[tokio::test]
 async fn a_file_is_read_completely_or_refused_with_the_reason() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let maren = &deal.maren;
     let before = deal.org.state().await;
     let whole = String::from_utf8(camt("S-1", &[entry("1.00", "CRDT", "B-1", "x")])).expect("text");
@@ -438,7 +438,7 @@ pub(super) async fn choose(by: &Browser, columns: &str, changes: &[(&str, &str)]
 
 #[tokio::test]
 async fn the_columns_of_a_csv_file_are_chosen_once() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let maren = &deal.maren;
     let head = "Buchungstag;Betrag;Wer;Zweck\n";
     let first = format!("{head}18.03.2026;250.000,00;Ada Okafor;INV-117\n17.03.2026;-12,00;Harbor Bank;Fee\n");
@@ -532,9 +532,9 @@ async fn choose_read(by: &Browser, page: &Page, columns: &str, fields: &[(&str, 
 
 #[tokio::test]
 async fn fifty_thousand_entries_are_compared_within_one_page() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let maren = &deal.maren;
-    let mut text = ":20:X\n:25:123456789\n:28C:1\n:60F:C260301USD0,\n".to_owned();
+    let mut text = ":20:X\n:25:37040044/0532013000EUR\n:28C:1\n:60F:C260301USD0,\n".to_owned();
     for at in 0..49_999 {
         writeln!(text, ":61:2603180318C1,50NTRFR-{at}//B{at}\n:86:Deposit R-{at}").expect("text");
     }
@@ -563,7 +563,7 @@ async fn fifty_thousand_entries_are_compared_within_one_page() {
 
 #[tokio::test]
 async fn many_that_fit_are_paged_and_each_page_is_small() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let maren = &deal.maren;
     another(&deal, "Second closing", "INV-117", 25_000_000).await;
     let entries: Vec<String> = (0..40)
@@ -589,7 +589,7 @@ async fn many_that_fit_are_paged_and_each_page_is_small() {
 /// What banks offer beside camt.053 and MT940 is recognized by its content, and read like the others.
 #[tokio::test]
 async fn reports_of_the_day_and_the_formats_of_american_banks_are_read() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let maren = &deal.maren;
     for (name, file, expected) in [
         (

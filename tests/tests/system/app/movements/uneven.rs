@@ -1,6 +1,6 @@
 //! Payments of which more or less than the amount arrives: each has a way to its end, and its page names the next step.
 
-use super::statements::{camt, entry, file, pair, review, uploaded};
+use super::statements::{another, camt, entry, file, pair, review, uploaded};
 use super::{CLAIM, Deal, assert_says, evidence, newest, submit};
 
 /// The page of the ledger, with its totals.
@@ -101,8 +101,35 @@ async fn one_arrival_in_two_shapes_is_counted_twice_only_if_a_member_says_that_i
 }
 
 #[tokio::test]
+async fn one_transfer_proves_two_payments_only_if_a_member_says_that_it_is_two() {
+    let mut deal = Deal::claimed().await;
+    let first = deal.path();
+    let filed = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "TRN 1").await;
+    deal.follow(&deal.kim, &deal.accept(&deal.kim, &filed).await).await;
+
+    // The same transfer, as another file of the account has it.
+    deal.id = another(&deal, "Second payment", "INV-118", 25_000_000).await;
+    let again = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "S-1").await;
+    let at = format!("{again}/accept");
+    let same = "accepted for another payment. Accept it only if it is additional money.";
+    let link = format!("<a href=\"{first}\">Closing payment</a>");
+    assert_says(&deal.kim.get(&at).await, &[same, &link, "These are two arrivals: count both"]);
+    let refused = deal.accept(&deal.kim, &again).await;
+    assert_eq!((refused.status, &*deal.state().await), (422, "processing"), "{}", refused.body);
+    assert_says(&refused, &[same, "These are two arrivals must be ticked"]);
+
+    // Where it counts no longer, it can count here.
+    let reason = [("reason", "It paid the second one")];
+    let withdrawn = submit(&deal.maren, &first, &format!("{filed}/withdraw"), &reason).await;
+    assert_eq!(withdrawn.status, 303, "{}", withdrawn.body);
+    assert!(!deal.kim.get(&at).await.says("another payment"));
+    deal.follow(&deal.kim, &deal.accept(&deal.kim, &again).await).await;
+    assert_eq!(deal.state().await, "reconciled");
+}
+
+#[tokio::test]
 async fn a_batch_and_its_details_are_perhaps_the_same_money() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let maren = &deal.maren;
     let batch = camt("S-1", &[entry("200000.00", "CRDT", "BATCH-7", "Two payments INV-117")]);
     let detail = |amount: &str| {

@@ -5,7 +5,7 @@ use super::{Deal, assert_says};
 
 #[tokio::test]
 async fn what_arrived_short_without_a_reference_is_filed_for_the_payment_that_a_member_chooses() {
-    let deal = Deal::claimed().await;
+    let deal = Deal::with_statements().await;
     let maren = &deal.maren;
     let in_euros = entry("7.00", "CRDT", "B-3", "Gift").replace("USD", "EUR");
     let interest: Vec<String> = (4..24).map(|at| entry("1.00", "CRDT", &format!("B-{at}"), "Interest")).collect();

@@ -1,0 +1,93 @@
+//! The obligations of an agreement in its bundle: what is owed, and what people said about it, with the files.
+//!
+//! Decision: an obligation has the occurrences about which something was said, as far as its record keeps them. What is still
+//! to be done follows from the promise, which `agreement.json` has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use serde::Serialize;
+use shared::domain::actor::Actor;
+use shared::domain::agreement::promise::PromiseKind;
+use shared::domain::evidence::AgreementRecord;
+use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId};
+use shared::domain::obligation::{Obligation, ObligationState, Occurrence, OccurrenceState};
+use shared::domain::time::Timestamp;
+
+use crate::EvidenceError;
+use crate::files::{Files, file};
+use crate::lines::lines;
+use crate::satisfactions::{HowLine, SatisfactionPaths};
+
+/// The files of a bundle that are about obligations, by their paths.
+///
+/// # Errors
+/// [`EvidenceError`], also when a file was not handed over.
+pub(crate) fn contents(
+    record: &AgreementRecord,
+    paths: &SatisfactionPaths,
+    files: &Files,
+) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+    let mut contents = BTreeMap::new();
+    let of = |obligation| ObligationLine::new(obligation, record.as_of(), paths);
+    contents.insert("obligations.jsonl".to_owned(), lines(record.obligations.iter().map(of))?.into());
+    for found in record.satisfaction_files() {
+        if let Some(path) = paths.get(&found.content.sha256) {
+            contents.insert(path.clone(), file(files, &found.content)?);
+        }
+    }
+    Ok(contents)
+}
+
+/// A line of `obligations.jsonl`.
+#[derive(Serialize)]
+struct ObligationLine<'a> {
+    obligation_id: ObligationId,
+    name: &'a str,
+    kind: PromiseKind,
+    state: ObligationState,
+    promisor_participant_ids: &'a BTreeSet<ParticipantId>,
+    promisee_participant_ids: &'a BTreeSet<ParticipantId>,
+    occurrences: Vec<OccurrenceLine>,
+}
+
+impl<'a> ObligationLine<'a> {
+    fn new(obligation: &'a Obligation, as_of: Timestamp, paths: &SatisfactionPaths) -> Self {
+        let said = |found: &Occurrence| found.satisfied.is_some() || found.confirmed.is_some();
+        let occurrences = obligation.occurrences(as_of).into_iter().filter(said);
+        Self {
+            obligation_id: obligation.id(),
+            name: obligation.name().as_str(),
+            kind: obligation.kind(),
+            state: obligation.state(),
+            promisor_participant_ids: obligation.parties().promisors(),
+            promisee_participant_ids: obligation.parties().promisees(),
+            occurrences: occurrences.map(|found| OccurrenceLine::new(found, paths)).collect(),
+        }
+    }
+}
+
+/// An occurrence about which something was said: the claim that it is done, and the confirmation.
+#[derive(Serialize)]
+struct OccurrenceLine {
+    id: OccurrenceId,
+    sequence: u32,
+    due_at: Timestamp,
+    state: OccurrenceState,
+    satisfied_at: Option<Timestamp>,
+    satisfied_by: Option<Actor>,
+    #[serde(flatten)]
+    how: Option<HowLine>,
+    confirmed_at: Option<Timestamp>,
+    confirmed_by: Option<Actor>,
+}
+
+impl OccurrenceLine {
+    fn new(found: Occurrence, paths: &SatisfactionPaths) -> Self {
+        let Occurrence { id, sequence, due_at, state, satisfied, how, confirmed, .. } = found;
+        let (satisfied_at, satisfied_by) = satisfied.map(|word| (word.at, word.by)).unzip();
+        let (confirmed_at, confirmed_by) = confirmed.map(|word| (word.at, word.by)).unzip();
+        let how = how.as_ref().map(|how| HowLine::new(how, paths));
+        Self { id, sequence, due_at, state, satisfied_at, satisfied_by, how, confirmed_at, confirmed_by }
+    }
+}

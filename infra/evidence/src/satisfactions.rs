@@ -1,0 +1,94 @@
+//! What people said about how something was done, in receipts and obligations of a bundle, and the paths of the files.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use shared::domain::day::Day;
+use shared::domain::evidence::AgreementRecord;
+use shared::domain::file_type::FileType;
+use shared::domain::ids::{OccurrenceId, TriggerId};
+use shared::domain::movement::evidence::EvidenceFile;
+use shared::domain::participant::receipt::ObligationAct;
+use shared::domain::satisfaction::{Satisfaction, SatisfactionNote};
+
+use crate::paths;
+
+/// The paths of the files with which people recorded that obligations are done, by their SHA-256.
+pub(crate) type SatisfactionPaths = BTreeMap<String, String>;
+
+/// The paths of those files, each content once.
+pub(crate) fn satisfaction_paths(record: &AgreementRecord) -> SatisfactionPaths {
+    let mut found = SatisfactionPaths::new();
+    for EvidenceFile { name, content, file_type } in record.satisfaction_files() {
+        if !found.contains_key(&content.sha256) {
+            let ending = file_type.map_or("bin", FileType::extension);
+            let path = paths::numbered("obligations", found.len() + 1, name.as_str(), ending);
+            found.insert(content.sha256.clone(), path);
+        }
+    }
+    found
+}
+
+/// What was said about how something was done.
+#[derive(Serialize)]
+pub(crate) struct HowLine {
+    done_on: Day,
+    note: Option<String>,
+    file_name: Option<String>,
+    file_sha256: Option<String>,
+    size_bytes: Option<u64>,
+    path: Option<String>,
+}
+
+impl HowLine {
+    /// The line, with the path of the file.
+    pub(crate) fn new(Satisfaction { done_on, note, file }: &Satisfaction, paths: &SatisfactionPaths) -> Self {
+        let file = file.as_ref();
+        Self {
+            done_on: *done_on,
+            note: note.as_ref().map(SatisfactionNote::as_str).map(str::to_owned),
+            file_name: file.map(|file| file.name.as_str().to_owned()),
+            file_sha256: file.map(|file| file.content.sha256.clone()),
+            size_bytes: file.map(|file| file.content.size_bytes),
+            path: file.and_then(|file| paths.get(&file.content.sha256).cloned()),
+        }
+    }
+}
+
+/// What a participant said about an obligation, in their receipt.
+#[derive(Serialize)]
+#[serde(tag = "did", rename_all = "snake_case")]
+pub(crate) enum ObligationActLine {
+    DeclaredTrigger {
+        trigger_id: TriggerId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        happened_on: Option<Day>,
+    },
+    Satisfied {
+        occurrence_id: OccurrenceId,
+        #[serde(flatten)]
+        how: Option<HowLine>,
+    },
+    Confirmed {
+        occurrence_id: OccurrenceId,
+    },
+    Verified {
+        occurrence_id: OccurrenceId,
+    },
+}
+
+impl ObligationActLine {
+    /// The line of an act, with the paths of the files.
+    pub(crate) fn new(did: &ObligationAct, paths: &SatisfactionPaths) -> Self {
+        match did {
+            ObligationAct::DeclaredTrigger { trigger_id, happened_on } => {
+                Self::DeclaredTrigger { trigger_id: *trigger_id, happened_on: *happened_on }
+            }
+            ObligationAct::Satisfied { occurrence_id, how } => {
+                Self::Satisfied { occurrence_id: *occurrence_id, how: how.as_ref().map(|how| HowLine::new(how, paths)) }
+            }
+            ObligationAct::Confirmed { occurrence_id } => Self::Confirmed { occurrence_id: *occurrence_id },
+            ObligationAct::Verified { occurrence_id } => Self::Verified { occurrence_id: *occurrence_id },
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Conflicts between transactions, in front of the embedded store, which runs one call after the other and never has any.
+//!
+//! On AWS a transaction holds its items until it ends, those too whose conditions it only checks. Meanwhile other
+//! transactions with one of them are canceled, and writes of one of them alone are refused. Reads go on. So does this, for
+//! tests: what shares an item with others shows there, and not only in the cloud.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{StatusCode, Uri};
+use http_body_util::Full;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+use shared::store::keys::{PARTITION, SORT};
+
+/// How long a transaction takes at least. On AWS it takes a few milliseconds more than other writes; here, calls would
+/// otherwise hardly ever meet.
+const TRANSACTION_TIME: Duration = Duration::from_millis(5);
+
+/// The largest call that DynamoDB takes.
+const CALL_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The item of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct ItemKey {
+    table: String,
+    partition: String,
+    sort: String,
+}
+
+/// The items of the transactions that are under way, each with the transaction's request token.
+type Held = Arc<Mutex<HashMap<ItemKey, String>>>;
+
+/// What answers in the store's place where calls conflict.
+#[derive(Debug, Clone)]
+struct Contention {
+    /// Where the store itself answers.
+    store: Uri,
+    client: Client<HttpConnector, Full<Bytes>>,
+    held: Held,
+}
+
+/// What answers in front of a store.
+pub(super) fn before(store: Uri) -> Router {
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    Router::new().fallback(answer).with_state(Contention { store, client, held: Held::default() })
+}
+
+async fn answer(State(contention): State<Contention>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, CALL_BYTES_MAX).await else { return StatusCode::BAD_REQUEST.into_response() };
+    let target = head.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let operation = target.rsplit('.').next().unwrap_or_default();
+    let hold = match Write::of(operation, &body).map(|write| write.admitted(&contention.held)).transpose() {
+        Ok(hold) => hold.flatten(),
+        Err(refusal) => return refused(&refusal),
+    };
+    let mut request = Request::from_parts(head, Full::new(body));
+    *request.uri_mut() = contention.store.clone();
+    // What is held is let go with the answer.
+    let answered = async { contention.client.request(request).await };
+    let answered = match &hold {
+        Some(_) => tokio::join!(answered, tokio::time::sleep(TRANSACTION_TIME)).0,
+        None => answered.await,
+    };
+    match answered {
+        Ok(answer) => answer.map(Body::new),
+        Err(_) => StatusCode::BAD_GATEWAY.into_response(),
+    }
+}
+
+/// A call that writes.
+#[derive(Debug)]
+enum Write {
+    /// A transaction, with its request token.
+    Transaction(Vec<ItemKey>, String),
+    /// A write of one item.
+    One(ItemKey),
+}
+
+impl Write {
+    /// Reads a call. None if it does not write, or if the store is going to refuse it.
+    fn of(operation: &str, body: &[u8]) -> Option<Self> {
+        let is_transaction = operation == "TransactWriteItems";
+        if !is_transaction && !["PutItem", "UpdateItem", "DeleteItem"].contains(&operation) {
+            return None;
+        }
+        let call: Value = serde_json::from_slice(body).ok()?;
+        if !is_transaction {
+            return Some(Self::One(item_key(&call)?));
+        }
+        let writes = call["TransactItems"].as_array()?.iter();
+        let keys = writes.map(|write| item_key(write.as_object()?.values().next()?)).collect::<Option<_>>()?;
+        Some(Self::Transaction(keys, call["ClientRequestToken"].as_str().unwrap_or_default().to_owned()))
+    }
+
+    /// Holds the items of a transaction. Nothing is held for the write of one item.
+    ///
+    /// # Errors
+    /// The refusal, if a transaction under way holds an item.
+    fn admitted(self, held: &Held) -> Result<Option<Hold>, Value> {
+        let mut items = lock(held);
+        match self {
+            Self::One(key) if items.contains_key(&key) => Err(error("TransactionConflictException", ONGOING)),
+            Self::One(_) => Ok(None),
+            Self::Transaction(keys, token) => {
+                let holders: Vec<Option<&String>> = keys.iter().map(|key| items.get(key)).collect();
+                if holders.iter().flatten().any(|holder| !token.is_empty() && **holder == token) {
+                    let says = "The transaction with the given request token is already in progress.";
+                    return Err(error("TransactionInProgressException", says));
+                }
+                if holders.iter().any(Option::is_some) {
+                    return Err(canceled(holders.iter().map(Option::is_some)));
+                }
+                items.extend(keys.iter().map(|key| (key.clone(), token.clone())));
+                drop(items);
+                Ok(Some(Hold { keys, held: held.clone() }))
+            }
+        }
+    }
+}
+
+/// The key of the item that a write names, alone or in a transaction.
+fn item_key(write: &Value) -> Option<ItemKey> {
+    let item = write.get("Key").or_else(|| write.get("Item"))?;
+    let text = |name: &str| Some(item.get(name)?.get("S")?.as_str()?.to_owned());
+    let table = write.get("TableName")?.as_str()?.to_owned();
+    Some(ItemKey { table, partition: text(PARTITION)?, sort: text(SORT)? })
+}
+
+/// The items that a transaction holds until this is dropped.
+#[derive(Debug)]
+struct Hold {
+    keys: Vec<ItemKey>,
+    held: Held,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let mut items = lock(&self.held);
+        for key in &self.keys {
+            items.remove(key);
+        }
+    }
+}
+
+fn lock(held: &Held) -> MutexGuard<'_, HashMap<ItemKey, String>> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What DynamoDB says of an item that is held.
+const ONGOING: &str = "Transaction is ongoing for the item";
+
+fn error(code: &str, message: &str) -> Value {
+    json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message})
+}
+
+/// A transaction that was canceled, told of each of its items whether another one holds it.
+fn canceled(conflicts: impl Iterator<Item = bool>) -> Value {
+    let reason = |is_held| {
+        if is_held { json!({"Code": "TransactionConflict", "Message": ONGOING}) } else { json!({"Code": "None"}) }
+    };
+    let reasons: Vec<Value> = conflicts.map(reason).collect();
+    let codes: Vec<&str> = reasons.iter().filter_map(|reason| reason["Code"].as_str()).collect();
+    let message =
+        format!("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]", codes.join(", "));
+    let kind = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException";
+    json!({"__type": kind, "Message": message, "CancellationReasons": reasons})
+}
+
+fn refused(refusal: &Value) -> Response {
+    let content_type = [(CONTENT_TYPE, "application/x-amz-json-1.0")];
+    (StatusCode::BAD_REQUEST, content_type, refusal.to_string()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(sort: &str) -> Value {
+        json!({PARTITION: {"S": "p"}, SORT: {"S": sort}, "n": {"N": "1"}})
+    }
+
+    /// A transaction that puts one item and checks another.
+    fn transaction(put: &str, checked: &str, token: &str) -> Option<Write> {
+        let items = json!([
+            {"Put": {"TableName": "t", "Item": item(put)}},
+            {"ConditionCheck": {"TableName": "t", "Key": item(checked), "ConditionExpression": "…"}},
+        ]);
+        let call = json!({"TransactItems": items, "ClientRequestToken": token});
+        Write::of("TransactWriteItems", call.to_string().as_bytes())
+    }
+
+    fn one(operation: &str, call: &Value) -> Option<Write> {
+        Write::of(operation, call.to_string().as_bytes())
+    }
+
+    #[test]
+    fn a_transaction_holds_what_it_writes_and_checks_until_it_ends() {
+        let held = Held::default();
+        let admitted = |write: Option<Write>| write.unwrap().admitted(&held);
+        let first = admitted(transaction("a", "b", "1")).unwrap();
+        for (put, checked, codes) in
+            [("a", "c", ["TransactionConflict", "None"]), ("c", "b", ["None", "TransactionConflict"])]
+        {
+            let refusal = admitted(transaction(put, checked, "2")).unwrap_err();
+            let told = refusal["CancellationReasons"].as_array().unwrap().iter().map(|reason| &reason["Code"]);
+            assert!(told.eq(codes), "{refusal}");
+        }
+        let repeated = admitted(transaction("a", "b", "1")).unwrap_err();
+        assert!(repeated["__type"].as_str().unwrap().ends_with("TransactionInProgressException"), "{repeated}");
+        for (operation, call) in [
+            ("PutItem", json!({"TableName": "t", "Item": item("a")})),
+            ("UpdateItem", json!({"TableName": "t", "Key": item("b")})),
+            ("DeleteItem", json!({"TableName": "t", "Key": item("b")})),
+        ] {
+            let refusal = admitted(one(operation, &call)).unwrap_err();
+            assert!(refusal["__type"].as_str().unwrap().ends_with("TransactionConflictException"), "{refusal}");
+        }
+        let other = admitted(transaction("c", "d", "3")).unwrap();
+        assert!(other.is_some(), "another item");
+        let elsewhere = json!({"TableName": "another", "Item": item("a")});
+        assert!(admitted(one("PutItem", &elsewhere)).unwrap().is_none(), "another table");
+        assert!(one("GetItem", &json!({"TableName": "t", "Key": item("a")})).is_none(), "reads go on");
+        drop(first);
+        assert!(admitted(transaction("a", "b", "2")).unwrap().is_some());
+    }
+}

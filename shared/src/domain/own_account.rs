@@ -1,0 +1,158 @@
+//! The accounts at banks that an organization calls its own. Where no instructions of a payment name an account, they say whose
+//! statement it is.
+//!
+//! Decision: one member says it, and a second one agrees, by the rule of [second members](super::member::second). Until then
+//! the account is nobody's. Removing one takes one member: nothing is believed because of that.
+
+use serde::{Deserialize, Serialize};
+
+use super::actor::Actor;
+use super::bank_account::{AccountDigest, Compared};
+use super::ids::{MemberId, OwnAccountId};
+use super::member::Counting;
+use super::time::Timestamp;
+use crate::limits;
+
+/// An account that a member called the organization's. Its number is not in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnAccount {
+    /// Its id, which the form carries.
+    pub id: OwnAccountId,
+    /// The last characters of its number.
+    pub ending: String,
+    /// What it is compared by.
+    pub digest: AccountDigest,
+    /// Who said so.
+    pub said_by: Actor,
+    /// When.
+    pub said_at: Timestamp,
+    /// The second member's word. None while it waits for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreed: Option<Agreed>,
+}
+
+/// A second member's word that an account is the organization's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agreed {
+    /// The member; whoever said so first, if nobody else counted.
+    pub by: Actor,
+    /// When.
+    pub at: Timestamp,
+    /// Whether no second member counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_alone: bool,
+}
+
+/// Why an act on an own account was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotOwned {
+    /// There is no such account anymore.
+    Unknown,
+    /// A member has called the account the organization's already.
+    SaidAlready,
+    /// The organization has the most own accounts that it may.
+    Full,
+    /// The member said so first, and another one is there to agree.
+    Own,
+    /// The member counts as one person with whoever said so first.
+    OneSelf,
+}
+
+/// An organization's own accounts with one that a member calls its own. Without a second member it counts at once.
+///
+/// # Errors
+/// [`NotOwned::SaidAlready`] and [`NotOwned::Full`].
+pub fn said(before: &[OwnAccount], new: OwnAccount, counting: Counting) -> Result<Vec<OwnAccount>, NotOwned> {
+    if before.iter().any(|own| own.digest.compare(&new.digest) == Compared::Same) {
+        return Err(NotOwned::SaidAlready);
+    }
+    if before.len() >= limits::OWN_ACCOUNTS_MAX {
+        return Err(NotOwned::Full);
+    }
+    let alone = Agreed { by: new.said_by.clone(), at: new.said_at, is_alone: true };
+    let agreed = (counting == Counting::Alone).then_some(alone);
+    Ok(before.iter().cloned().chain([OwnAccount { agreed, ..new }]).collect())
+}
+
+/// The same with one to which a member agrees.
+///
+/// # Errors
+/// [`NotOwned`].
+pub fn agreed(
+    before: &[OwnAccount],
+    id: OwnAccountId,
+    (by, at, counting): (&Actor, Timestamp, Counting),
+) -> Result<Vec<OwnAccount>, NotOwned> {
+    let found = before.iter().find(|own| own.id == id).ok_or(NotOwned::Unknown)?;
+    if found.agreed.is_some() {
+        return Ok(before.to_vec());
+    }
+    let is_alone = counting == Counting::Alone;
+    let is_own = by.member().is_some_and(|member| found.said_by.is_member(member));
+    match counting {
+        Counting::OneSelf => return Err(NotOwned::OneSelf),
+        Counting::Confirmed if is_own => return Err(NotOwned::Own),
+        Counting::Confirmed | Counting::Alone => {}
+    }
+    let agreed = Agreed { by: by.clone(), at, is_alone };
+    let agree = |own: &OwnAccount| {
+        if own.id == id { OwnAccount { agreed: Some(agreed.clone()), ..own.clone() } } else { own.clone() }
+    };
+    Ok(before.iter().map(agree).collect())
+}
+
+/// The digests of those that count: that a second member agreed to.
+pub fn counted(own: &[OwnAccount]) -> impl Iterator<Item = &AccountDigest> {
+    own.iter().filter(|own| own.agreed.is_some()).map(|own| &own.digest)
+}
+
+impl OwnAccount {
+    /// The member who said so first.
+    #[must_use]
+    pub fn said_by_member(&self) -> Option<MemberId> {
+        self.said_by.member()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypto::keyring::Keyring;
+    use crate::domain::actor::ActorType;
+    use crate::domain::agreement::fixtures::noon;
+    use crate::domain::bank_account::{AccountKeys, BankAccount};
+    use crate::domain::ids::OrgId;
+
+    fn member(name: &str) -> Actor {
+        let id = Some(MemberId::new().uuid());
+        Actor { actor_type: ActorType::Member, id, display_name: name.to_owned() }
+    }
+
+    #[test]
+    fn an_account_counts_once_a_second_member_agrees_or_at_once_without_one() {
+        let keys = AccountKeys::new(&Keyring::new("one").unwrap(), OrgId::new());
+        let (maren, kim) = (member("Maren"), member("Kim"));
+        let new = |number: &str| OwnAccount {
+            id: OwnAccountId::new(),
+            ending: String::new(),
+            digest: keys.digest(&BankAccount::new(number, None).unwrap()),
+            said_by: maren.clone(),
+            said_at: noon(),
+            agreed: None,
+        };
+        let all = said(&[], new("000123456789"), Counting::Confirmed).unwrap();
+        assert_eq!(counted(&all).count(), 0);
+        assert_eq!(said(&all, new("123456789"), Counting::Confirmed), Err(NotOwned::SaidAlready));
+        let agree = |by: &Actor, counting| agreed(&all, all[0].id, (by, noon(), counting));
+        assert_eq!(agree(&maren, Counting::Confirmed), Err(NotOwned::Own));
+        assert_eq!(agree(&kim, Counting::OneSelf), Err(NotOwned::OneSelf));
+        let after = agree(&kim, Counting::Confirmed).unwrap();
+        assert_eq!(counted(&after).count(), 1);
+        assert_eq!(agreed(&after, OwnAccountId::new(), (&kim, noon(), Counting::Confirmed)), Err(NotOwned::Unknown));
+        // Whoever is alone by now agrees to what they said before.
+        assert!(agree(&maren, Counting::Alone).unwrap()[0].agreed.as_ref().unwrap().is_alone);
+        assert_eq!(counted(&said(&[], new("1234567"), Counting::Alone).unwrap()).count(), 1);
+        let full: Vec<OwnAccount> = (0..limits::OWN_ACCOUNTS_MAX).map(|n| new(&format!("55500{n}"))).collect();
+        assert_eq!(said(&full, new("1234567"), Counting::Alone), Err(NotOwned::Full));
+    }
+}

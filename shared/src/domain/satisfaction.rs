@@ -1,0 +1,83 @@
+//! What people say about an occurrence when they record that it is done: on which day, with a note and a file if there are
+//! any.
+//!
+//! Decision: it is part of the claim. Whoever confirms reads it first, and nobody changes it afterwards.
+
+use serde::{Deserialize, Serialize};
+
+use super::day::Day;
+use super::ids::OccurrenceId;
+use super::movement::evidence::EvidenceFile;
+use super::movement::safe_text::SafeNote;
+use crate::limits;
+use crate::wire::fields::FieldCode;
+
+/// What was said about an occurrence that is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Satisfaction {
+    /// The day on which it was done.
+    pub done_on: Day,
+    /// A note for whoever confirms it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<SatisfactionNote>,
+    /// A file that shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<EvidenceFile>,
+}
+
+impl Satisfaction {
+    /// Done on a day, and nothing more.
+    #[must_use]
+    pub fn on(done_on: Day) -> Self {
+        Self { done_on, note: None, file: None }
+    }
+}
+
+/// A note on what is done, without an account number: the other side reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SatisfactionNote(SafeNote);
+
+impl SatisfactionNote {
+    /// Checks a text of up to [`limits::SATISFACTION_NOTE_CHARS_MAX`] characters.
+    ///
+    /// # Errors
+    /// `too_long`, and those of a [`SafeNote`].
+    pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
+        let note = SafeNote::parse(text)?;
+        if note.as_str().chars().count() > limits::SATISFACTION_NOTE_CHARS_MAX {
+            let message = format!("must have at most {} characters", limits::SATISFACTION_NOTE_CHARS_MAX);
+            return Err((FieldCode::TooLong, message));
+        }
+        Ok(Self(note))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+/// That an occurrence is done, as someone records it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The occurrence.
+    pub occurrence: OccurrenceId,
+    /// What they say about it.
+    pub how: Satisfaction,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_short_and_has_no_account_number() {
+        let most = "é".repeat(limits::SATISFACTION_NOTE_CHARS_MAX);
+        assert_eq!(SatisfactionNote::parse(&most).unwrap().as_str(), most);
+        let refused = |text: &str| SatisfactionNote::parse(text).unwrap_err().0;
+        assert_eq!(refused(&format!("{most}é")), FieldCode::TooLong);
+        assert_eq!(refused("Paid to DE89 3704 0044 0532 0130 00"), FieldCode::SensitiveValue);
+    }
+}

@@ -1,0 +1,267 @@
+//! The files that an organization has stored, by content: which calls uploaded one, and whether a record names it.
+//!
+//! A call notes its upload before the file is stored, with an entry of the due index. A day later the clock removes the file,
+//! unless one of the calls that uploaded it took effect.
+//!
+//! Decision: a call that takes effect names what it uploaded, and its audit row says whether it did. So no record has to say
+//! which files it names, none can forget it, and the files of a call take no room in its transaction: a papering has 25 of
+//! them. The row is also the fence of its call: one that was refused can't name its file later.
+//!
+//! Decision: what was named once is kept. A record that was copied, a proposal's snapshot and a bundle may have the same file,
+//! and no count of them could drift.
+//!
+//! Decision: while the clock removes a file, no call can note another upload of it, and waits for the end: a file that is
+//! stored is never one whose removal has begun. A clock that was interrupted is followed by another one when its time is over.
+
+use std::collections::{BTreeSet, HashMap};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::future::try_join_all;
+
+use super::change::Update;
+use super::due::DueEntry;
+use super::item::{Item, number};
+use super::keys::{self, Due, Key, PARTITION};
+use super::{OrgStore, Store, StoreError, audit};
+use crate::domain::agreement::DocumentContent;
+use crate::domain::call_context::CallContext;
+use crate::domain::ids::{OrgId, RequestId};
+use crate::domain::time::Timestamp;
+use crate::limits;
+use crate::retry::{Budget, retry_on_conflict};
+
+/// The attribute with the calls that uploaded a file and of which it isn't known yet whether they took effect.
+const UPLOADS: &str = "uploads";
+/// The attribute that says that a record names a file, or named it once.
+const NAMED: &str = "named";
+/// The attribute with the moment at which a clock began to remove a file, in milliseconds since 1970.
+const REMOVING: &str = "removing";
+/// The attribute of a due entry with the hashes of the files that its call uploaded.
+const FILES: &str = "files";
+
+/// A file that a call is about to store, and that is noted as its upload. Only that lets a file be stored.
+///
+/// ```compile_fail,E0451
+/// use shared::domain::agreement::DocumentContent;
+/// use shared::domain::ids::OrgId;
+/// use shared::store::files::Upload;
+///
+/// fn unnoted(org: OrgId, content: DocumentContent) -> Upload {
+///     Upload { org, content }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Upload {
+    org: OrgId,
+    content: DocumentContent,
+}
+
+impl Upload {
+    /// The organization.
+    #[must_use]
+    pub fn org(&self) -> OrgId {
+        self.org
+    }
+
+    /// The file's hash and size.
+    #[must_use]
+    pub fn content(&self) -> &DocumentContent {
+        &self.content
+    }
+}
+
+/// What is known of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Known {
+    /// Nothing: it isn't stored.
+    Nothing,
+    /// A record names it, or named it once.
+    Named,
+    /// Calls uploaded it, and none is known to have taken effect.
+    Uploaded(BTreeSet<RequestId>),
+    /// A clock began to remove it, in milliseconds since 1970.
+    Removing(i64),
+}
+
+impl Known {
+    fn of(item: &Item) -> Self {
+        if item.contains_key(NAMED) {
+            return Self::Named;
+        }
+        if let Some(since) = number(item, REMOVING) {
+            return Self::Removing(since);
+        }
+        let uploads = item.get(UPLOADS).and_then(|uploads| uploads.as_ss().ok());
+        Self::Uploaded(uploads.into_iter().flatten().filter_map(|call| call.parse().ok()).collect())
+    }
+}
+
+/// What a clock has to do about a file whose upload is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// Nothing: it is named, is gone, or has a later upload with an entry of its own.
+    Kept,
+    /// Nothing now: the call has not ended, or something else is under way.
+    Later,
+    /// To remove it, and to say so then.
+    Begun,
+}
+
+impl Store {
+    /// The hashes of the files that the call of a due entry uploaded.
+    pub(crate) async fn uploads_of(&self, entry: &DueEntry) -> Result<Vec<String>, StoreError> {
+        let item = self.get(entry.key().clone()).await?.unwrap_or_default();
+        Ok(item.get(FILES).and_then(|files| files.as_ss().ok()).cloned().unwrap_or_default())
+    }
+}
+
+impl OrgStore {
+    /// Notes that a call uploads files, each of which is to be looked at again at a moment. It comes before they are stored.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when one is just being removed, or too many calls upload it at once.
+    pub(crate) async fn begin_uploads(
+        &self,
+        call: &CallContext,
+        contents: Vec<DocumentContent>,
+        until: Timestamp,
+    ) -> Result<Vec<Upload>, StoreError> {
+        let key = |content: &DocumentContent| keys::stored_file(self.org, &content.sha256);
+        let known = self.store.get_all(&contents.iter().map(key).collect::<Vec<_>>()).await?;
+        let named = known.iter().filter(|item| Known::of(item) == Known::Named).filter_map(Key::of);
+        let named: BTreeSet<Key> = named.collect();
+        let new = contents.iter().filter(|content| !named.contains(&key(content)));
+        let new: BTreeSet<&str> = new.map(|content| content.sha256.as_str()).collect();
+        if !new.is_empty() {
+            // First, so that no upload is noted that nobody looks at again.
+            let due = Update {
+                key: keys::due(until, Due::Upload, self.org, call.request_id().uuid()),
+                expression: "ADD #files :files",
+                condition: "",
+                names: vec![("#files", FILES)],
+                values: vec![(":files", AttributeValue::Ss(new.iter().map(|&sha256| sha256.to_owned()).collect()))],
+            };
+            self.store.update(due).await?;
+            try_join_all(new.iter().map(|sha256| self.note_upload(call, sha256))).await?;
+        }
+        Ok(contents.into_iter().map(|content| Upload { org: self.org, content }).collect())
+    }
+
+    /// Notes that a call uploads a file. It waits for a removal that is under way.
+    async fn note_upload(&self, call: &CallContext, sha256: &str) -> Result<(), StoreError> {
+        retry_on_conflict(Budget::attempts(limits::UPLOAD_ATTEMPTS_MAX), || async move {
+            let id = call.request_id().to_string();
+            let noted = Update {
+                key: keys::stored_file(self.org, sha256),
+                expression: "ADD #uploads :calls",
+                condition: "attribute_not_exists(#named) AND attribute_not_exists(#removing) AND (attribute_not_exists(#uploads) OR size(#uploads) < :most OR contains(#uploads, :call))",
+                names: vec![("#uploads", UPLOADS), ("#named", NAMED), ("#removing", REMOVING)],
+                values: vec![
+                    (":calls", AttributeValue::Ss(vec![id.clone()])),
+                    (":call", AttributeValue::S(id)),
+                    (":most", AttributeValue::N(limits::UPLOADS_OF_FILE_MAX.to_string())),
+                ],
+            };
+            if self.store.update(noted).await?.is_some() {
+                return Ok(());
+            }
+            match self.known(sha256).await? {
+                Known::Named => Ok(()),
+                Known::Uploaded(calls) => {
+                    self.settle(sha256, calls, Timestamp::now()).await?;
+                    Err(StoreError::Conflict)
+                }
+                Known::Nothing | Known::Removing(_) => Err(StoreError::Conflict),
+            }
+        })
+        .await
+    }
+
+    async fn known(&self, sha256: &str) -> Result<Known, StoreError> {
+        let item = self.store.get(keys::stored_file(self.org, sha256)).await?;
+        Ok(item.as_ref().map_or(Known::Nothing, Known::of))
+    }
+
+    /// Says of a file that it is named if one of its calls took effect, and else forgets those that have ended.
+    async fn settle(&self, sha256: &str, calls: BTreeSet<RequestId>, now: Timestamp) -> Result<Known, StoreError> {
+        let rows: Vec<Key> = calls.iter().map(|call| keys::audit(self.org, *call)).collect();
+        let rows = self.store.get_all(&rows).await?;
+        let rows: HashMap<Key, Item> = rows.into_iter().filter_map(|row| Some((Key::of(&row)?, row))).collect();
+        let key = keys::stored_file(self.org, sha256);
+        if rows.values().any(audit::took_effect) {
+            let named = Update {
+                key,
+                expression: "SET #named = :true REMOVE #uploads",
+                condition: "attribute_exists(#pk) AND attribute_not_exists(#removing)",
+                names: vec![("#named", NAMED), ("#uploads", UPLOADS), ("#pk", PARTITION), ("#removing", REMOVING)],
+                values: vec![(":true", AttributeValue::Bool(true))],
+            };
+            return self.store.update(named).await?.as_ref().map(Known::of).ok_or(StoreError::Conflict);
+        }
+        let has_ended = |call: &&RequestId| rows.contains_key(&keys::audit(self.org, **call)) || is_over(**call, now);
+        let ended: Vec<String> = calls.iter().filter(has_ended).map(RequestId::to_string).collect();
+        if ended.is_empty() {
+            return Ok(Known::Uploaded(calls));
+        }
+        let forgotten = Update {
+            key,
+            expression: "DELETE #uploads :calls",
+            condition: "attribute_exists(#pk)",
+            names: vec![("#uploads", UPLOADS), ("#pk", PARTITION)],
+            values: vec![(":calls", AttributeValue::Ss(ended))],
+        };
+        let left = self.store.update(forgotten).await?;
+        Ok(left.as_ref().map_or(Known::Nothing, Known::of))
+    }
+
+    /// Begins to remove a file that a call uploaded, if nothing names it and no other call may.
+    pub(crate) async fn begin_removal(
+        &self,
+        sha256: &str,
+        call: RequestId,
+        now: Timestamp,
+    ) -> Result<Removal, StoreError> {
+        let known = match self.known(sha256).await? {
+            Known::Uploaded(calls) if !calls.is_empty() => self.settle(sha256, calls, now).await?,
+            known => known,
+        };
+        let mut names = vec![("#removing", REMOVING), ("#pk", PARTITION)];
+        let mut values = vec![(":now", AttributeValue::N(now.unix_ms().to_string()))];
+        let condition = match known {
+            Known::Nothing | Known::Named => return Ok(Removal::Kept),
+            Known::Uploaded(calls) if calls.contains(&call) => return Ok(Removal::Later),
+            Known::Uploaded(calls) if !calls.is_empty() => return Ok(Removal::Kept),
+            Known::Removing(since) if now.unix_ms() < since.saturating_add(limits::FILE_REMOVAL_S * 1000) => {
+                return Ok(Removal::Later);
+            }
+            Known::Uploaded(_) => {
+                names.extend([("#uploads", UPLOADS), ("#named", NAMED)]);
+                "attribute_exists(#pk) AND attribute_not_exists(#uploads) AND attribute_not_exists(#named) AND attribute_not_exists(#removing)"
+            }
+            Known::Removing(since) => {
+                values.push((":since", AttributeValue::N(since.to_string())));
+                "attribute_exists(#pk) AND #removing = :since"
+            }
+        };
+        let begun = Update {
+            key: keys::stored_file(self.org, sha256),
+            expression: "SET #removing = :now",
+            condition,
+            names,
+            values,
+        };
+        Ok(if self.store.update(begun).await?.is_some() { Removal::Begun } else { Removal::Later })
+    }
+
+    /// Says that a file is removed. Whoever waits for that may store it again.
+    pub(crate) async fn end_removal(&self, sha256: &str) -> Result<(), StoreError> {
+        self.store.delete(keys::stored_file(self.org, sha256)).await
+    }
+}
+
+/// Whether a call has ended by now, whatever became of it.
+fn is_over(call: RequestId, now: Timestamp) -> bool {
+    const BITS_BELOW_THE_TIME: u32 = 80;
+    let began = i64::try_from(call.uuid().as_u128() >> BITS_BELOW_THE_TIME).unwrap_or(i64::MAX);
+    began.saturating_add(limits::CALL_OVER_AFTER_S * 1000) <= now.unix_ms()
+}
