@@ -436,7 +436,7 @@ export async function payments(admin, second, stack, { confidential }) {
 
 // An entry of a camt.053 file.
 const statementEntry = ([amount, side, reference, text]) => `<Ntry><Amt Ccy="USD">${amount}</Amt><CdtDbtInd>${side}</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2027-03-18</Dt></BookgDt><AcctSvcrRef>${reference}</AcctSvcrRef><NtryDtls><TxDtls><RmtInf><Ustrd>${text}</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>`;
-const camt = (...entries) => `<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>S-1</MsgId></GrpHdr><Stmt><Id>S-1</Id><Acct><Id><IBAN>DE89370400440532013000</IBAN></Id></Acct>${entries.map(statementEntry).join('')}</Stmt></BkToCstmrStmt></Document>`;
+const camt = (...entries) => `<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>S-1</MsgId></GrpHdr><Stmt><Id>S-1</Id><Acct><Id><Othr><Id>000123456789</Id></Othr></Id></Acct>${entries.map(statementEntry).join('')}</Stmt></BkToCstmrStmt></Document>`;
 
 async function uploadStatement({ page, base }, name, content) {
   await page.goto(`${base}/app/money`);
@@ -649,7 +649,7 @@ export const SCENES = [
   { name: 'Payment, acted on too late', path: ofPayment('cancelled'), act: sendTo((made) => `${ofPayment('cancelled')(made)}/authorize`, {}), status: 409, says: 'Nothing was changed' },
   { name: 'Payment, of another organization', as: 'colleague', path: ofPayment('ready'), status: 404, says: 'There is nothing here' },
   { name: 'Payment, proof read from a statement', path: ofPayment('stated'), says: ['Read from the bank’s file', 'Statement March.xml, entry 1', 'BK-20270318-01'], has: 'a:text-is("Review evidence")' },
-  { name: 'Statements', path: '/app/money/statements', says: ['Nothing is accepted until a member accepts it', 'March.xml', '…3000', 'Needs its columns'], has: 'label:text-is("Statement")' },
+  { name: 'Statements', path: '/app/money/statements', says: ['Nothing is accepted until a member accepts it', 'March.xml', '…6789', 'Needs its columns'], has: 'label:text-is("Statement")' },
   { name: 'Statements, nothing to upload', path: '/app/money/statements', act: press('Upload'), status: 422, has: '#statement[aria-invalid=true]' },
   { name: 'Statement, entries that fit', path: ({ statements: { read } }) => read, says: ['Filed as evidence', 'Never proof of an arrival', 'is a debit. It has the reference “INV-117”', 'Strong match', 'Same amount and currency', '$150,000.00 USD less than is due', 'Filing accepts nothing'], has: ['a:text-is("Review")', 'button:text-is("File as evidence")'], lacks: 'input[type=checkbox]:checked' },
   { name: 'Statement, nothing chosen', path: ({ statements: { read } }) => read, act: press('File as evidence'), status: 422, says: 'Choose at least one entry for a payment.' },

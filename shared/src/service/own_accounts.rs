@@ -4,7 +4,8 @@ use crate::crypto::keyring::Keyring;
 use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount};
 use crate::domain::ids::OwnAccountId;
 use crate::domain::member::Member;
-use crate::domain::own_account::{self, NotOwned, OwnAccount};
+use crate::domain::own_account::agreeing::{self, NotOwned};
+use crate::domain::own_account::{self, OwnAccount};
 use crate::error::Error;
 use crate::service::scope::{Plan, Scope};
 use crate::service::second_members;
@@ -42,7 +43,7 @@ pub async fn say(
         said_at: scope.now(),
         agreed: None,
     };
-    changed(scope, by, id, (&before, own_account::said(&before, new, counting)))
+    changed(scope, by, id, (&before, agreeing::said(&before, new, counting)))
 }
 
 /// Agrees that an account is the organization's own. A form that is sent twice does it once.
@@ -53,7 +54,7 @@ pub async fn agree(scope: &Scope, by: &Member, id: OwnAccountId) -> Result<Plan<
     let before = scope.store().organization().await?.own_accounts;
     let first = before.iter().find(|own| own.id == id).and_then(OwnAccount::said_by_member);
     let counting = second_members::load(scope).await?.counting(by.id(), first);
-    let after = own_account::agreed(&before, id, (&by.actor(), scope.now(), counting));
+    let after = agreeing::agreed(&before, id, (&by.actor(), scope.now(), counting));
     changed(scope, by, id, (&before, after))
 }
 

@@ -31,9 +31,9 @@ struct Stored {
     number: WorkspaceNumber,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     activated_at: Option<Timestamp>,
-    /// How many people it had when they were counted last.
+    /// How many people it had when they were counted last. Below zero where one who left was counted before they had joined.
     #[serde(default)]
-    people_count: Option<usize>,
+    people_count: Option<i64>,
     /// When one of them joined or left last, as far as that was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     people_at: Option<Timestamp>,
@@ -47,7 +47,7 @@ struct Stored {
 impl From<Stored> for Workspace {
     fn from(stored: Stored) -> Self {
         let Stored { id, name, number, activated_at, people_count, people_at, people, created_at, updated_at } = stored;
-        let people_count = people_count.unwrap_or(people.len());
+        let people_count = people_count.map_or(people.len(), |count| usize::try_from(count).unwrap_or(0));
         let updated_at = people_at.map_or(updated_at, |at| at.max(updated_at));
         Self { id, name, number, activated_at, people_count, created_at, updated_at }
     }
@@ -56,7 +56,7 @@ impl From<Stored> for Workspace {
 impl From<&Workspace> for Stored {
     fn from(workspace: &Workspace) -> Self {
         let Workspace { id, name, number, activated_at, people_count, created_at, updated_at } = workspace.clone();
-        let (people_count, people) = (Some(people_count), BTreeSet::new());
+        let (people_count, people) = (i64::try_from(people_count).ok(), BTreeSet::new());
         Self { id, name, number, activated_at, people_count, people_at: None, people, created_at, updated_at }
     }
 }
@@ -420,4 +420,28 @@ pub fn activate(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
         ],
     };
     Changes::decided_by_member(call, after, [Change::Update(activated)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::fixtures::noon;
+
+    #[test]
+    fn a_number_below_zero_is_read_as_nobody_until_the_clock_counts_again() {
+        let stored = |people_count| Stored {
+            id: WorkspaceId::new(),
+            name: WorkspaceName::parse("Harbor refit").unwrap(),
+            number: WorkspaceNumber(1),
+            activated_at: None,
+            people_count,
+            people_at: None,
+            people: BTreeSet::from([ContactId::new()]),
+            created_at: noon(),
+            updated_at: noon(),
+        };
+        for (count, shown) in [(None, 1), (Some(-1), 0), (Some(0), 0), (Some(3), 3)] {
+            assert_eq!(Workspace::from(stored(count)).people_count, shown, "{count:?}");
+        }
+    }
 }

@@ -1,47 +1,12 @@
-//! The accounts at banks that an organization calls its own. Where no instructions of a payment name an account, they say whose
-//! statement it is.
-//!
-//! Decision: one member says it, and a second one agrees, by the rule of [second members](super::member::second). Until then
-//! the account is nobody's. Removing one takes one member: nothing is believed because of that.
+//! The acts on an organization's own accounts: one member says that an account is one, and a second member agrees.
 
-use serde::{Deserialize, Serialize};
-
-use super::actor::Actor;
-use super::bank_account::{AccountDigest, Compared};
-use super::ids::{MemberId, OwnAccountId};
-use super::member::Counting;
-use super::time::Timestamp;
+use super::{Agreed, OwnAccount};
+use crate::domain::actor::Actor;
+use crate::domain::bank_account::Compared;
+use crate::domain::ids::OwnAccountId;
+use crate::domain::member::Counting;
+use crate::domain::time::Timestamp;
 use crate::limits;
-
-/// An account that a member called the organization's. Its number is not in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnAccount {
-    /// Its id, which the form carries.
-    pub id: OwnAccountId,
-    /// The last characters of its number.
-    pub ending: String,
-    /// What it is compared by.
-    pub digest: AccountDigest,
-    /// Who said so.
-    pub said_by: Actor,
-    /// When.
-    pub said_at: Timestamp,
-    /// The second member's word. None while it waits for one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agreed: Option<Agreed>,
-}
-
-/// A second member's word that an account is the organization's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Agreed {
-    /// The member; whoever said so first, if nobody else counted.
-    pub by: Actor,
-    /// When.
-    pub at: Timestamp,
-    /// Whether no second member counted.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_alone: bool,
-}
 
 /// Why an act on an own account was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,19 +66,6 @@ pub fn agreed(
     Ok(before.iter().map(agree).collect())
 }
 
-/// The digests of those that count: that a second member agreed to.
-pub fn counted(own: &[OwnAccount]) -> impl Iterator<Item = &AccountDigest> {
-    own.iter().filter(|own| own.agreed.is_some()).map(|own| &own.digest)
-}
-
-impl OwnAccount {
-    /// The member who said so first.
-    #[must_use]
-    pub fn said_by_member(&self) -> Option<MemberId> {
-        self.said_by.member()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,7 +73,8 @@ mod tests {
     use crate::domain::actor::ActorType;
     use crate::domain::agreement::fixtures::noon;
     use crate::domain::bank_account::{AccountKeys, BankAccount};
-    use crate::domain::ids::OrgId;
+    use crate::domain::ids::{MemberId, OrgId};
+    use crate::domain::own_account::counted;
 
     fn member(name: &str) -> Actor {
         let id = Some(MemberId::new().uuid());
