@@ -30,6 +30,7 @@ use shared::web::Request;
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::agreement_summary::size;
+use crate::labels::grouped;
 use crate::layout::{Layout, Link};
 use crate::part::part_url;
 use crate::response::{MessagePage, PageResponse};
@@ -48,7 +49,9 @@ impl Handler for Export {
         let signed_in = request.signed_in()?;
         match evidence::of_agreement(signed_in.scope(), id).await? {
             Ok(found) => export(request, id, found).await,
-            Err(NoEvidence::InParts(of)) => PageResponse::render(&PartsPage::new(request, id, of)),
+            Err(NoEvidence::InParts(of)) => {
+                PageResponse::render(&PartsPage::new(request, id, u64::try_from(of).unwrap_or(u64::MAX)))
+            }
             Err(none) => refused(request, agreement_link(id), none),
         }
     }
@@ -88,24 +91,25 @@ impl Handler for ExportPart {
 #[template(path = "evidence_parts.html")]
 struct PartsPage {
     layout: Layout,
-    most: usize,
+    most: String,
     parts: Vec<Link>,
     back: Link,
 }
 
 impl PartsPage {
-    fn new(request: &Request, id: AgreementId, of: usize) -> Self {
-        let link = |number: usize| {
-            let first = (number - 1) * limits::EVIDENCE_ACTS_MAX + 1;
+    fn new(request: &Request, id: AgreementId, of: u64) -> Self {
+        let most = u64::try_from(limits::EVIDENCE_ACTS_MAX).unwrap_or(u64::MAX);
+        let link = |number: u64| {
+            let (first, last) = (grouped((number - 1) * most + 1), grouped(number * most));
             let text = match number {
-                1 => format!("Part 1: everything, and the first {} acts", limits::EVIDENCE_ACTS_MAX),
+                1 => format!("Part 1: everything, and the first {last} acts"),
                 _ if number == of => format!("Part {number}: the acts from number {first} on"),
-                _ => format!("Part {number}: acts {first} to {}", number * limits::EVIDENCE_ACTS_MAX),
+                _ => format!("Part {number}: acts {first} to {last}"),
             };
             Link { url: format!("/app/evidence/agreements/{id}/bundle/{number}"), text }
         };
         let parts = (1..=of).map(link).collect();
-        Self { layout: Layout::new(request), most: limits::EVIDENCE_ACTS_MAX, parts, back: agreement_link(id) }
+        Self { layout: Layout::new(request), most: grouped(most), parts, back: agreement_link(id) }
     }
 }
 

@@ -95,6 +95,19 @@ impl<'a> DisplayUrl<'a> {
     }
 }
 
+/// A number with commas between its thousands.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 pub(crate) fn contact_kind_label(kind: ContactKind) -> &'static str {
     match kind {
         ContactKind::Person => "Person",

@@ -1,5 +1,5 @@
-//! What is probably a mistake in a draft, before it is published: each with a link to where it is mended, and for each kind
-//! the tick of whoever means it.
+//! What is probably a mistake in a draft, shown before it is published. Each warning links to the page that mends it, and has a
+//! box to tick, one for each kind, for whoever means it.
 
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::warnings::{Warning, WarningKind, to_tick};

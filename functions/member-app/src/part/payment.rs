@@ -216,11 +216,13 @@ pub(super) async fn load(request: &Request) -> Result<OwnPayment, Error> {
 }
 
 /// Whether the participant has to consent to electronic records first: to act on a payment they need it, also after
-/// the agreement.
+/// the agreement, and to report money that comes late.
 fn needs_consent(request: &Request, own: &OwnPayment) -> Result<bool, Error> {
     let is_active = own.view.agreement.lifecycle() == Lifecycle::Active;
-    let has_consent = request.attending()?.participant().access().consent.is_some();
-    Ok(!has_consent && (is_active || !own.movement.state().is_done()))
+    let attending = request.attending()?;
+    let has_consent = attending.participant().access().consent.is_some();
+    let may_act = || PaymentForm::of(own, attending.participant().id()).is_some();
+    Ok(!has_consent && (is_active || !own.movement.state().is_done() || may_act()))
 }
 
 /// The page that answers a form which was refused.

@@ -40,7 +40,7 @@ pub(crate) use show::Show;
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
-use crate::labels::{DisplayTime, actor_label};
+use crate::labels::{DisplayTime, actor_label, grouped};
 use crate::layout::{Layout, Link, Notice};
 use crate::pager::{Paged, Pager, is_past_the_end, page_at};
 use crate::response::PageResponse;
@@ -116,19 +116,6 @@ fn period(facts: &StatementFacts) -> String {
 /// A number with what it counts.
 fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(count)) }
-}
-
-/// A number with commas between its thousands.
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// Shows the list.

@@ -592,6 +592,22 @@ async fn what_was_cancelled_meanwhile_is_not_reported() {
 }
 
 #[tokio::test]
+async fn a_recipient_who_has_yet_to_consent_does_so_and_then_reports_late_money() {
+    let paying = Paying::new().await;
+    paying.open().await;
+    let northwind = paying.live.open(paying.live.ids()[1]).await;
+    paying
+        .live
+        .org
+        .decide_at_once(&paying.people[0], paying.live.agreement.id(), ProposalAction::CancelAgreement)
+        .await;
+    lacks(&northwind.get(&paying.path()).await, &[">It has arrived</button>"]);
+    assert_eq!(northwind.submit(&paying.path(), "/consent", &[]).await.status, 303);
+    report_arrival(&paying, &northwind, "250,000").await;
+    assert_eq!(paying.read().await["state"], "cancelled");
+}
+
+#[tokio::test]
 async fn a_payment_goes_on_after_its_agreement_is_completed() {
     let org = Org::new().await;
     let people = [org.member("Maren Holt").await, org.member("Jonas Berg").await];

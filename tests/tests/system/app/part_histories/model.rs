@@ -52,8 +52,9 @@ pub(super) enum Step {
 pub(super) enum Outcome {
     Works,
     Refused,
-    /// What its page showed was changed by another act at the same moment, so that it may be refused because of that. Or it is
-    /// a step of the payment that changes nothing, which may be told or refused (`app/movements/histories` says which).
+    /// What its page showed was changed by another act at the same moment, so that it may be refused because of that. Or it
+    /// changes nothing, which may be told or refused: a step of the payment (`app/movements/histories` says which), or the
+    /// reopening of a condition that is open already or whose agreement has ended, which its page tells in a notice.
     Either,
 }
 
@@ -264,7 +265,7 @@ impl Model {
             _ => false,
         };
         let outcome = match (works, is_stale) {
-            (false, _) if matches!(act, Act::Pay(_)) => Outcome::Either,
+            (false, _) if matches!(act, Act::Pay(_) | Act::Reopen(_)) => Outcome::Either,
             (false, _) => Outcome::Refused,
             (true, false) => Outcome::Works,
             (true, true) => Outcome::Either,

@@ -97,6 +97,11 @@ impl Filed {
         self.source().1
     }
 
+    /// Whether it was accepted as an arrival.
+    pub fn is_accepted_arrival(&self) -> bool {
+        self.state == "accepted" && self.is_receivers()
+    }
+
     /// Whether it is undecided or accepted.
     pub fn stands(&self) -> bool {
         ["filed", "accepted"].contains(&self.state)
@@ -171,11 +176,12 @@ impl Payment {
 
     /// What accepted evidence of the receiving side adds up to.
     pub fn proven(&self) -> i64 {
-        let accepted = self.evidence.iter().filter(|filed| filed.state == "accepted" && filed.is_receivers());
+        let accepted = self.evidence.iter().filter(|filed| filed.is_accepted_arrival());
         accepted.map(|filed| filed.new.minor).sum()
     }
 
-    /// Does an act. `elsewhere` says whether the document of new evidence counts for another payment.
+    /// Does an act. `elsewhere` says whether the document of new evidence counts for another payment, or what is to be accepted
+    /// looks like what was accepted for another one.
     pub fn act(&mut self, by: Who, act: &Act, elsewhere: bool) -> Result<Did, Refused> {
         if self.has_done(by, act) {
             return Ok(Did::Nothing);
@@ -187,7 +193,7 @@ impl Payment {
             Act::Ask => self.pass("sender_reported", "receipt_pending"),
             Act::File(new) if elsewhere && self.takes(by, new).is_ok() => Err("it counts elsewhere"),
             Act::File(new) => self.file(by, new),
-            Act::Accept(which, is_another) => self.accept(by, *which, *is_another),
+            Act::Accept(which, is_another) => self.accept(by, *which, *is_another, elsewhere),
             Act::Reject(which) | Act::Withdraw(which) => self.remove(by, *which, matches!(act, Act::Withdraw(_))),
             Act::Flag(_) | Act::Resolve(_) | Act::Return | Act::Cancel => self.settle(by, act),
             Act::Settle(is_kept) => self.settle_surplus(by, *is_kept),
@@ -306,13 +312,13 @@ impl Payment {
         self.state = if waits { "processing" } else { "receipt_pending" };
     }
 
-    fn accept(&mut self, by: Who, which: usize, is_another: bool) -> Result<(), Refused> {
+    fn accept(&mut self, by: Who, which: usize, is_another: bool, elsewhere: bool) -> Result<(), Refused> {
         let filed = &self.evidence[which];
         self.expect(filed.is_receivers() && filed.state == "filed" && filed.new.is_usd)?;
         self.expect(self.state == "processing" || self.has_ended)?;
         // All is of one day, so that the same amount may be the same money.
         let looks_alike = |other: &Filed| other.state == "accepted" && other.new.minor == filed.new.minor;
-        self.expect(is_another || !self.evidence.iter().any(looks_alike))?;
+        self.expect(is_another || !(elsewhere || self.evidence.iter().any(looks_alike)))?;
         let filed = &mut self.evidence[which];
         (filed.state, filed.decided_by) = ("accepted", Some(by));
         match self.proven().cmp(&AMOUNT) {
