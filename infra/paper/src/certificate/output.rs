@@ -2,8 +2,8 @@
 //!
 //! Decision: a line that runs to the left has its glyphs from left to right, each with the characters that it stands for, and says
 //! the text in the order of reading in the structure. Programs that search and copy turn such lines around themselves, and
-//! those for the blind read the structure. A text in the content itself (`ActualText` there) would be turned around too: only a line
-//! with joiners, which have no glyph, says one there.
+//! those for the blind read the structure. A text in the content itself (`ActualText` there) would be turned around too. So only
+//! the structure has such a line's joiners, which have no glyph: what is copied has the letters without them.
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;
@@ -24,7 +24,7 @@ use krilla::tagging::{
 use krilla::{Document, SerializeSettings};
 
 use super::sheet::{Color, Entry, INK, Item, LEFT, Look, MUTED, Mark, Node, PAGE, RIGHT, RULE, Role, Written};
-use super::text::{Faces, Line, Style, is_joiner, plain};
+use super::text::{Faces, Line, Style, plain};
 use super::{Date, Unwritable};
 
 const LANGUAGE: &str = "en-US";
@@ -113,10 +113,7 @@ fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usi
     };
     let tag = match (item.node, &item.mark) {
         (None, _) => ContentTag::Artifact(Artifact::with_kind(ArtifactType::Other)),
-        (_, Mark::Text { .. }) => {
-            let with_joiners = read.as_deref().filter(|read| read.contains(is_joiner));
-            ContentTag::Span(SpanTag::empty().with_actual_text(with_joiners))
-        }
+        (_, Mark::Text { .. }) => ContentTag::Span(SpanTag::empty()),
         _ => ContentTag::Other,
     };
     let identifier = surface.start_tagged(tag);
@@ -144,14 +141,10 @@ fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usi
 fn letters(surface: &mut Surface<'_>, faces: &Faces<'_>, (x, y): (f32, f32), line: &Line, look: Look) {
     for run in &line.runs {
         paint(surface, if run.code { MUTED } else { look.color });
-        surface.draw_glyphs(
-            Point::from_xy(x + run.x, y),
-            &faces.glyphs(run),
-            faces.font(run),
-            &run.text,
-            look.size,
-            false,
-        );
+        let (start, drawn) = (Point::from_xy(x + run.x, y), faces.drawn(run));
+        for (glyphs, are_shapes) in [(drawn.letters, false), (drawn.dots, true)] {
+            surface.draw_glyphs(start, &glyphs, faces.font(run), &run.text, look.size, are_shapes);
+        }
     }
 }
 

@@ -80,6 +80,27 @@ impl<'a> Faces<'a> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
+    /// The glyphs of a run as they are drawn. A letter can be a stroke and its dots: two glyphs. Programs that turn a line
+    /// around take each glyph for a letter, and split the word at dots, so these are no text.
+    pub(super) fn drawn(&self, run: &Run) -> Drawn {
+        let glyphs = self.glyphs(run);
+        let is_stroke = |glyph: &KrillaGlyph| glyph.x_advance != 0.0;
+        let strokes: Vec<Range<usize>> =
+            glyphs.iter().filter(|glyph| is_stroke(glyph)).map(|glyph| glyph.text_range.clone()).collect();
+        let (mut drawn, mut pen) = (Drawn::default(), 0.0);
+        for mut glyph in glyphs {
+            let advance = glyph.x_advance;
+            if run.to_left && !is_stroke(&glyph) && strokes.contains(&glyph.text_range) {
+                glyph.x_offset += pen;
+                drawn.dots.push(glyph);
+            } else {
+                drawn.letters.push(glyph);
+            }
+            pen += advance;
+        }
+        drawn
+    }
+
     /// The glyphs that the characters of a run have by themselves.
     #[cfg(test)]
     pub(super) fn unshaped(&self, run: &Run) -> Vec<u32> {
@@ -119,6 +140,15 @@ pub(super) struct Run {
     /// Where it begins, from the start of the line.
     pub(super) x: f32,
     pub(super) text: String,
+}
+
+/// The glyphs of a run, from left to right.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    /// Those that are text.
+    pub(super) letters: Vec<KrillaGlyph>,
+    /// Those that are shapes, each placed from the start of the run.
+    pub(super) dots: Vec<KrillaGlyph>,
 }
 
 /// A line of glyphs, from left to right.
@@ -252,6 +282,10 @@ impl Faces<'_> {
                 let start = cluster(info.cluster);
                 let next = starts.partition_point(|other| *other <= start);
                 let end = starts.get(next).copied().unwrap_or(text.len());
+                // Programs that turn the line around would split the word at a joiner, which has no glyph.
+                let is_left_out = |c| to_left == Some(true) && is_joiner(c);
+                let behind = text[start..end].trim_start_matches(is_left_out);
+                let (start, end) = (end - behind.len(), start + text[start..end].trim_end_matches(is_left_out).len());
                 let (x, y) = (em(position.x_offset), em(position.y_offset));
                 let glyph = GlyphId::new(info.glyph_id);
                 KrillaGlyph::new(glyph, em(position.x_advance), x, y, em(position.y_advance), start..end, None)
