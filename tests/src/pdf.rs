@@ -2,11 +2,18 @@
 
 use std::fmt::Write as _;
 
-/// A PDF of one empty page, whose trailer also has the given entries. Different notes make different files.
+/// A PDF of one empty page, whose trailer also has the given entries. Different notes make different files, and different
+/// pages, in which they are comments.
 #[must_use]
 pub fn pdf(note: &str, trailer: &str) -> Vec<u8> {
-    let page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>";
-    with_pages(note, trailer, &[page.to_owned()])
+    let content = format!("% {note}");
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R >>".to_owned(),
+        format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()),
+    ];
+    of_objects(note, trailer, &objects)
 }
 
 /// A PDF of so many pages, each a point wider than the one before it.

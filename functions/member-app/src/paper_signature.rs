@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
-use shared::domain::agreement::{Agreement, Document, Label};
+use shared::domain::agreement::{Agreement, Document, DocumentContent, Label};
 use shared::domain::contact::Contact;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, DocumentId, PaperSignatureId, ParticipantId, SignatureBlockId};
@@ -166,10 +166,16 @@ impl Handler for Record {
         {
             return Ok(again(FieldErrors::default(), Some(refusal(not_asked(&record, document)))).await?.conflicting());
         }
-        let scan = match keep_file(&submitted, form.file("file"), "file").await? {
-            Ok((file_name, content, file_type)) => Scan { file_name, content, file_type },
+        let (file_name, content, file_type) = match keep_file(&submitted, form.file("file"), "file").await? {
+            Ok(kept) => kept,
             Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
         };
+        let has_pages_of_document = has_pages_of(request, &wanted(&record.agreement, document)?, &content).await?;
+        if has_pages_of_document && !(form.get(IS_SIGNED) == "on") {
+            let errors = FieldErrors::one(IS_SIGNED, FieldCode::Required, SAME_PAGES);
+            return Ok(again(errors, None).await?.unprocessable());
+        }
+        let scan = Scan { file_name, content, file_type, has_pages_of_document };
         let new = typed.of(&record.contact, (id, participant, document), form, scan);
         let shown = if form.get("counts") == "at_once" { Counting::Alone } else { Counting::Confirmed };
         let (agreement, name) = (record.agreement.id(), new.name.as_str().to_owned());
@@ -192,6 +198,22 @@ impl Handler for Record {
 
 /// What is wrong with a scan that is the document's own file.
 const UNSIGNED: &str = "is the document itself, which nobody has signed. Upload a scan of the signed paper";
+
+/// The box that says that a scan with the same pages as the document is signed.
+const IS_SIGNED: &str = "is_signed";
+/// Why it is asked for.
+const SAME_PAGES: &str = "must be ticked if so. Choose the scan again, or another file";
+
+/// Whether an upload has the same pages as a document, and is another file.
+async fn has_pages_of(request: &Request, document: &Document, upload: &DocumentContent) -> Result<bool, Error> {
+    let Some(content) = document.content.as_ref().filter(|content| content.sha256 != upload.sha256) else {
+        return Ok(false);
+    };
+    let (app, org) = (request.app(), request.signed_in()?.scope().org());
+    let files = app.files()?;
+    let (document, upload) = tokio::try_join!(files.get(org, content), files.get(org, upload))?;
+    app.pdfs.have_same_pages([document, upload]).await
+}
 
 fn wanted(agreement: &Agreement, document: DocumentId) -> Result<Document, Error> {
     agreement.document(document).cloned().ok_or_else(Error::not_found)
@@ -432,7 +454,7 @@ fn why_not(refused: NotDecided) -> String {
 
 fn facts(agreement: &Agreement, paper: &PaperSignature) -> Vec<(&'static str, String)> {
     let places = agreement.document(paper.document_id).map(|document| labels(document, &paper.block_ids));
-    let Scan { file_name, content, .. } = &paper.scan;
+    let Scan { file_name, content, has_pages_of_document, .. } = &paper.scan;
     let mut facts = vec![
         ("Signed by", paper.signed_by()),
         ("Document", paper.document.as_str().to_owned()),
@@ -442,6 +464,13 @@ fn facts(agreement: &Agreement, paper: &PaperSignature) -> Vec<(&'static str, St
         ("Scan", format!("{}, {}", file_name.as_str(), size(content.size_bytes))),
         ("SHA-256 of the scan", content.sha256.clone()),
     ];
+    facts.extend(has_pages_of_document.then(|| {
+        let recorder = actor_label(&paper.recorded_by);
+        (
+            "Compare with care",
+            format!("Its pages are those of the unsigned document. {recorder} says that it is signed"),
+        )
+    }));
     facts.extend(paper.note.as_ref().map(|note| ("Note", note.as_str().to_owned())));
     facts
 }
@@ -547,7 +576,7 @@ impl Handler for Download {
 pub(crate) async fn scan(
     request: &Request,
     org: shared::domain::ids::OrgId,
-    Scan { file_name, content, file_type }: &Scan,
+    Scan { file_name, content, file_type, .. }: &Scan,
 ) -> Result<PageResponse, Error> {
     let file = request.app().files()?.get(org, content).await?;
     Ok(PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str()))

@@ -35,6 +35,9 @@ pub struct Scan {
     pub content: DocumentContent,
     /// The type of the file, which was checked.
     pub file_type: FileType,
+    /// Whether its pages are those of the document that nobody has signed, and the member said that it is signed all the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_pages_of_document: bool,
 }
 
 /// A signature on paper to be recorded.

@@ -47,6 +47,8 @@ enum Task {
     Check,
     /// The sizes of its pages.
     PageSizes,
+    /// What its pages draw.
+    PagesDigest,
     /// A page's picture.
     Picture(Picture),
 }
@@ -115,6 +117,20 @@ impl PdfReader {
         Ok(answer.ok().and_then(|answer| serde_json::from_slice(&answer).ok()).unwrap_or_default())
     }
 
+    /// Whether the pages of two files draw the same. Those of a file that can't be read are like no others.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if no process can be started.
+    pub async fn have_same_pages(&self, files: [Bytes; 2]) -> Result<bool, Error> {
+        let [one, other] = files;
+        let digest = async |file| {
+            let answer = self.read(Task::PagesDigest, file).await?.ok();
+            Ok::<Option<String>, Error>(answer.and_then(|answer| serde_json::from_slice(&answer).ok()).flatten())
+        };
+        let first = digest(one).await?;
+        Ok(first.is_some() && first == digest(other).await?)
+    }
+
     /// The picture of a page, as a PNG or a JPEG.
     ///
     /// # Errors
@@ -173,6 +189,7 @@ impl Task {
         match self {
             Self::Check => vec!["check".to_owned()],
             Self::PageSizes => vec!["page-sizes".to_owned()],
+            Self::PagesDigest => vec!["pages-digest".to_owned()],
             Self::Picture(Picture { page, width_px }) => {
                 vec!["picture".to_owned(), page.to_string(), width_px.to_string()]
             }
@@ -183,6 +200,7 @@ impl Task {
         match arguments.next()?.to_str()? {
             "check" => Some(Self::Check),
             "page-sizes" => Some(Self::PageSizes),
+            "pages-digest" => Some(Self::PagesDigest),
             "picture" => {
                 let mut number = || arguments.next()?.into_string().ok();
                 Some(Self::Picture(Picture { page: number()?.parse().ok()?, width_px: number()?.parse().ok()? }))
@@ -196,6 +214,7 @@ impl Task {
         match self {
             Self::Check => on_large_stack(move || serde_json::to_vec(&pdf::check(file)).ok()),
             Self::PageSizes => on_large_stack(move || serde_json::to_vec(&pdf::page_sizes(file)).ok()),
+            Self::PagesDigest => on_large_stack(move || serde_json::to_vec(&pdf::pages_digest(file)).ok()),
             Self::Picture(picture) => draw?(file, picture).or_else(|why| serde_json::to_vec(&why)).ok(),
         }
     }
@@ -252,7 +271,9 @@ mod tests {
 
     #[test]
     fn a_task_is_read_as_it_is_written() {
-        for task in [Task::Check, Task::PageSizes, Task::Picture(Picture { page: 3, width_px: 1200 })] {
+        for task in
+            [Task::Check, Task::PageSizes, Task::PagesDigest, Task::Picture(Picture { page: 3, width_px: 1200 })]
+        {
             assert_eq!(Task::parse(task.arguments().into_iter().map(OsString::from)), Some(task));
         }
         for other in [&[][..], &["chec"], &["picture"], &["picture", "-1", "3"], &["picture", "1"]] {

@@ -306,7 +306,12 @@ mod tests {
             shown_sha256: document.content.as_ref().unwrap().sha256.clone(),
             shown_blocks: document.blocks.iter().map(|block| block.id).collect(),
             signatory: None,
-            scan: Scan { file_name: label("Scan.pdf"), content, file_type: FileType::Pdf },
+            scan: Scan {
+                file_name: label("Scan.pdf"),
+                content,
+                file_type: FileType::Pdf,
+                has_pages_of_document: false,
+            },
             signed_on: Day::parse("2026-03-13").unwrap(),
             how_it_came: label("By post"),
             note: None,

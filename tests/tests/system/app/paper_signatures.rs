@@ -468,6 +468,29 @@ async fn the_document_itself_is_no_scan_of_it() {
     assert_eq!(recorded.status, 303, "{}", recorded.body);
 }
 
+/// The document that was only saved again has the same pages: it takes a tick, which the member who confirms it reads.
+#[tokio::test]
+async fn a_scan_with_the_pages_of_the_document_takes_a_tick() {
+    let (live, _, jonas) = with_second().await;
+    let [ada, _] = live.ids();
+    let path = form_of(&live, ada);
+    let page = live.member.get(&path).await;
+    assert!(!page.says("although its pages are those"), "{}", page.body);
+    let document = format!("{}/documents/{}/download", live.path(), live.agreement.documents[0].id);
+    let mut saved_again = live.member.get(&document).await.bytes.to_vec();
+    saved_again.extend(b"\n% saved again\n%%EOF\n");
+    let refused = send(&live.member, &path, &page, &POST, ("Scan.pdf", &saved_again)).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    let says = "It is signed, although its pages are those of the document must be ticked if so.";
+    assert!(refused.says(says) && refused.says("By post"), "{}", refused.body);
+    assert!(signatures(&live).await.is_empty());
+    let ticked: Vec<_> = POST.into_iter().chain([("is_signed", "on")]).collect();
+    let recorded = send(&live.member, &path, &page, &ticked, ("Scan.pdf", &saved_again)).await;
+    assert_eq!(recorded.status, 303, "{}", recorded.body);
+    let shown = jonas.get(&access(&live, ada)).await;
+    assert!(shown.says("Its pages are those of the unsigned document"), "{}", shown.body);
+}
+
 #[tokio::test]
 async fn forms_that_are_sent_twice_or_at_once_act_once() {
     let (live, _, jonas) = with_second().await;

@@ -35,7 +35,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
 }
 
 /// What a page draws, in one piece.
-fn contents(page: &Page<'_>) -> Vec<u8> {
+pub(super) fn contents(page: &Page<'_>) -> Vec<u8> {
     let parts: Vec<Stream<'_>> = match page.raw().get::<Object<'_>>(b"Contents") {
         Some(Object::Stream(only)) => vec![only],
         Some(Object::Array(_)) => {

@@ -1,9 +1,10 @@
 //! What may be a document of an agreement: a PDF that everyone can open.
 //!
-//! [`pass`] looks at the bytes, and anything may call it. What opens a PDF, [`check`] and [`page_sizes`], runs in a process
-//! of its own: a small file can make its reader recurse, compute or allocate without end.
+//! [`pass`] looks at the bytes, and anything may call it. What opens a PDF, [`check`], [`page_sizes`] and [`pages_digest`], runs
+//! in a process of its own: a small file can make its reader recurse, compute or allocate without end.
 
 mod appearance;
+mod drawings;
 mod encoding;
 mod filter;
 mod fonts;
@@ -14,6 +15,7 @@ mod unpacking;
 use hayro_syntax::{LoadPdfError, Pdf};
 use serde::{Deserialize, Serialize};
 
+pub use drawings::pages_digest;
 pub use filter::pass;
 
 /// Why a file can't be a document. Its text completes "The file …".
