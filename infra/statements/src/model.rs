@@ -194,7 +194,7 @@ pub enum ReferenceKind {
     CheckNumber,
     /// The receiver's structured reference (`CdtrRefInf`), such as one that begins with `RF`.
     CreditorReference,
-    /// The bank's number of the entry within the statement (`NtryRef`).
+    /// The bank's number of the entry within the statement or the account (`NtryRef`, `FITID`).
     EntryReference,
     /// Another one.
     Other,

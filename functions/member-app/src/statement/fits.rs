@@ -306,7 +306,8 @@ fn place_of(place: Place) -> &'static str {
             ReferenceKind::AccountServicerReference
             | ReferenceKind::BankReference
             | ReferenceKind::TransactionId
-            | ReferenceKind::ClearingSystemReference => "the bank’s reference",
+            | ReferenceKind::ClearingSystemReference
+            | ReferenceKind::EntryReference => "the bank’s reference",
             _ => "a reference",
         },
     }

@@ -263,6 +263,8 @@ mod tests {
         assert_eq!(unique(&[credit(&one), credit(&other)]), [["BANK-1"], ["BANK-2"]], "not the payer’s");
         assert_eq!(unique(&[credit(&a), credit(&a)]), [[""; 0], [""; 0]], "what two have is unique to none");
         assert_eq!(unique(&[credit(&a), ("1.00", "DBIT", &a, "")])[0], ["BANK-1"], "what takes it back has it too");
+        let numbered = "<NtryRef>20260302-1</NtryRef>";
+        assert_eq!(unique(&[credit(numbered)]), [[""; 0]], "another account has the same number");
         assert_eq!(unique(&[credit(&none)]), [[""; 0]], "the payer’s comes again next month");
     }
 }

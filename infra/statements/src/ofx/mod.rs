@@ -4,7 +4,8 @@
 //! Decision: the sign of an amount says its side. A type that contradicts it (`DEBIT` with a plus, `CREDIT` with a minus) takes an
 //! earlier entry back, and so does what corrects one (`CORRECTFITID`): neither proves an arrival.
 //!
-//! Decision: the bank's id of a transaction (`FITID`) is its reference: what the bank made. Of dates, the day counts as written.
+//! Decision: the bank's id of a transaction (`FITID`) is unique within its account only, and often no more than a day and a number:
+//! it tells no transfer from one on another account. Of dates, the day counts as written.
 //!
 //! Decision: only bank accounts are read. A credit on a credit card or in an investment account is no arrival, and a file that has
 //! one beside bank accounts is refused as a whole.
@@ -26,7 +27,7 @@ use crate::xml::Element;
 
 /// The references of a transaction, and what they are.
 const REFERENCES: [(&str, ReferenceKind); 4] = [
-    ("FITID", ReferenceKind::BankReference),
+    ("FITID", ReferenceKind::EntryReference),
     ("SRVRTID", ReferenceKind::BankReference),
     ("CHECKNUM", ReferenceKind::CheckNumber),
     ("REFNUM", ReferenceKind::Other),

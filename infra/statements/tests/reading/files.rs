@@ -54,7 +54,7 @@ fn what_banks_in_the_united_states_offer_is_read() {
     let ofx = read(include_bytes!("files/ofx-1-sgml.ofx"));
     assert_eq!((bai.format, ofx.format), (Format::Bai2, Format::Ofx));
     assert_eq!(bai.opening.map(|balance| balance.amount_minor), Some(10_000));
-    for statement in [&bai, &ofx] {
+    for (statement, kind) in [(&bai, ReferenceKind::BankReference), (&ofx, ReferenceKind::EntryReference)] {
         let account = statement.account.as_ref().unwrap();
         assert_eq!((account.number(), account.bank_code()), ("0975312468", Some("122099999")));
         let closing = statement.closing.unwrap();
@@ -64,7 +64,7 @@ fn what_banks_in_the_united_states_offer_is_read() {
         assert_eq!((entry.side, entry.is_reversal, entry.is_booked), (Side::Credit, false, true));
         assert_eq!((entry.amount_minor, entry.currency.code()), (5_000, "USD"));
         assert_eq!(entry.booked_on, Some(date(2026, 3, 2)));
-        assert_eq!(references(entry)[0], (ReferenceKind::BankReference, "B1"));
+        assert_eq!(references(entry)[0], (kind, "B1"));
         assert!(!format!("{statement:?}").contains("0975312468"));
     }
     let [entry] = bai.entries.as_slice() else { panic!("one entry") };

@@ -47,7 +47,7 @@ fn sgml_and_xml_say_the_same() {
         let [entry] = statement.entries.as_slice() else { panic!("one entry") };
         assert_eq!((entry.side, entry.amount_minor), (Side::Credit, 125_050));
         assert_eq!((entry.booked_on, entry.value_on), (Some(date(2026, 3, 2)), Some(date(2026, 3, 3))));
-        assert_eq!(references(entry), [(ReferenceKind::BankReference, "B1"), (ReferenceKind::Other, "R-7")]);
+        assert_eq!(references(entry), [(ReferenceKind::EntryReference, "B1"), (ReferenceKind::Other, "R-7")]);
         assert_eq!(entry.counterparty.as_deref(), Some("Cobalt & Sons"));
     }
     assert_eq!(one(xml, None).entries[0].text.as_deref(), Some("Rent <March> & more"));

@@ -125,6 +125,10 @@ async fn pdfs_are_read_or_refused() {
         let (file, before) = (Bytes::from(file), Taken::so_far());
         let checked = reader.check(file.clone()).await.expect("a process");
         run.check(before);
+        let before = Taken::so_far();
+        let is_like_itself = reader.have_same_pages([file.clone(), file.clone()]).await.expect("a process");
+        assert!(is_like_itself || checked.is_err(), "{run}: a file that opens has its own pages");
+        run.check(before);
         if checked.is_ok() {
             let before = Taken::so_far();
             let picture = reader.picture(file, drawn).await.expect("a process");
