@@ -322,8 +322,8 @@ def wrong_with_evidence(record, side, known, files, named):
     if side == "sender" and record["state"] == "accepted":
         return "is accepted, and evidence of this side never is"
     account = record.get("account")
-    if record["assurance"] == "bank_verified" and account is not None and account["standing"] == "another":
-        return "is of another account, and never more than a document of the bank"
+    if record["assurance"] == "bank_verified" and account is not None and account["standing"] not in ("instructed", "own"):
+        return "is of an account that is not known to be the payee's, and never more than a document of the bank"
     return None if is_good else "names no document that is as it says"
 
 

@@ -301,7 +301,11 @@ const paperForm = ({ access }, { documents: [{ id }] }) => access.replace(/acces
 // Records a signature on paper.
 export async function recordPaper({ page, base }, participant, agreement) {
   await page.goto(base + paperForm(participant, agreement));
-  await page.getByLabel('Scan', { exact: true }).setInputFiles({ name: 'Signed pages.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7\n%%EOF') });
+  await fillPaper(page, Buffer.from('%PDF-1.7\n%%EOF'));
+}
+
+async function fillPaper(page, buffer) {
+  await page.getByLabel('Scan', { exact: true }).setInputFiles({ name: 'Signed pages.pdf', mimeType: 'application/pdf', buffer });
   await page.getByLabel('Date signed', { exact: true }).fill('11/20/2026');
   await page.getByLabel('How it came', { exact: true }).fill('By post');
   await page.getByLabel('Note', { exact: true }).fill('Two pages.\nThe original is in the safe.');
@@ -517,6 +521,13 @@ const [LANDLORD, TENANT] = ['Odile Renaud', 'Marco Bianchi'];
 const review = (proposal) => `/app/proposals/${proposal.id}`;
 const agreement = ({ id }) => `/app/agreements/${id}`;
 const workspace = ({ id }) => `/app/workspaces/${id}`;
+// Takes the document itself for its scan, only saved again.
+const fillUnsigned = async (page, { grant }) => {
+  const document = `${agreement(grant)}/documents/${grant.documents[0].id}/download`;
+  const file = await (await page.request.get(new URL(document, page.url()).href)).body();
+  await fillPaper(page, Buffer.concat([file, Buffer.from('\n% saved again\n%%EOF\n')]));
+};
+
 const press = (name) => (page) => page.getByRole('button', { name, exact: true }).click();
 
 // Publishes, and says of all that is listed that it is meant.
@@ -694,6 +705,7 @@ export const SCENES = [
   { name: 'Paper signature, rejection refused', path: ({ signer }) => signer.access, act: rejectWithoutReason, status: 422, has: 'textarea[name=reason][aria-invalid=true]' },
   { name: 'Paper signature, form', path: ({ signer, grant }) => paperForm(signer, grant), says: ['signed by Priya Raman in this place', 'Date signed', 'another member confirms it'], has: 'button:text-is("Record paper signature")' },
   { name: 'Paper signature, refused', path: ({ signer, grant }) => paperForm(signer, grant), act: press('Record paper signature'), status: 422, says: 'How it came must', has: '#day[aria-invalid=true]' },
+  { name: 'Paper signature, same pages', path: ({ signer, grant }) => paperForm(signer, grant), act: fillUnsigned, status: 422, says: 'It is signed, although its pages are those of the document', has: '#is_signed[aria-invalid=true]' },
   { name: 'Paper signature, on Home', path: '/app', says: ['Paper signatures to confirm', 'Signature of Priya Raman on “Grant agreement”'] },
   { name: 'Paper signature, on the agreement', path: ({ grant }) => agreement(grant), says: 'Paper signature of Priya Raman needs confirmation' },
   { name: 'Participant, for members, done', path: ({ approver }) => approver.access, says: ['Approved “Budget”', 'Agreed to electronic records'] },

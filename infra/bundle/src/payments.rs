@@ -19,8 +19,8 @@ const PROOFS: [&str; 3] = ["recipient_confirmed", "bank_documented", "bank_verif
 
 /// The assurance of a bank's data.
 const DATA: &str = "bank_verified";
-/// How the account of evidence compares that is another than the payment's instructions name.
-const ANOTHER: &str = "another";
+/// How the account of evidence compares that is known to be the payee's.
+const KNOWN: [&str; 2] = ["instructed", "own"];
 
 /// A side of payments in a bundle.
 struct Side {
@@ -176,8 +176,10 @@ fn wrong_with<'a>(
         Some("is of no payment in movements.jsonl")
     } else if side.name == SENDER.name && line.state == "accepted" {
         Some("is accepted, and evidence of this side never is")
-    } else if line.assurance == DATA && line.account.as_ref().is_some_and(|account| account.standing == ANOTHER) {
-        Some("is of another account, and never more than a document of the bank")
+    } else if line.assurance == DATA
+        && line.account.as_ref().is_some_and(|account| !KNOWN.contains(&account.standing.as_str()))
+    {
+        Some("is of an account that is not known to be the payee's, and never more than a document of the bank")
     } else if is_good {
         None
     } else {

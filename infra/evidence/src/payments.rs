@@ -22,13 +22,15 @@ use shared::domain::money::Money;
 use shared::domain::movement::claim::{Claim, TransferReference};
 use shared::domain::movement::evidence::{Evidence, EvidenceState};
 use shared::domain::movement::evidence_account::{AccountStanding, EvidenceAccount};
-use shared::domain::movement::instructions::{NumberSource, VerificationMethod};
+use shared::domain::movement::instructions::{
+    InstructionsChange, InstructionsVerification, NumberSource, VerificationMethod,
+};
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, Origin, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
 use shared::domain::movement::surplus::Surplus;
 use shared::domain::movement::terms::{Direction, Method};
-use shared::domain::movement::{Movement, ReleaseBasis, Status};
+use shared::domain::movement::{Movement, Release, ReleaseBasis, Status};
 use shared::domain::time::Timestamp;
 
 use crate::files::{Files, file};
@@ -129,6 +131,25 @@ struct InstructionsLine<'a> {
     revision: u32,
     entered_by: &'a Actor,
     entered_at: Timestamp,
+    #[serde(flatten)]
+    course: InstructionsCourse<'a>,
+    /// The revisions before, the oldest first.
+    replaced: Vec<ReplacedInstructions<'a>>,
+}
+
+/// Instructions that were changed.
+#[derive(Serialize)]
+struct ReplacedInstructions<'a> {
+    revision: usize,
+    changed_by: &'a Actor,
+    changed_at: Timestamp,
+    #[serde(flatten)]
+    course: InstructionsCourse<'a>,
+}
+
+/// Who verified and released a revision.
+#[derive(Serialize)]
+struct InstructionsCourse<'a> {
     verified_by: Option<&'a Actor>,
     verified_at: Option<Timestamp>,
     verification_method: Option<VerificationMethod>,
@@ -143,12 +164,26 @@ struct InstructionsLine<'a> {
 impl<'a> InstructionsLine<'a> {
     fn of(movement: &'a Movement) -> Option<Self> {
         let found = movement.instructions()?;
-        let (verification, release) = (found.verification.as_ref(), movement.released());
-        let call = verification.and_then(|done| done.call.as_ref());
+        let replaced = |(revision, change): (usize, &'a InstructionsChange)| ReplacedInstructions {
+            revision,
+            changed_by: &change.by,
+            changed_at: change.at,
+            course: InstructionsCourse::of(change.verification.as_ref(), change.release.as_ref()),
+        };
         Some(Self {
             revision: found.revision,
             entered_by: &found.entered_by,
             entered_at: found.entered_at,
+            course: InstructionsCourse::of(found.verification.as_ref(), movement.released()),
+            replaced: (1..).zip(&found.changes).map(replaced).collect(),
+        })
+    }
+}
+
+impl<'a> InstructionsCourse<'a> {
+    fn of(verification: Option<&'a InstructionsVerification>, release: Option<&'a Release>) -> Self {
+        let call = verification.and_then(|done| done.call.as_ref());
+        Self {
             verified_by: verification.map(|done| &done.by),
             verified_at: verification.map(|done| done.at),
             verification_method: verification.map(|done| done.method),
@@ -158,7 +193,7 @@ impl<'a> InstructionsLine<'a> {
             released_by: release.map(|release| &release.by),
             released_at: release.map(|release| release.at),
             release_basis: release.map(|release| release.basis),
-        })
+        }
     }
 }
 

@@ -347,7 +347,7 @@ async fn compared(
     Ok(compared_account(scope, keys, movement, spoken).await?.map(|account| new.with_account(account)))
 }
 
-/// An account that evidence speaks of, compared with what a movement's instructions name. The refusal is for another one, if
+/// An account that evidence speaks of, compared with what a movement's released instructions name. The refusal is for another one, if
 /// nobody says why it counts.
 ///
 /// # Errors
@@ -358,8 +358,8 @@ pub async fn compared_account(
     movement: &Movement,
     spoken: SpokenAccount,
 ) -> Result<Result<EvidenceAccount, NotMoved>, Error> {
-    let (instructed, own) = match movement.instructions() {
-        Some(_) => (Some(instructed_accounts(scope, keys, movement).await?), Vec::new()),
+    let (instructed, own) = match instructed_accounts(scope, keys, movement).await? {
+        Some(instructed) => (Some(instructed), Vec::new()),
         None => (None, own_accounts::counted(scope).await?),
     };
     Ok(spoken.compared(&AccountKeys::new(keys, scope.org()), instructed.as_deref(), &own))
@@ -575,8 +575,9 @@ pub(super) async fn opened(
     Ok(Some(stored.opened(keys)?))
 }
 
-/// Digests of the accounts that a movement's current instructions name, released or not, for comparison with an account that
-/// something else names: one, or of a free text each number that could be an account. None without instructions.
+/// Digests of the accounts that a movement's instructions named when they were released last, for comparison with an account
+/// that something else names: one, or of a free text each number that could be an account. None if they never were: what one
+/// member entered proves nothing.
 ///
 /// They can be compared with every digest that the keyring makes now: where what is stored has none of its keys, because they
 /// were replaced since, or none at all, because it is older than digests, the instructions are opened and digested again. Only
@@ -588,17 +589,19 @@ pub async fn instructed_accounts(
     scope: &Scope,
     keys: &Keyring,
     movement: &Movement,
-) -> Result<Vec<AccountDigest>, Error> {
-    let Some(found) = movement.instructions() else { return Ok(Vec::new()) };
+) -> Result<Option<Vec<AccountDigest>>, Error> {
+    let Some(released) = movement.instructions().and_then(|found| found.released_last.as_ref()) else {
+        return Ok(None);
+    };
     let account_keys = AccountKeys::new(keys, scope.org());
-    if !found.accounts.is_empty() && found.accounts.iter().all(|digest| account_keys.made(digest)) {
-        return Ok(found.accounts.clone());
+    if !released.accounts.is_empty() && released.accounts.iter().all(|digest| account_keys.made(digest)) {
+        return Ok(Some(released.accounts.clone()));
     }
-    let stored = scope.store().sealed_instructions(movement.id(), found.revision).await?;
-    Ok(match stored.and_then(|stored| stored.opened(keys).ok()) {
+    let stored = scope.store().sealed_instructions(movement.id(), released.revision).await?;
+    Ok(Some(match stored.and_then(|stored| stored.opened(keys).ok()) {
         Some(clear) => clear.accounts().iter().map(|account| account_keys.digest(account)).collect(),
-        None => found.accounts.clone(),
-    })
+        None => released.accounts.clone(),
+    }))
 }
 
 /// A movement's instructions, opened to be verified. No text about them has them.

@@ -228,8 +228,8 @@ pub async fn not_arriving(
     Ok(found.into_iter().map(Versioned::into_inner).filter(|movement| !may_arrive(movement)).collect())
 }
 
-/// Digests of the accounts that the instructions of movements name, by movement, for comparison with the accounts of statements.
-/// Movements without instructions are left out.
+/// Digests of the accounts that the released instructions of movements name, by movement, for comparison with the accounts of
+/// statements. Movements whose instructions were never released are left out.
 ///
 /// # Errors
 /// When they can't be read.
@@ -239,9 +239,11 @@ pub async fn instructed(
     awaited: &[Awaited],
 ) -> Result<HashMap<MovementId, Vec<AccountDigest>>, Error> {
     let mut instructed = HashMap::new();
-    for Awaited { movement, .. } in awaited.iter().filter(|awaited| awaited.movement.instructions().is_some()) {
+    for Awaited { movement, .. } in awaited {
         // What is stored does, but where a key was retired since.
-        instructed.insert(movement.id(), instructed_accounts(scope, keys, movement).await?);
+        if let Some(accounts) = instructed_accounts(scope, keys, movement).await? {
+            instructed.insert(movement.id(), accounts);
+        }
     }
     Ok(instructed)
 }

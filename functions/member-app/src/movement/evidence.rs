@@ -12,7 +12,7 @@ use shared::domain::movement::evidence::{
 };
 use shared::domain::movement::evidence_account::SpokenAccount;
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
-use shared::domain::movement::source::{ChosenSource, Origin, Side};
+use shared::domain::movement::source::{ChosenSource, EvidenceSource, Origin, ReceiverSource, Side};
 use shared::domain::movement::{Arrivals, NotMoved};
 use shared::domain::sensitive::has_account_number;
 use shared::domain::sentences;
@@ -116,7 +116,14 @@ fn read_with_account(
     today: Day,
 ) -> Result<(ChosenSource, EvidenceFacts, Option<SpokenAccount>), FieldErrors> {
     match (read(form, today), spoken_account(form)) {
-        (Ok((source, facts)), Ok(account)) => Ok((source, facts, account)),
+        (Ok((source, facts)), Ok(account)) => {
+            // A bank's document that doesn't say its account is marked so.
+            let is_of_bank = matches!(
+                source.source(),
+                EvidenceSource::Receiver(ReceiverSource::BankNotification | ReceiverSource::BankStatement)
+            );
+            Ok((source, facts, account.or_else(|| is_of_bank.then(SpokenAccount::default))))
+        }
         (read, account) => {
             let mut errors = read.err().unwrap_or_default();
             errors.extend(account.err().unwrap_or_default());

@@ -3,9 +3,11 @@
 
 use askama::Template;
 use shared::domain::ids::{FieldId, GateId, MovementId, ParticipantId};
-use shared::domain::movement::Movement;
-use shared::domain::movement::instructions::{BankInstructions, InstructionsKind, InstructionsStatus};
+use shared::domain::movement::instructions::{
+    BankInstructions, InstructionsChange, InstructionsKind, InstructionsStatus, InstructionsVerification,
+};
 use shared::domain::movement::state::MovementState;
+use shared::domain::movement::{Movement, Release};
 use shared::domain::sentences::movements as words;
 use shared::error::Error;
 use shared::service::movement_review::{self, AcceptedAccount, InstructionsForm};
@@ -69,11 +71,18 @@ pub(super) struct Change {
     pub after: String,
     pub by: String,
     pub at: DisplayTime,
+    /// How those before were verified and released, and who read them out.
+    pub course: Vec<String>,
 }
 
 impl Change {
-    fn of(change: &shared::domain::movement::instructions::InstructionsChange) -> Self {
+    fn of(change: &InstructionsChange) -> Self {
+        let verified =
+            change.verification.as_ref().map(|done| format!("Before: {}, {}", verified(done), done.at.for_people()));
+        let released = change.release.as_ref().map(|done| format!("{}, {}", released(done), done.at.for_people()));
+        let read_out = change.verification.as_ref().and_then(words::read_out);
         Self {
+            course: [verified, read_out, released].into_iter().flatten().collect(),
             before: next::ending(&change.ending_before),
             after: next::ending(&change.ending_after),
             by: actor_label(&change.by),
@@ -98,16 +107,10 @@ impl InstructionsCard {
                 ending: next::ending(&current.ending),
                 kind: words::instructions_kind(current.kind),
                 entered: (actor_label(&current.entered_by), current.entered_at.into()),
-                verified: current.verification.as_ref().map(|done| {
-                    let how = words::verification_method(done.method);
-                    (format!("{how}, by {}", actor_label(&done.by)), done.at.into())
-                }),
+                verified: current.verification.as_ref().map(|done| (verified(done), done.at.into())),
                 read_out: current.verification.as_ref().and_then(words::read_out),
                 has_ended: current.has_verification_ended(),
-                released: movement.released().map(|done| {
-                    let basis = words::release_basis(done.basis);
-                    (format!("{basis}. By {}", actor_label(&done.by)), done.at.into())
-                }),
+                released: movement.released().map(|done| (released(done), done.at.into())),
             }),
             changes: current.iter().flat_map(|current| current.changes.iter().rev()).map(Change::of).collect(),
             enter: can_enter.then_some(url),
@@ -116,6 +119,14 @@ impl InstructionsCard {
         };
         (next, card)
     }
+}
+
+fn verified(done: &InstructionsVerification) -> String {
+    format!("{}, by {}", words::verification_method(done.method), actor_label(&done.by))
+}
+
+fn released(done: &Release) -> String {
+    format!("{}. By {}", words::release_basis(done.basis), actor_label(&done.by))
 }
 
 /// What entering instructions does to a payment that has some, and to its agreement. Empty if it has none.

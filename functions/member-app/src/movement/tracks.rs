@@ -7,7 +7,7 @@ use shared::domain::money::{Money, in_app};
 use shared::domain::movement::Movement;
 use shared::domain::movement::claim::{Claim, TransferReference};
 use shared::domain::movement::evidence::{Evidence, EvidenceState};
-use shared::domain::movement::evidence_account::EvidenceAccount;
+use shared::domain::movement::evidence_account::{AccountStanding, EvidenceAccount};
 use shared::domain::movement::source::{EvidenceSource, Origin, Side};
 use shared::domain::movement::state::MovementState;
 use shared::domain::sentences::movements::{account_standing, assurance, evidence_source, reference_type};
@@ -262,10 +262,19 @@ fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     found
 }
 
-/// What is said of evidence of another account than the instructions named.
+/// What is said of evidence of an account that is not known to be the payee's.
 pub(super) fn account_difference(evidence: &Evidence) -> Option<String> {
-    let is_another = evidence.is_of_another_account();
-    is_another.then(|| "Not on the account that the payment’s instructions named when it was filed".to_owned())
+    let line = match evidence.account()?.standing {
+        AccountStanding::Instructed | AccountStanding::Own => return None,
+        AccountStanding::Another => "Not on the account that the payment’s instructions named when it was filed",
+        AccountStanding::Unclear => {
+            "It can’t be told whether it is on the account that the payment’s instructions name"
+        }
+        AccountStanding::Unknown => {
+            "The payment had no released instructions, and two members have not said that the account is the organization’s"
+        }
+    };
+    Some(line.to_owned())
 }
 
 /// How evidence differs from what the sender claims.

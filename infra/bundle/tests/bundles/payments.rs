@@ -93,7 +93,7 @@ const PAYMENTS: [Changed; 15] = [
 ];
 
 /// What is wrong with evidence and documents.
-const EVIDENCE: [Changed; 14] = [
+const EVIDENCE: [Changed; 15] = [
     ("evidence of no payment", |all| all.sender[1]["movement_id"] = json!("m3"), OF_SENDER),
     ("an accepted claim", |all| all.sender[1]["state"] = json!("accepted"), OF_SENDER),
     ("a claim among the proofs", |all| all.receiver[1]["side"] = json!("sender"), OF_RECEIVER),
@@ -142,6 +142,14 @@ const EVIDENCE: [Changed; 14] = [
         OF_RECEIVER,
     ),
     (
+        "a bank’s data of an account that nobody knows",
+        |all| {
+            all.receiver[2]["assurance"] = json!("bank_verified");
+            all.receiver[2]["account"] = json!({"ending": null, "standing": "unclear", "reason": null});
+        },
+        OF_RECEIVER,
+    ),
+    (
         "an account that is no record",
         |all| all.receiver[1]["account"] = json!("5555"),
         &["inconsistent receiver_evidence.jsonl", "inconsistent movements.jsonl"],
@@ -156,7 +164,9 @@ pub(crate) fn cases() -> Vec<Case> {
         payments.receiver[2]["assurance"] = json!(assurance);
         cases.push(Case::new(format!("payments with {assurance}"), payments.write(), &[]));
     }
-    for (assurance, standing) in [("bank_documented", "another"), ("bank_verified", "instructed")] {
+    for (assurance, standing) in
+        [("bank_documented", "another"), ("bank_verified", "instructed"), ("bank_verified", "own")]
+    {
         let mut payments = Payments::good();
         payments.receiver[2]["assurance"] = json!(assurance);
         payments.receiver[2]["account"] = json!({"ending": "5555", "standing": standing, "reason": null});

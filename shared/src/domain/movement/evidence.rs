@@ -4,18 +4,19 @@
 //! Decision: evidence is another type once it is split by side, and only the receiving side's can be accepted.
 //!
 //! Decision: evidence of the receiving side counts for one movement of the organization at a time. While it is undecided or
-//! accepted, the movement claims its file, or its entry of a statement, and the references that the bank made; rejecting or
+//! accepted, the movement claims its entry of a statement, and the references that the bank made; rejecting or
 //! withdrawing it gives them free, since it may have been filed for the wrong movement. References are compared without their
 //! type: two types of one reference are more likely one transfer than two.
 //!
 //! Decision: what others than the bank chose claims nothing across movements: a payer's reference comes again with each
 //! month's payment, and what a party types or hands in for one movement must never stand in the way of another one's proof. So
 //! an entry claims no `EndToEndId`, and a typed reference claims nothing if a party typed it, if it is of the sender's side, or
-//! if it is the one of the payment's terms or of the sender's claim. Within one movement it is still filed once a side.
+//! if it is the one of the payment's terms or of the sender's claim. Nor does a file: one statement on paper shows several
+//! months, and what a party handed in is no reason to refuse a member's proof. Within one movement each is filed once a side.
 
 use serde::{Deserialize, Serialize};
 
-use super::evidence_account::{EvidenceAccount, SpokenAccount};
+use super::evidence_account::{AccountStanding, EvidenceAccount, SpokenAccount};
 use super::safe_text::{SafeLine, SafeNote};
 use super::source::{ChosenSource, EvidenceSource, Origin, ReceiverSource, Side};
 use super::{NotMoved, Stamp};
@@ -173,13 +174,17 @@ impl NewEvidence {
         }
     }
 
-    /// The same, with its account as it compares with the payment's. An entry of another account is a weaker source.
+    /// The same, with its account as it compares with the payment's. An entry of another account, or of one that is not known,
+    /// is a weaker source.
     #[must_use]
     pub fn with_account(self, account: EvidenceAccount) -> Self {
+        let entry = match account.standing {
+            AccountStanding::Instructed | AccountStanding::Own => ReceiverSource::StatementEntry,
+            AccountStanding::Another => ReceiverSource::EntryOfOtherAccount,
+            AccountStanding::Unclear | AccountStanding::Unknown => ReceiverSource::EntryOfUnknownAccount,
+        };
         let source = match self.source {
-            EvidenceSource::Receiver(ReceiverSource::StatementEntry) if account.is_another() => {
-                EvidenceSource::Receiver(ReceiverSource::EntryOfOtherAccount)
-            }
+            EvidenceSource::Receiver(ReceiverSource::StatementEntry) => EvidenceSource::Receiver(entry),
             source => source,
         };
         Self { source, account: Some(NewAccount::Compared(account)), ..self }
@@ -359,13 +364,13 @@ impl Evidence {
     }
 
     /// Whether two pieces of evidence may be about one arrival, in two shapes: an entry and the recipient's word, a batch and its
-    /// details, two exports of one account. They count on days that lie close together, and say the same amount or the same
-    /// reference. Two entries of one statement are two arrivals.
+    /// details, two exports of one account. They say the same amount or the same reference, and for different payments, they
+    /// count on days that lie close together. Two entries of one statement are two arrivals.
     #[must_use]
     pub fn may_be_same_arrival(&self, other: &Self) -> bool {
         let statement = |evidence: &Self| evidence.entry.as_ref().map(|entry| entry.statement_id);
         let [from, to] = self.facts.days_around();
-        let is_near = (from..=to).contains(&other.facts.value_day);
+        let is_near = self.movement_id == other.movement_id || (from..=to).contains(&other.facts.value_day);
         let is_alike = self.facts.money == other.facts.money
             || self.references().any(|own| other.references().any(|theirs| own.is_same_as(theirs.as_str())));
         let is_of_one = statement(self).is_some_and(|own| statement(other) == Some(own));
@@ -404,7 +409,7 @@ impl Evidence {
         }
         let is_of_sender = self.source.side() == Side::Sender;
         let is_by_party = self.filed_by.actor_type == ActorType::Participant;
-        let file = self.facts.file.as_ref().map(|file| EvidenceKey::of_file(&file.content.sha256));
+        let file = self.facts.file.as_ref().map(|file| EvidenceKey::of_file(&file.content.sha256).own());
         let reference = self.facts.reference.as_ref().and_then(EvidenceKey::of_reference);
         let reference = reference.map(|key| if is_of_sender || is_by_party { key.own() } else { key });
         file.into_iter().chain(reference).collect()
@@ -484,7 +489,6 @@ mod tests {
     use super::*;
     use crate::domain::agreement::fixtures::noon;
     use crate::domain::money::Currency;
-    use crate::domain::movement::evidence_account::AccountStanding;
     use crate::domain::movement::source::Assurance;
 
     fn facts(reference: Option<&str>, sha256: Option<&str>) -> EvidenceFacts {
@@ -584,8 +588,9 @@ mod tests {
         let new = NewEvidence::of_entry(EvidenceId::new(), entry, facts(None, Some("a")), spoken);
         for (standing, assurance) in [
             (AccountStanding::Instructed, Assurance::BankVerified),
-            (AccountStanding::Unclear, Assurance::BankVerified),
-            (AccountStanding::Unknown, Assurance::BankVerified),
+            (AccountStanding::Own, Assurance::BankVerified),
+            (AccountStanding::Unclear, Assurance::BankDocumented),
+            (AccountStanding::Unknown, Assurance::BankDocumented),
             (AccountStanding::Another, Assurance::BankDocumented),
         ] {
             let compared = new.clone().with_account(account(standing));
@@ -638,7 +643,7 @@ mod tests {
             let source = ChosenSource::parse("recipient_confirmation").unwrap();
             keys(NewEvidence::typed(EvidenceId::new(), source, facts(reference, sha256)).unwrap())
         };
-        assert_eq!(typed(Some("trn 12-ab"), Some("f00")), ["file:f00", "reference:TRN12AB"]);
+        assert_eq!(typed(Some("trn 12-ab"), Some("f00")), ["own:file:f00", "reference:TRN12AB"]);
         assert_eq!(typed(Some(" TRN12AB "), None), ["reference:TRN12AB"]);
         assert_eq!(typed(Some("NOT PROVIDED"), None), [""; 0], "it is no reference");
         let by = |actor: Actor, source| {
@@ -646,10 +651,10 @@ mod tests {
             keys_by(actor, NewEvidence::typed(EvidenceId::new(), source, facts(Some("QX7"), Some("f00"))).unwrap())
         };
         let party = || Actor { actor_type: ActorType::Participant, ..Actor::system() };
-        assert_eq!(by(party(), "recipient_confirmation"), ["file:f00", "own:reference:QX7"], "a party’s free text");
+        assert_eq!(by(party(), "recipient_confirmation"), ["own:file:f00", "own:reference:QX7"], "a party’s free text");
         for actor in [party(), Actor::system()] {
             let found = by(actor, "sender_bank_document");
-            assert_eq!(found, ["file:f00", "own:reference:QX7"], "the sender’s side never counts");
+            assert_eq!(found, ["own:file:f00", "own:reference:QX7"], "the sender’s side never counts");
         }
         let reference = |text: &str| BankReference::parse(text).unwrap();
         let entry = |unique_references| StatementEntry {

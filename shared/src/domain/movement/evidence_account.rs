@@ -1,8 +1,8 @@
 //! The account that evidence speaks of, and how it compares with the one that should have been paid.
 //!
 //! Decision: money on another account than the payment's instructions name may have arrived all the same, so it can be filed,
-//! but a member says why, and it is never more than `bank_documented`. What can't be told is no other account: statements
-//! often leave out their account, or name it as their bank does.
+//! but a member says why, and it is never more than `bank_documented`. What can't be told is no other account, and takes no
+//! reason: statements often leave out their account, or name it as their bank does. But it is never more either, and marked.
 //!
 //! Decision: the comparison is made when evidence is filed, and stays on record. Instructions that are entered later change
 //! nothing about what was shown to the member who filed it.

@@ -50,7 +50,7 @@ impl BankReference {
 }
 
 /// What tells a document apart from others: its file, an entry of a statement file, or a reference. Evidence counts under it
-/// once for the organization, or, if it is the movement's own, once for the movement.
+/// once for the organization, or, if it is the movement's own, once for each side of the movement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EvidenceKey(String);
@@ -95,12 +95,6 @@ impl EvidenceKey {
     #[must_use]
     pub fn is_same_as(&self, other: &Self) -> bool {
         self.bare() == other.bare()
-    }
-
-    /// Whether it is a bank's reference. Both sides of one movement may name it, each once.
-    #[must_use]
-    pub fn is_reference(&self) -> bool {
-        self.bare().starts_with(Self::REFERENCE)
     }
 
     /// Whether it is that of a reference.

@@ -15,8 +15,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Stamp;
 use super::safe_text::SafeLine;
+use super::{Release, Stamp};
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::domain::actor::Actor;
 use crate::domain::bank_account::numbers::{ending, read_account_number, read_bank_code};
@@ -467,6 +467,21 @@ pub struct InstructionsChange {
     pub by: Actor,
     /// When.
     pub at: Timestamp,
+    /// The verification of the revision before, if it was verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<InstructionsVerification>,
+    /// Its release, if the sender had it until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<Release>,
+}
+
+/// The revision of instructions that was released last: what the sender was told to pay to, also after they changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReleasedRevision {
+    /// The revision.
+    pub revision: u32,
+    /// What the accounts that it names are compared by.
+    pub accounts: Vec<AccountDigest>,
 }
 
 /// What a movement knows of its instructions.
@@ -491,6 +506,9 @@ pub struct InstructionsStatus {
     /// How often members typed other numbers than those of this revision when they verified it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_tries: u32,
+    /// What was released last. Evidence of money is compared with it, and never with what nobody has released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released_last: Option<ReleasedRevision>,
     /// The changes, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<InstructionsChange>,

@@ -120,14 +120,12 @@ impl Movement {
         parties.into_iter().find(|party| by.is(ActorType::Participant, party.uuid()))
     }
 
-    /// Whether the same document is filed already, or the same reference on the same side. Both sides may name the reference
-    /// of one transfer.
+    /// Whether the same document or reference is filed already on the same side. Both sides may have those of one transfer.
     fn has_filed(&self, id: EvidenceId, side: Side, keys: &BTreeSet<EvidenceKey>) -> bool {
         let is_same = |(other, others): (&EvidenceId, &BTreeSet<EvidenceKey>)| {
             let other_side = if self.receipts.contains_key(other) { Side::Receiver } else { Side::Sender };
-            let counts = |key: &&EvidenceKey| !key.is_reference() || other_side == side;
             let is_there = |key: &EvidenceKey| others.iter().any(|own| own.is_same_as(key));
-            *other == id || keys.iter().filter(counts).any(is_there)
+            *other == id || (other_side == side && keys.iter().any(is_there))
         };
         self.keys.iter().any(is_same)
     }

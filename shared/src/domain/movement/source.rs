@@ -47,6 +47,8 @@ text_enum! {
         BankStatement = "receiving_bank_statement",
         /// An entry of a statement file that was read, of another account than the payment's instructions name.
         EntryOfOtherAccount = "statement_entry_of_other_account",
+        /// An entry of a statement file that was read, of an account of which it can't be told whose it is.
+        EntryOfUnknownAccount = "statement_entry_of_unknown_account",
         /// An entry of a statement file of the receiving bank, which was read.
         StatementEntry = "receiving_bank_statement_entry",
         /// An entry of a feed of the receiving bank.
@@ -74,7 +76,9 @@ impl ReceiverSource {
     pub fn assurance(self) -> Assurance {
         match self {
             Self::RecipientConfirmation => Assurance::RecipientConfirmed,
-            Self::BankNotification | Self::BankStatement | Self::EntryOfOtherAccount => Assurance::BankDocumented,
+            Self::BankNotification | Self::BankStatement | Self::EntryOfOtherAccount | Self::EntryOfUnknownAccount => {
+                Assurance::BankDocumented
+            }
             Self::StatementEntry | Self::BankFeed => Assurance::BankVerified,
         }
     }
@@ -82,7 +86,7 @@ impl ReceiverSource {
     /// Whether it is an entry of a statement file.
     #[must_use]
     pub fn is_entry(self) -> bool {
-        matches!(self, Self::EntryOfOtherAccount | Self::StatementEntry)
+        matches!(self, Self::EntryOfOtherAccount | Self::EntryOfUnknownAccount | Self::StatementEntry)
     }
 
     /// What a reconciliation rests on whose weakest evidence is of this source.
@@ -91,7 +95,7 @@ impl ReceiverSource {
         match self {
             Self::RecipientConfirmation => ConfirmationBasis::RecipientConfirmation,
             Self::BankNotification => ConfirmationBasis::ReceivingBankNotification,
-            Self::BankStatement | Self::EntryOfOtherAccount | Self::StatementEntry => {
+            Self::BankStatement | Self::EntryOfOtherAccount | Self::EntryOfUnknownAccount | Self::StatementEntry => {
                 ConfirmationBasis::ReceivingBankStatement
             }
             Self::BankFeed => ConfirmationBasis::ReceivingBankFeed,
@@ -221,6 +225,7 @@ mod tests {
             ("receiving_bank_notification", Side::Receiver, Assurance::BankDocumented, Origin::Typed),
             ("receiving_bank_statement", Side::Receiver, Assurance::BankDocumented, Origin::Typed),
             ("statement_entry_of_other_account", Side::Receiver, Assurance::BankDocumented, Origin::Read),
+            ("statement_entry_of_unknown_account", Side::Receiver, Assurance::BankDocumented, Origin::Read),
             ("receiving_bank_statement_entry", Side::Receiver, Assurance::BankVerified, Origin::Read),
             ("receiving_bank_feed", Side::Receiver, Assurance::BankVerified, Origin::Read),
         ] {

@@ -19,7 +19,7 @@
 use super::claim::{Claim, NewClaim};
 use super::evidence::{Evidence, EvidenceState};
 use super::instructions::{
-    InstructionsChange, InstructionsStatus, NewInstructions, NewVerification, SealedInstructions,
+    InstructionsChange, InstructionsStatus, NewInstructions, NewVerification, ReleasedRevision, SealedInstructions,
 };
 use super::safe_text::SafeNote;
 use super::state::{ExceptionReason, MovementState};
@@ -85,6 +85,8 @@ impl Movement {
             ending_after: new.ending.clone(),
             by: stamp.by.clone(),
             at: stamp.at,
+            verification: before.verification.clone(),
+            release: self.released.clone(),
         }));
         let NewInstructions { sealed, kind, ending, accounts, are_as_before: _ } = new;
         let instructions = InstructionsStatus {
@@ -96,6 +98,7 @@ impl Movement {
             entered_at: stamp.at,
             verification: None,
             wrong_tries: 0,
+            released_last: before.and_then(|before| before.released_last.clone()),
             changes,
         };
         let after = Self { instructions: Some(instructions), released: None, ..self.to(status, stamp.at) };
@@ -183,8 +186,10 @@ impl Movement {
             (false, false) => return Err(NotMoved::NotVerified),
         };
         let Stamp { at, by } = stamp;
+        let released_last = Some(ReleasedRevision { revision, accounts: instructions.accounts.clone() });
+        let instructions = Some(InstructionsStatus { released_last, ..instructions.clone() });
         let after = self.to(Status::InstructionsReady, at);
-        Ok(Self { released: Some(Release { at, by, basis }), ..after })
+        Ok(Self { instructions, released: Some(Release { at, by, basis }), ..after })
     }
 
     /// `instructions_ready` → `sender_reported`.

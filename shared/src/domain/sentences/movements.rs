@@ -161,6 +161,9 @@ pub fn evidence_source(source: EvidenceSource) -> &'static str {
         EvidenceSource::Receiver(ReceiverSource::EntryOfOtherAccount) => {
             "An entry read from a bank’s statement file, of another account than the instructions name"
         }
+        EvidenceSource::Receiver(ReceiverSource::EntryOfUnknownAccount) => {
+            "An entry read from a bank’s statement file, of an account that is not known to be the payee’s"
+        }
         EvidenceSource::Receiver(ReceiverSource::StatementEntry) => "An entry read from a bank’s statement file",
         EvidenceSource::Receiver(ReceiverSource::BankFeed) => "An entry of a bank’s feed",
     }
@@ -185,8 +188,8 @@ pub fn account_standing(standing: AccountStanding) -> &'static str {
         AccountStanding::Instructed => "as the instructions name it",
         AccountStanding::Another => "not the account that the instructions name",
         AccountStanding::Unclear => "it can’t be told whether the instructions name it",
-        AccountStanding::Own => "the organization’s own; there are no instructions",
-        AccountStanding::Unknown => "there are no instructions to compare it with",
+        AccountStanding::Own => "the organization’s own; no instructions were released",
+        AccountStanding::Unknown => "no instructions were released to compare it with",
     }
 }
 
