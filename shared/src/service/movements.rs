@@ -270,7 +270,7 @@ pub enum NotFiled {
 }
 
 /// The movement that holds one of the keys, unless it is the movement itself.
-pub(super) async fn holder_elsewhere(
+async fn holder_elsewhere(
     scope: &Scope,
     own: MovementId,
     keys: &[EvidenceKey],

@@ -15,7 +15,7 @@ use crate::domain::participant::movements::{self as acts, MovementActed, is_file
 use crate::domain::participant::receipt::{Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{ActingParticipant, Occasion};
 use crate::error::Error;
-use crate::service::movements::{NotFiled, Records, found, holder_elsewhere};
+use crate::service::movements::{Records, found};
 use crate::service::participants::{self, ParticipantView, is_party, standing};
 use crate::service::scope::{Plan, Scope};
 use crate::store::Versioned;
@@ -121,7 +121,7 @@ pub async fn act(
     by: &ActingParticipant,
     occasion: Occasion,
     (id, act): (MovementId, PartyAct),
-) -> Result<Plan<Result<(), NotFiled>>, Error> {
+) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let movement = own(scope, by, id).await?;
     if !is_party(&movement, by.id()) {
         return Err(Error::not_found());
@@ -137,7 +137,7 @@ pub async fn act(
         tokio::try_join!(Records::of(scope, movement), standing(scope, by), withdrawn)?;
     let shown = [by.agreement_id().uuid(), by.id().uuid(), id.uuid()];
     let plan = |output| Plan::new(scope, output).decided_at(records.moment).showing(shown);
-    let refused = |reason| Ok(plan(Err(NotFiled::Refused(reason))));
+    let refused = |reason| Ok(plan(Err(reason)));
     if let Some(receipt) = receipts.iter().find(|receipt| receipt.id == occasion.id) {
         return if is_of(receipt, id, &act) { Ok(plan(Ok(()))) } else { refused(NotMoved::FiledAlready) };
     }
@@ -148,9 +148,6 @@ pub async fn act(
         Ok(acted) => acted,
         Err(reason) => return refused(reason),
     };
-    if let Some(holder) = holder_elsewhere(scope, id, &acted.keys.claimed).await? {
-        return Ok(plan(Err(NotFiled::Elsewhere(holder))));
-    }
     let evidence = acted.evidence.as_ref().map(|evidence| evidence.id().uuid());
     let changes = stored::act_of_participant(scope.call(), records.read(), &acted)?;
     Ok(plan(Ok(())).showing(evidence).change(changes).emit(acted.events))

@@ -18,7 +18,6 @@ use shared::domain::sensitive::{has_account_number, has_iban};
 use shared::domain::sentences::movements as words;
 use shared::error::Error;
 use shared::limits;
-use shared::service::movements::NotFiled;
 use shared::service::own_movements::{self, PartyAct};
 use shared::web::participant_link::origin;
 use shared::web::{Form, Request};
@@ -156,12 +155,12 @@ async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Resu
 }
 
 /// Why no evidence of a source is taken now, if so. It is asked before a file is stored, and decided when it is recorded.
-async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> Result<Option<NotFiled>, Error> {
+async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> Result<Option<NotMoved>, Error> {
     let own = load(request).await?;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     let by = request.attending()?.participant();
     let state = own.movement.state();
-    let refused = if by.access().consent.is_none() {
+    Ok(if by.access().consent.is_none() {
         Some(NotMoved::NoConsent)
     } else if !own_sources(&own.movement, by).any(|own| own.source() == source) {
         Some(NotMoved::WrongSource)
@@ -177,8 +176,7 @@ async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> R
         Some(NotMoved::NoRoom)
     } else {
         None
-    };
-    Ok(refused.map(NotFiled::Refused))
+    })
 }
 
 /// Does what a form asks for, and leads to its receipt.
@@ -219,39 +217,23 @@ async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<
 }
 
 /// The page with a form that was refused.
-async fn conflict(request: &Request, form: &Form, refused: NotFiled) -> Result<PageResponse, Error> {
+async fn conflict(request: &Request, form: &Form, refused: NotMoved) -> Result<PageResponse, Error> {
     let organization = request.attending()?.organization().name.as_str();
-    let notice = Some(refused_notice(refused, organization));
+    let notice = Some(of_refusal(refused, organization));
     let refused = Refused { fields: typed(form, FieldErrors::default()), notice, withdrawing: None };
     Ok(again(request, refused).await?.conflicting())
-}
-
-/// Why nothing was recorded, in words.
-fn refused_notice(refused: NotFiled, organization: &str) -> Notice {
-    let nothing = "Nothing was recorded.";
-    let refused = match refused {
-        NotFiled::Refused(NotMoved::InPerson) => {
-            let line = format!(
-                "It has a session of a member of {organization}, so what you report here can’t count as your own word. {nothing} Open your link in your own browser."
-            );
-            return Notice::bad("This isn’t your own browser", line);
-        }
-        NotFiled::Refused(refused) => refused,
-        // Which one is not theirs to know.
-        NotFiled::Elsewhere(_) => {
-            let line = format!(
-                "The same file is on file for another payment, and it counts once. {nothing} Check that you chose the right one, or ask {organization}."
-            );
-            return Notice::bad("This document can’t be filed here", line);
-        }
-    };
-    of_refusal(refused, organization)
 }
 
 /// Why the rules of payments refuse it, in words.
 fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
     let nothing = "Nothing was recorded.";
     match refused {
+        NotMoved::InPerson => Notice::bad(
+            "This isn’t your own browser",
+            format!(
+                "It has a session of a member of {organization}, so what you report here can’t count as your own word. {nothing} Open your link in your own browser."
+            ),
+        ),
         NotMoved::InstructionsChanged => instructions_changed(organization),
         NotMoved::NotNow(MovementState::Cancelled) => Notice::bad(
             "This payment was cancelled",

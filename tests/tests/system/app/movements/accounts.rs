@@ -127,7 +127,7 @@ async fn a_statement_that_does_not_name_its_account_is_no_other_account() {
     let page = maren.get(&at).await;
     assert_says(&page, &["Strong match", "The file doesn’t say clearly whether it is on the account"]);
     assert_eq!(file(maren, &page, &at, &[pair(&page, 1, deal.id)]).await.status, 303);
-    assert_eq!(deal.read().await["receipt"]["best_assurance"], "bank_verified");
+    assert_eq!(deal.read().await["receipt"]["best_assurance"], "bank_documented");
     assert_says(&maren.get(&deal.path()).await, &["Not named: it can’t be told whether the instructions name it"]);
 }
 
