@@ -294,8 +294,11 @@ pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
 fn without_currency<'a>(text: &'a str, code: &str) -> Result<&'a str, NotAnAmount> {
     const CODE: usize = 3;
     let mut bare = text;
+    // The "$" of "5 US$" is none of its own.
+    let ends_figures = |left: &&str| left.trim_end_matches(['K', 'M']).ends_with(|end: char| !end.is_alphabetic());
     for mark in marks_of(code) {
-        bare = bare.strip_prefix(&*mark).or_else(|| bare.strip_suffix(&*mark)).map_or(bare, str::trim);
+        let behind = || bare.strip_suffix(&*mark).filter(ends_figures);
+        bare = bare.strip_prefix(&*mark).or_else(behind).map_or(bare, str::trim);
     }
     // Signs of currencies: the block of Unicode, and those that are older.
     let is_sign = |letter: char| {
@@ -312,6 +315,16 @@ fn marks_of(code: &str) -> Vec<String> {
     let Some(currency) = Currency::parse(code) else { return Vec::new() };
     let signs = sign_of(code).map(str::to_owned).into_iter().chain([currency.0.symbol().symbol]);
     let mut marks = vec![code.to_owned()];
+    // Those that go before the plain sign, which they end with.
+    let own = match code {
+        "CAD" => "C$",
+        "AUD" => "A$",
+        "SGD" => "S$",
+        "TWD" => "NT$",
+        "BRL" => "R$",
+        _ => "",
+    };
+    marks.extend((!own.is_empty()).then(|| own.to_owned()));
     for sign in signs.map(|sign| sign.to_uppercase()).filter(|sign| !sign.is_empty()) {
         marks.extend(code.get(..2).map(|country| format!("{country}{sign}")));
         marks.push(sign);
@@ -392,6 +405,21 @@ mod tests {
             ("250k€", "EUR", 25_000_000),
             ("US$ 5", "USD", 500),
             ("5 $", "CAD", 500),
+            ("C$5", "CAD", 500),
+            ("5 C$", "CAD", 500),
+            ("CA$5", "CAD", 500),
+            ("A$5", "AUD", 500),
+            ("5k A$", "AUD", 500_000),
+            ("AU$5", "AUD", 500),
+            ("S$5", "SGD", 500),
+            ("5 S$", "SGD", 500),
+            ("NZ$5", "NZD", 500),
+            ("HK$5", "HKD", 500),
+            ("NT$5", "TWD", 500),
+            ("R$5", "BRL", 500),
+            ("MX$5", "MXN", 500),
+            ("5 US$", "USD", 500),
+            ("$5", "AUD", 500),
             ("¥1,250", "JPY", 1250),
             ("₩5", "KRW", 5),
             ("kr 5", "SEK", 500),
@@ -419,6 +447,11 @@ mod tests {
             ("-€5", "USD", NotAnAmount::OtherCurrency),
             ("$250,000", "EUR", NotAnAmount::OtherCurrency),
             ("CA$5", "USD", NotAnAmount::OtherCurrency),
+            ("5 CA$", "USD", NotAnAmount::OtherCurrency),
+            ("5 US$", "SGD", NotAnAmount::OtherCurrency),
+            ("C$5", "USD", NotAnAmount::OtherCurrency),
+            ("A$5", "CAD", NotAnAmount::OtherCurrency),
+            ("C$C$5", "CAD", NotAnAmount::OtherCurrency),
             ("£5", "JPY", NotAnAmount::OtherCurrency),
             ("$$5", "USD", NotAnAmount::OtherCurrency),
             ("₩5", "KWD", NotAnAmount::OtherCurrency),

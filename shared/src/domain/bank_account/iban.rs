@@ -63,6 +63,23 @@ impl Iban {
         fits.then(|| Self { text: text.to_owned(), bank, branch: String::new(), account })
     }
 
+    /// Whether a country, in two capitals, has IBANs.
+    #[must_use]
+    pub fn has_country(country: &str) -> bool {
+        const ANY_BBAN: &str = "00000000000";
+        let found = with_check_digits(country, ANY_BBAN).map(|text| text.parse::<iban::Iban>());
+        MORE_COUNTRIES.iter().any(|known| known.country == country)
+            || found.is_some_and(|found| matches!(found, Ok(_) | Err(iban::ParseIbanError::InvalidBban(_))))
+    }
+
+    /// Whether a text is an IBAN but for its check digits, which may be wrong.
+    #[must_use]
+    pub fn has_form(text: &str) -> bool {
+        let parts = text.split_at_checked(2).zip(text.get(4..));
+        let with_own = parts.and_then(|((country, _), bban)| with_check_digits(country, bban));
+        with_own.is_some_and(|text| Self::parse(&text).is_some())
+    }
+
     /// The IBAN without blanks.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -104,6 +121,17 @@ impl Iban {
     }
 }
 
+/// A country and what is behind the check digits, with the check digits that fit. None if there are other characters than
+/// digits and letters.
+fn with_check_digits(country: &str, bban: &str) -> Option<String> {
+    const MODULUS: u32 = 97;
+    let rest = format!("{bban}{country}00").chars().try_fold(0, |rest, letter| {
+        let value = letter.to_digit(36)?;
+        Some((rest * if value < 10 { 10 } else { 100 } + value) % MODULUS)
+    })?;
+    Some(format!("{country}{:02}{bban}", MODULUS + 1 - rest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +161,11 @@ mod tests {
         ] {
             assert!(Iban::parse(wrong).is_none(), "{wrong}");
         }
+        for (country, has) in [("DE", true), ("NO", true), ("HN", true), ("US", false), ("TO", false), ("XX", false)] {
+            assert_eq!(Iban::has_country(country), has, "{country}");
+        }
+        assert!(Iban::has_form("DE00370400440532013000") && !Iban::has_form("DE8937040044053201300"));
+        assert!(!Iban::has_form("DE") && !Iban::has_form("ÄÖ89370400440532013000"));
         for example in ["HN88CABF00000000000250005469", "PK36SCBL0000001123456702"] {
             assert!(
                 example.parse::<iban::Iban>().is_err(),

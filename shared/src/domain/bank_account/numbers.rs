@@ -4,6 +4,10 @@
 //! Decision: a label before a number, blanks, dashes, points and what shows nothing (U+200B) are taken off before a number is
 //! looked at. So the same number is the same however it was typed or copied, and an IBAN with a label, or with something
 //! invisible in it, is never taken for another kind of number. Within a free text, `text` tells what belongs to a number.
+//!
+//! Decision: a label may be glued to its number (`Konto12345678`, `SWIFTDEUTDEFF`) if it has three letters or more. Fewer can be
+//! the country of an IBAN, or belong to a number (`N12345678`). What is a BIC as a whole has no label, unless a label is all
+//! that stands before its digits (`Number12345`): no bank has such a code.
 
 use crate::domain::sensitive::{is_account_label, plain};
 
@@ -48,7 +52,7 @@ fn is_beside(mark: char) -> bool {
     !mark.is_alphanumeric() && mark != '*'
 }
 
-/// The label with which a text begins, and the text behind it. Only "IBAN" may be glued to its number.
+/// The label with which a text begins, and the text behind it.
 fn leading_label(text: &str) -> Option<(&str, &str)> {
     if let Some(behind) = text.strip_prefix("IBAN") {
         return Some(("IBAN", behind));
@@ -56,10 +60,55 @@ fn leading_label(text: &str) -> Option<(&str, &str)> {
     if let Some(behind) = text.strip_prefix("A/C") {
         return Some(("A/C", behind)).filter(|_| behind.starts_with(is_beside) || behind.starts_with(char::is_numeric));
     }
+    if let Some(bic) = behind_bic_label(text) {
+        return text.strip_suffix(bic).map(|label| (label, bic));
+    }
     let end = text.find(|letter: char| !letter.is_alphabetic())?;
     let (word, behind) = text.split_at_checked(end)?;
-    let is_apart = behind.starts_with(is_beside);
-    (is_apart && is_account_label(&word.to_lowercase())).then_some((word, behind))
+    if behind.starts_with(is_beside) {
+        return is_account_label(&word.to_lowercase()).then_some((word, behind));
+    }
+    glued_label(text, word, behind)
+}
+
+/// The label that is glued to an IBAN or to a number, and what is behind it.
+fn glued_label<'a>(text: &'a str, word: &'a str, behind: &'a str) -> Option<(&'a str, &'a str)> {
+    let is_label = is_glued_label(word);
+    let has_digits_only = compact(behind).bytes().all(|byte| byte.is_ascii_digit());
+    let is_whole = is_bic(&compact(text)) && !(is_label && has_digits_only);
+    if is_whole || !behind.starts_with(|letter: char| letter.is_ascii_digit()) {
+        return None;
+    }
+    let before_country = word.char_indices().rev().nth(1).and_then(|(at, _)| text.split_at_checked(at));
+    let before_iban = before_country.filter(|(label, iban)| is_glued_label(label) && looks_like_iban(iban));
+    // "AccountNo" is a label, unless what begins with "No" is an IBAN.
+    let before_iban = before_iban.filter(|(_, iban)| !is_label || Iban::parse(&compact(iban)).is_some());
+    before_iban.or_else(|| is_label.then_some((word, behind)))
+}
+
+/// Whether a word is a label that may be glued to a number: one that is long enough, or several in a row
+/// (`ROUTINGNUMBER`).
+pub(super) fn is_glued_label(word: &str) -> bool {
+    const LETTERS_MIN: usize = 3;
+    const LETTERS_MIN_NEXT: usize = 2;
+    let word = word.to_lowercase();
+    let is_several = |at: usize| {
+        word.split_at_checked(at).is_some_and(|(first, rest)| {
+            is_account_label(first)
+                && (is_glued_label(rest) || rest.len() >= LETTERS_MIN_NEXT && is_account_label(rest))
+        })
+    };
+    word.len() >= LETTERS_MIN && (is_account_label(&word) || (LETTERS_MIN..word.len()).any(is_several))
+}
+
+/// The BIC behind a label that is glued to it, or before which nothing but blanks, dashes and points stand.
+#[must_use]
+pub fn behind_bic_label(text: &str) -> Option<&str> {
+    if is_bic(&compact(text)) {
+        return None;
+    }
+    let behind = ["SWIFT", "BIC", "CODE"].into_iter().find_map(|label| text.strip_prefix(label))?;
+    if is_bic(&compact(behind)) { Some(behind) } else { behind_bic_label(behind) }
 }
 
 /// A text without blanks, dashes and points.
@@ -119,7 +168,7 @@ pub fn read_bank_code(typed: &str) -> Result<String, &'static str> {
 }
 
 /// The digits of a routing number.
-const ROUTING_DIGITS: usize = 9;
+pub(super) const ROUTING_DIGITS: usize = 9;
 
 /// The first two digits of the routing numbers that were ever given out: the government and the twelve districts of the
 /// Federal Reserve, their thrift institutions, electronic transactions, and traveler's checks.
@@ -139,13 +188,17 @@ pub fn is_routing_number(text: &str) -> bool {
     is_in_use && sum != 0 && sum.is_multiple_of(10)
 }
 
-/// Whether a text has the form of a BIC: institution, country, place, and perhaps a branch.
+/// Whether a text in capitals has the form of a BIC: institution, country, place, and perhaps a branch.
 #[must_use]
 pub fn is_bic(code: &str) -> bool {
-    const INSTITUTION_AND_COUNTRY: usize = 6;
+    const INSTITUTION: std::ops::RangeTo<usize> = ..4;
+    const COUNTRY: std::ops::Range<usize> = 4..6;
+    // BICs have Kosovo, which is not in ISO 3166.
+    let is_country = |code: &str| code == "XK" || code.parse::<iso_currency::Country>().is_ok();
     matches!(code.len(), 8 | 11)
         && code.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && code.bytes().take(INSTITUTION_AND_COUNTRY).all(|byte| byte.is_ascii_alphabetic())
+        && code.get(INSTITUTION).is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_alphabetic()))
+        && code.get(COUNTRY).is_some_and(is_country)
 }
 
 /// The last characters of an account number: four, or fewer of a short one.
@@ -217,6 +270,55 @@ mod tests {
         ] {
             assert_eq!(read_bank_code(typed).as_deref(), Ok(code), "{typed}");
         }
+    }
+
+    #[test]
+    fn a_label_that_is_glued_to_a_number_is_taken_off() {
+        for (typed, number) in [
+            ("Acct\u{200b}12345678", "12345678"),
+            ("Konto12345678", "12345678"),
+            ("Account number12345678", "12345678"),
+            ("AccountNumber12345678", "12345678"),
+            ("AccountNo12345678", "12345678"),
+            ("Number12345", "12345"),
+            ("KontoDE89370400440532013000", "DE89370400440532013000"),
+            ("AccountNO9386011117947", "NO9386011117947"),
+            ("NO9386011117947", "NO9386011117947"),
+            // These are no labels.
+            ("N12345678", "N12345678"),
+            ("ABNA0417164300", "ABNA0417164300"),
+        ] {
+            assert_eq!(read_account_number(typed).as_deref(), Ok(number), "{typed}");
+        }
+        for typed in ["KontoDE89370400440532013001", "NO9486011117947", "AcctDE89370400440532013001"] {
+            let wrong = Err("isn’t a valid IBAN. Compare it with your bank statement");
+            assert_eq!(read_account_number(typed), wrong, "{typed}");
+        }
+        for (typed, code) in [
+            ("ABA021000021", "021000021"),
+            ("ABA\u{200b}021000021", "021000021"),
+            ("RTN021000021", "021000021"),
+            ("RoutingNumber021000021", "021000021"),
+            ("Sortcode40-47-84", "404784"),
+            ("SWIFTDEUTDEFF", "DEUTDEFF"),
+            ("SWIFT\u{200b}DEUTDEFF500", "DEUTDEFF500"),
+            ("BICCHASUS33", "CHASUS33"),
+            ("SwiftCodeDEUTDEFF", "DEUTDEFF"),
+            ("SWIFTBIC DEUT DE FF", "DEUTDEFF"),
+            // BICs that begin with the letters of a label.
+            ("BICIGALX", "BICIGALX"),
+            ("BICIGAXDEXX", "BICIGAXDEXX"),
+            ("CODEDE33", "CODEDE33"),
+            ("ABANSI2X", "ABANSI2X"),
+            ("NOSCCATT", "NOSCCATT"),
+        ] {
+            assert_eq!(read_bank_code(typed).as_deref(), Ok(code), "{typed}");
+        }
+        assert!(read_bank_code("TRANSFER").is_err() && is_bic("NCBVXKPR"), "no country, and Kosovo");
+        assert_eq!(
+            read_bank_code("ABA131000026"),
+            Err("isn’t a valid routing number. Compare it with your bank statement")
+        );
     }
 
     #[test]

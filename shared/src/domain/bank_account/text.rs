@@ -2,7 +2,16 @@
 //!
 //! Decision: a number is every run of letters and digits with a digit in it, however short: a text can have an account in
 //! parts, with anything between them. So a date and a house number are typed again too, rather than a part of an account left
-//! out. Behind the word "BIC" or "SWIFT", what has the form of a BIC is one, too.
+//! out.
+//!
+//! Decision: a word that has the form of a BIC is one, too: in capitals wherever it stands, else behind "BIC", "SWIFT" or
+//! "code". Instructions are often written in capitals throughout, so ordinary words (`BENEFICIARY`: Finland) are none unless they stand behind such a
+//! label: no bank has these codes. Another word or name that has the form by chance (`BARCLAYS`: Laos) is asked for, for it
+//! can't be told apart; what is shown in its place says that it may be a word.
+//!
+//! Decision: a number that is written so that it would be overlooked, or read as another, is refused when it is entered: in
+//! other digits or numerals, as an IBAN or a BIC with letters of another script, as what looks like an IBAN and is none. A
+//! routing number is refused only if it is called one. Behind the word "routing", one that begins with 0 may be Canadian.
 //!
 //! Decision: groups of digits are one number where only blanks, or one mark without blanks, stand between them. So people find
 //! the numbers of a text as a payee reads them out. Wherever two groups are taken for two numbers, each of them is typed.
@@ -12,16 +21,119 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 
 use super::iban::Iban;
-use super::numbers::{is_bic, looks_like_iban};
-use crate::domain::sensitive::{is_account_label, is_number_word};
+use super::numbers::{ROUTING_DIGITS, behind_bic_label, is_bic, is_glued_label, is_routing_number, looks_like_iban};
+use crate::domain::sensitive::{is_account_label, is_number_word, is_other_label};
 use crate::wire::text::{INVISIBLE, is_in};
 
 /// The marks that stand between the groups of a number.
-pub(super) const GROUPING: [char; 7] = ['-', '.', ',', '/', '_', '\'', '\u{2044}'];
+pub(super) const GROUPING: [char; 8] = ['-', '.', ',', ':', '/', '_', '\'', '\u{2044}'];
 /// The characters of the shortest IBAN.
 const IBAN_CHARS_MIN: usize = 15;
 /// The characters of an IBAN's groups.
 const IBAN_GROUP: usize = 4;
+
+/// The marks that may stand between the groups of an IBAN, at most.
+const IBAN_GAP_MAX: usize = 3;
+/// The lengths of the groups of a BIC that is written in groups.
+const BIC_GROUPS: [usize; 4] = [4, 2, 2, 3];
+/// The words that may stand between a label and its number.
+const WORDS_BEHIND_LABEL_MAX: usize = 6;
+/// The shortest text that is taken for the number of a label some words before it.
+const CHARS_BEHIND_WORDS_MIN: usize = 9;
+
+/// Words of payment instructions that have the form of a BIC by chance.
+const ORDINARY_WORDS: [&str; 69] = [
+    "ASSOCIATION",
+    "AUCKLAND",
+    "BENEFICIARY",
+    "BRANCHES",
+    "BRISBANE",
+    "BUDAPEST",
+    "BUILDERS",
+    "BUSINESS",
+    "CALLBACK",
+    "CASHIERS",
+    "CHECKING",
+    "COMMERCE",
+    "CUSTOMER",
+    "DELIVERY",
+    "DEPOSITS",
+    "DESTINATION",
+    "DISPATCH",
+    "DOCUMENT",
+    "DOMESTIC",
+    "ENGINEERING",
+    "ENTITLED",
+    "EUROPEAN",
+    "FEBRUARY",
+    "FINANCES",
+    "HOLDINGS",
+    "ILLINOIS",
+    "INDICATE",
+    "INDIVIDUALS",
+    "INSTITUTION",
+    "INSTRUCTION",
+    "INTEREST",
+    "INVESTMENTS",
+    "INVESTOR",
+    "JAPANESE",
+    "MARYLAND",
+    "MONTREAL",
+    "MORTGAGE",
+    "NETHERLANDS",
+    "OBTAINED",
+    "OFFICIAL",
+    "ORIGINAL",
+    "OVERSEAS",
+    "PAKISTAN",
+    "PARTNERS",
+    "PLUMBING",
+    "POLICIES",
+    "PREVIOUS",
+    "PROCEEDS",
+    "PROJECTS",
+    "PROMPTLY",
+    "PROPERTY",
+    "PROVIDED",
+    "PROVIDER",
+    "PURSUANT",
+    "REGISTER",
+    "REGISTRY",
+    "REMITTER",
+    "REQUIRED",
+    "REQUIRES",
+    "RETAINER",
+    "SCOTLAND",
+    "SHANGHAI",
+    "SHIPMENT",
+    "SUPPLIER",
+    "THAILAND",
+    "THURSDAY",
+    "TRANSACTION",
+    "TRUCKING",
+    "VIRGINIA",
+];
+
+/// Letters of Cyrillic and Greek that look like those of the alphabet from A to Z, and these.
+const LOOKALIKES: [(&str, &str); 4] = [
+    ("АВЕЅІЈКМНОРСТУҮХԌԚԜ", "ABESIJKMHOPCTYYXGQW"),
+    ("аеѕіјорсухԛԝ", "aesijopcyxqw"),
+    ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ", "ABEZHIKMNOPTYXC"),
+    ("οϲϳ", "ocj"),
+];
+
+/// Numerals of Chinese and Japanese, each of which can stand for a digit or be part of a number.
+const IDEOGRAPHIC_NUMERALS: &str =
+    "〇零一二三四五六七八九十百千廿卅壹壱弌贰貳貮弍弐叁參参叄弎肆伍陆陸柒漆捌玖拾佰仟两兩";
+
+/// What is wrong with a number in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumberFault {
+    /// It looks like an IBAN, or is called one, and is none.
+    Iban,
+    /// It is called a routing number, and is none.
+    RoutingNumber,
+}
 
 /// A number in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +142,8 @@ pub struct NumberInText {
     pub range: Range<usize>,
     /// The number without what stands between its groups, in upper case.
     pub text: String,
-    /// Whether it looks like an IBAN, or is called one, and is none.
-    pub is_broken_iban: bool,
+    /// What is wrong with it.
+    pub fault: Option<NumberFault>,
 }
 
 /// Letters and digits in a row.
@@ -40,6 +152,8 @@ struct Run {
     text: String,
     /// What stands before it that can be seen.
     gap: String,
+    /// Whether it was written in capitals.
+    is_in_capitals: bool,
 }
 
 impl Run {
@@ -58,6 +172,17 @@ impl Run {
 
     fn is_grouped_with_the_one_before(&self) -> bool {
         self.gap.chars().all(|mark| mark == ' ') || GROUPING.iter().any(|mark| self.gap.chars().eq([*mark]))
+    }
+
+    /// Whether it may go on with an IBAN, whose check digits tell whether it does.
+    fn is_near_the_one_before(&self) -> bool {
+        self.is_grouped_with_the_one_before()
+            || self.gap.chars().count() <= IBAN_GAP_MAX && !self.gap.contains(char::is_alphanumeric)
+    }
+
+    /// Whether it ends what stands before it, so that a label there is not its own.
+    fn begins_another_part(&self) -> bool {
+        self.gap.contains([',', ';', '.', '\n'])
     }
 }
 
@@ -78,28 +203,67 @@ pub fn numbers_in(text: &str) -> Vec<NumberInText> {
     found
 }
 
-/// Whether a text has digits that are not 0 to 9, in which a number would be overlooked.
+/// Whether a text has digits that are not 0 to 9, in which a number would be overlooked. An ideograph that is a numeral is one
+/// only beside another, or right beside a digit: alone, it may be part of a name.
 #[must_use]
 pub fn has_other_digits(text: &str) -> bool {
-    text.nfkc().any(|letter| letter.is_numeric() && !letter.is_ascii_digit())
+    let (mut before, mut is_right_beside) = (None, false);
+    for letter in text.nfkc().filter(|letter| !is_in(INVISIBLE, *letter)) {
+        if letter.is_numeric() && !letter.is_ascii_digit() && !IDEOGRAPHIC_NUMERALS.contains(letter) {
+            return true;
+        }
+        let is_numeral = IDEOGRAPHIC_NUMERALS.contains(letter);
+        let is_beside = match before {
+            Some(true) => is_numeral || is_right_beside && letter.is_ascii_digit(),
+            Some(false) => is_numeral && is_right_beside,
+            None => false,
+        };
+        if is_beside {
+            return true;
+        }
+        is_right_beside = letter.is_alphanumeric();
+        if is_right_beside {
+            before = (is_numeral || letter.is_ascii_digit()).then_some(is_numeral);
+        }
+    }
+    false
+}
+
+/// Whether a text has what looks like an IBAN or a BIC, and is none because a letter of it is of another script.
+#[must_use]
+pub fn has_other_letters(text: &str) -> bool {
+    let plain_of = |letter: char| {
+        let mut pairs = LOOKALIKES.iter().flat_map(|(others, plain)| others.chars().zip(plain.chars()));
+        pairs.find(|(other, _)| *other == letter).map_or(letter, |(_, plain)| plain)
+    };
+    let plain: String = text.chars().map(plain_of).collect();
+    let codes = |text: &str| -> Vec<NumberInText> {
+        let is_code = |number: &NumberInText| {
+            let begins_as_iban = looks_like_iban(&number.text) && number.text.len() >= IBAN_CHARS_MIN;
+            begins_as_iban || number.fault == Some(NumberFault::Iban) || is_bic(&number.text)
+        };
+        numbers_in(text).into_iter().filter(is_code).collect()
+    };
+    plain != text && codes(&plain).len() > codes(text).len()
 }
 
 /// The number with which runs begin, and how many of them it takes.
 fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
     let first = runs.first()?;
-    let number = |taken: usize, text: String, is_broken_iban: bool| {
+    let number = |taken: usize, text: String, fault: Option<NumberFault>| {
         let end = runs.get(taken - 1).map_or(first.range.end, |last| last.range.end);
-        (NumberInText { range: first.range.start..end, text, is_broken_iban }, taken)
+        (NumberInText { range: first.range.start..end, text, fault }, taken)
     };
     if let Some((taken, iban)) = iban_at(runs) {
-        return Some(number(taken, iban, false));
+        return Some(number(taken, iban, None));
     }
-    let is_behind_code = before.last().is_some_and(|run| matches!(run.text.as_str(), "BIC" | "SWIFT" | "CODE"));
-    if is_behind_code && is_bic(&first.text) {
-        return Some(number(1, first.text.clone(), false));
+    // "IBANDE89" has the form of a BIC.
+    let is_broken_iban = is_almost_iban(runs) || is_grouped_as_iban(runs);
+    if let Some((taken, bic)) = bic_at(runs, before).filter(|_| !is_broken_iban) {
+        return Some(number(taken, bic, None));
     }
     if !first.has_digit() {
-        return None;
+        return is_iban_in_parts(runs, before).then(|| number(1, first.text.clone(), Some(NumberFault::Iban)));
     }
     let (mut text, mut taken) = (first.text.clone(), 1);
     while let Some(next) = runs.get(taken)
@@ -110,13 +274,73 @@ fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
         text.push_str(&next.text);
         taken += 1;
     }
-    Some(number(taken, text, is_called_iban(before) || is_almost_iban(runs)))
+    let fault = if is_broken_iban { Some(NumberFault::Iban) } else { fault_by_label(&text, first, before) };
+    Some(number(taken, text, fault))
+}
+
+/// Whether a number that begins with a run is not what its label says.
+fn fault_by_label(number: &str, first: &Run, before: &[Run]) -> Option<NumberFault> {
+    let label = label_of(first, before);
+    let is_called = |names: &[&str]| {
+        label.is_some_and(|(label, is_near)| {
+            names.contains(&label) && (is_near || number.len() >= CHARS_BEHIND_WORDS_MIN)
+        })
+    };
+    if is_called(&["IBAN"]) {
+        return Some(NumberFault::Iban);
+    }
+    let is_routing = is_called(&["ABA", "RTN"]) || is_called(&["ROUTING"]) && !number.starts_with('0');
+    let has_its_length = number.len() == ROUTING_DIGITS && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_routing && has_its_length && !is_routing_number(number)).then_some(NumberFault::RoutingNumber)
+}
+
+/// The label of the number that is a run: the last one before it, but for words such as "no." and those that say whose it is;
+/// and whether only the former stand between them.
+fn label_of<'a>(number: &Run, before: &'a [Run]) -> Option<(&'a str, bool)> {
+    let (mut behind, mut is_near) = (number, true);
+    for (at, run) in before.iter().rev().take(WORDS_BEHIND_LABEL_MAX).enumerate() {
+        let word = run.text.to_lowercase();
+        let is_country = at == 0 && run.is_country();
+        is_near &= is_country || is_account_label(&word);
+        if !is_near && behind.begins_another_part() {
+            return None;
+        }
+        if !is_number_word(&word) && is_account_label(&word) {
+            return Some((&run.text, is_near));
+        }
+        if run.has_digit() || is_other_label(&word) {
+            return None;
+        }
+        behind = run;
+    }
+    None
+}
+
+/// The BIC with which runs begin, and how many of them it takes.
+fn bic_at(runs: &[Run], before: &[Run]) -> Option<(usize, String)> {
+    let first = runs.first()?;
+    let is_behind_code = before.last().is_some_and(|run| run.text == "CODE");
+    let is_called = is_behind_code || matches!(label_of(first, before), Some(("BIC" | "SWIFT", true)));
+    let is_written_as_one = first.is_in_capitals && !ORDINARY_WORDS.contains(&first.text.as_str());
+    if is_bic(&first.text) && (is_called || is_written_as_one) {
+        return Some((1, first.text.clone()));
+    }
+    if let Some(bic) = behind_bic_label(&first.text) {
+        return Some((1, bic.to_owned()));
+    }
+    let has_length = |(at, (run, length)): &(usize, (&Run, usize))| {
+        run.text.len() == *length && (*at == 0 || run.is_grouped_with_the_one_before())
+    };
+    let groups: Vec<&str> =
+        runs.iter().zip(BIC_GROUPS).enumerate().take_while(has_length).map(|(_, (run, _))| run.text.as_str()).collect();
+    let joined = |taken: usize| groups.get(..taken).map(|groups| (taken, groups.concat()));
+    [BIC_GROUPS.len(), BIC_GROUPS.len() - 1].into_iter().filter_map(joined).find(|(_, text)| is_called && is_bic(text))
 }
 
 /// The longest IBAN with which runs begin, and how many of them it takes.
 fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
     let (mut text, mut found) = (String::new(), None);
-    for (at, run) in runs.iter().enumerate().take_while(|(at, run)| *at == 0 || run.is_grouped_with_the_one_before()) {
+    for (at, run) in runs.iter().enumerate().take_while(|(at, run)| *at == 0 || run.is_near_the_one_before()) {
         text.push_str(if at == 0 { without_label(&run.text) } else { &run.text });
         if at == 0 && !run.is_country() && !looks_like_iban(&text) {
             return None;
@@ -126,6 +350,48 @@ fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
         }
     }
     found
+}
+
+/// Whether runs begin with a country, as an IBAN does whose country stands apart: its groups follow, or all but its check
+/// digits is right.
+fn is_iban_in_parts(runs: &[Run], before: &[Run]) -> bool {
+    let Some((country, rest)) = runs.split_first().filter(|(first, _)| first.is_country()) else { return false };
+    // "Account no" is no Norway.
+    let is_number_word = is_number_word(&country.text.to_lowercase())
+        && before.last().is_some_and(|run| is_account_label(&run.text.to_lowercase()));
+    if is_number_word || !Iban::has_country(&country.text) {
+        return false;
+    }
+    let mut text = country.text.clone();
+    let mut goes_on = rest.iter().take_while(|run| run.is_grouped_with_the_one_before());
+    let has_form = goes_on.any(|run| {
+        text.push_str(&run.text);
+        looks_like_iban(&text) && Iban::has_form(&text)
+    });
+    // "De" and "at" are words, too.
+    country.is_in_capitals && has_form || is_grouped_as_iban(runs)
+}
+
+/// Whether runs are grouped as an IBAN of a country is: the country and two digits, in one or apart, and groups of four, of
+/// which the last may be shorter. Any marks may stand between them.
+fn is_grouped_as_iban(runs: &[Run]) -> bool {
+    let Some((first, rest)) = runs.split_first() else { return false };
+    let is_apart = first.is_country();
+    let mut text = without_label(&first.text).to_owned();
+    for (at, run) in rest.iter().enumerate().take_while(|(_, run)| run.is_near_the_one_before()) {
+        let length = if is_apart && at == 0 { 2 } else { IBAN_GROUP };
+        let is_last = run.text.len() < length;
+        if run.text.len() > length || is_last && !run.has_digit() {
+            break;
+        }
+        text.push_str(&run.text);
+        if is_last {
+            break;
+        }
+    }
+    let begins = first.text.len() == 2 || without_label(&first.text).len() == IBAN_GROUP;
+    let has_country = text.get(..2).is_some_and(Iban::has_country);
+    begins && text.len() >= IBAN_CHARS_MIN && looks_like_iban(&text) && has_country
 }
 
 /// Whether runs begin like an IBAN, and go on like one for long enough.
@@ -138,16 +404,14 @@ fn is_almost_iban(runs: &[Run]) -> bool {
     looks_like_iban(begins) && chars >= IBAN_CHARS_MIN
 }
 
-/// Whether the word "IBAN" is right before a number, or before words such as "no." or a country that are.
-fn is_called_iban(before: &[Run]) -> bool {
-    let mut before = before.iter().rev().peekable();
-    before.next_if(|run| run.is_country());
-    before.find(|run| !is_number_word(&run.text.to_lowercase())).is_some_and(|run| run.text == "IBAN")
-}
-
-/// A run without the word "IBAN" that is glued to it.
+/// A run without the word "IBAN", or a label before what looks like an IBAN, that is glued to it.
 fn without_label(run: &str) -> &str {
-    run.strip_prefix("IBAN").unwrap_or(run)
+    if let Some(behind) = run.strip_prefix("IBAN") {
+        return behind;
+    }
+    let country = run.find(|letter: char| letter.is_ascii_digit()).and_then(|digit| digit.checked_sub(2));
+    let parts = country.and_then(|country| run.split_at_checked(country));
+    parts.filter(|(label, iban)| is_glued_label(label) && looks_like_iban(iban)).map_or(run, |(_, iban)| iban)
 }
 
 /// The letters and digits in a text that stand in a row. A label that is glued to a number (`ACCT12345678`) is a run of its
@@ -156,7 +420,7 @@ fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut gap = String::new();
     for (at, letter) in text.char_indices().filter(|(_, letter)| !is_in(INVISIBLE, *letter)) {
-        let end = at + letter.len_utf8();
+        let (end, is_capital) = (at + letter.len_utf8(), !letter.is_lowercase());
         // One character may be several: "\u{2488}" is a digit and a point.
         for plain in std::iter::once(letter).nfkc().flat_map(char::to_uppercase) {
             if !plain.is_ascii_alphanumeric() {
@@ -173,8 +437,14 @@ fn runs(text: &str) -> Vec<Run> {
                 Some(run) if gap.is_empty() && !is_behind_label(run) => {
                     run.text.push(plain);
                     run.range.end = end;
+                    run.is_in_capitals &= is_capital;
                 }
-                _ => runs.push(Run { range: at..end, text: plain.to_string(), gap: std::mem::take(&mut gap) }),
+                _ => runs.push(Run {
+                    range: at..end,
+                    text: plain.to_string(),
+                    gap: std::mem::take(&mut gap),
+                    is_in_capitals: is_capital,
+                }),
             }
         }
     }
@@ -198,6 +468,8 @@ mod tests {
             ("Pay DE89 3704 0044 0532 0130 00 at the branch in 10117 Berlin", vec!["DE89370400440532013000", "10117"]),
             ("IBAN GB29 NWBK 6016 1331 9268 19 by 17 May", vec!["GB29NWBK60161331926819", "17"]),
             ("IBANDE89 3704 0044 0532 0130 00", vec!["DE89370400440532013000"]),
+            ("ACCTDE89 3704 0044 0532 0130 00", vec!["DE89370400440532013000"]),
+            ("DE89:3704:0044:0532:0130:00", vec!["DE89370400440532013000"]),
             ("to NO 93 8601 1117 947", vec!["NO9386011117947"]),
             ("NO9386011117947", vec!["NO9386011117947"]),
             ("IBAN DE89.3704.0044.0532.0130.00", vec!["DE89370400440532013000"]),
@@ -223,7 +495,7 @@ mod tests {
             for number in numbers_in(text) {
                 let written = text.get(number.range).unwrap();
                 assert!(!written.starts_with(' ') && !written.ends_with([' ', ',']), "{written}");
-                assert!(!number.is_broken_iban, "{text}");
+                assert_eq!(number.fault, None, "{text}");
             }
         }
         assert!(has_other_digits("Account ٠١٢٣٤٥٦٧٨") && !has_other_digits("Account １２３ №"));
@@ -240,16 +512,94 @@ mod tests {
             "IBAN no. 532013000",
             "IBAN: NO 94 8601 1117 947",
             "IBAN532013000",
+            "ACCTDE89 3704 0044 0532 0130 01",
+            "KontoDE89370400440532013001",
+            "DE 89 3704 0044 0532 0130 01",
+            "DE 89370400440532013001",
+            "de 89 3704 0044 0532 0130 01",
+            "NO 94 8601 1117 947",
+            "DE89:3704:0044:0532:0130:01",
+            "DE89 | 3704 | 0044 | 0532 | 0130 | 01",
+            "DE89\n3704\n0044\n0532\n0130\n01",
+            "IBAN of the payee: 3704004405320",
+            "IBAN (Müller GmbH) is 3704004405320",
         ] {
-            assert!(numbers_in(text).iter().any(|number| number.is_broken_iban), "{text}");
+            assert!(numbers_in(text).iter().any(|number| number.fault == Some(NumberFault::Iban)), "{text}");
         }
         for text in [
             "No IBAN, account 532013000",
             "Bank of Deeside, EH12 9DN, account 12345678",
             "Transfer to 000123456789 021000021",
             "Account no 000123456789 021000021",
+            "ACCOUNT NO 1234567890123",
+            "Account no 12 3456 7890 123",
+            "pay it to 12 3456 7890 1234 5678",
+            "compte de 89370400440532013001",
+            "We have no IBAN. Use 3704004405320",
+            "IBAN on request, invoice 20260001234",
+            "IBAN to follow by May 17, 2026",
+            "Open 9:00-17:00, account 12345678",
         ] {
-            assert!(numbers_in(text).iter().all(|number| !number.is_broken_iban), "{text}");
+            assert!(numbers_in(text).iter().all(|number| number.fault.is_none()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bic_is_found_wherever_it_stands_in_capitals() {
+        for (text, expected) in [
+            ("SWIFT-BIC of bank FRAUDEFF, account 12345678", vec!["FRAUDEFF", "12345678"]),
+            ("via DEUTDEFFXXX", vec!["DEUTDEFFXXX"]),
+            ("SWIFTFRAUDEFF", vec!["FRAUDEFF"]),
+            ("SWIFT: DEUT DE FF, account 12345678", vec!["DEUTDEFF", "12345678"]),
+            ("SWIFT DEUT DE FF 500", vec!["DEUTDEFF500"]),
+            ("Swift no. is deutdeff", vec!["DEUTDEFF"]),
+            ("SWIFT BUSINESS", vec!["BUSINESS"]),
+            ("BARCLAYS", vec!["BARCLAYS"]),
+            ("TRANSFER PAYMENTS OF NORTHERN BUSINESS CUSTOMER TO BENEFICIARY", vec![]),
+            ("Barclays Business, Fraudeff, BANK IN NY", vec![]),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+        for (others, plain) in LOOKALIKES {
+            assert_eq!(others.chars().count(), plain.chars().count(), "{plain}");
+        }
+        for word in ORDINARY_WORDS {
+            assert!(is_bic(word), "{word} needs no exception");
+        }
+    }
+
+    #[test]
+    fn numerals_and_letters_of_other_scripts_hide_no_number() {
+        for text in
+            ["account 六二二二八八一一", "六 二 二", "账户 壹贰叁", "6二2", "二\u{200b}三", "〇〇", "\u{3280}\u{3281}"]
+        {
+            assert!(has_other_digits(text), "{text}");
+        }
+        for text in ["张一山, account 12345678", "一、账户 12345678", "周五 12345678", "第一银行"] {
+            assert!(!has_other_digits(text), "{text}");
+        }
+        for text in [
+            "DЕ89 3704 0044 0532 0130 00",
+            "DЕ89 3704 0044 0532 0130 01",
+            "ВЕ68 5390 0754 7034",
+            "to FRАUDEFF, account 12345678",
+            "ΒE68539007547034",
+        ] {
+            assert!(has_other_letters(text), "{text}");
+        }
+        for text in ["DE89 3704 0044 0532 0130 00, Северный Банк, Москва", "Счет 12345678", "Αθήνα, FRAUDEFF"]
+        {
+            assert!(!has_other_letters(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_called_a_routing_number_is_one() {
+        for text in ["routing 131000026", "Routing number of the bank: 131000026", "ABA131000026", "RTN 021000022"] {
+            assert!(numbers_in(text).iter().any(|number| number.fault == Some(NumberFault::RoutingNumber)), "{text}");
+        }
+        for text in ["routing 021000021", "account 131000026", "Routing number 000412345", "routing 13100002"] {
+            assert!(numbers_in(text).iter().all(|number| number.fault.is_none()), "{text}");
         }
     }
 }

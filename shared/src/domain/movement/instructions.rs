@@ -20,7 +20,7 @@ use super::{Release, Stamp};
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::domain::actor::Actor;
 use crate::domain::bank_account::numbers::{ending, read_account_number, read_bank_code};
-use crate::domain::bank_account::text::{NumberInText, has_other_digits, numbers_in};
+use crate::domain::bank_account::text::{NumberFault, NumberInText, has_other_digits, has_other_letters, numbers_in};
 use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount};
 use crate::domain::ids::{MovementId, OrgId};
 use crate::domain::information::bank_details::BankDetails;
@@ -72,9 +72,19 @@ impl BankInstructions {
             if has_other_digits(&text) {
                 return refused("must write numbers with the digits 0 to 9");
             }
+            if has_other_letters(&text) {
+                return refused(
+                    "must write IBANs and BICs with the letters A to Z, which letters of other scripts look like",
+                );
+            }
             let (numbers, max) = (numbers_in(&text), limits::INSTRUCTIONS_NUMBERS_MAX);
-            if numbers.iter().any(|number| number.is_broken_iban) {
-                return refused("must not have an IBAN that isn’t valid. Compare it with your bank statement");
+            if let Some(fault) = numbers.iter().find_map(|number| number.fault) {
+                return refused(match fault {
+                    NumberFault::Iban => "must not have an IBAN that isn’t valid. Compare it with your bank statement",
+                    NumberFault::RoutingNumber => {
+                        "must not have a routing number that isn’t valid. Compare it with your bank statement"
+                    }
+                });
             }
             if !numbers.iter().any(|number| digits(&number.text) >= ACCOUNT_DIGITS_MIN) {
                 return refused("must have the number of the account");
@@ -146,7 +156,12 @@ impl BankInstructions {
                 for number in numbers_in(text) {
                     count += 1;
                     let before = text.get(end..number.range.start).unwrap_or_default();
-                    masked.extend([before, MASKED, " (number ", &count.to_string(), ")"]);
+                    // Whoever verifies has to know that a word is asked for, too.
+                    let letters = match digits(&number.text) {
+                        0 => format!(": a code, or a word, of {} letters", number.text.len()),
+                        _ => String::new(),
+                    };
+                    masked.extend([before, MASKED, " (number ", &count.to_string(), &letters, ")"]);
                     end = number.range.end;
                 }
                 masked.push_str(text.get(end..).unwrap_or_default());
@@ -598,6 +613,9 @@ mod tests {
         assert!(free.accounts() == expected);
         for (text, wrong) in [
             ("Account ٠١٢٣٤٥٦٧٨".to_owned(), "digits"),
+            ("account 六二二二八八一一, for credit of 12345678".to_owned(), "digits"),
+            ("DЕ89 3704 0044 0532 0130 00".to_owned(), "letters A to Z"),
+            ("routing 131000026, account 12345678".to_owned(), "routing number"),
             ("12345, ".repeat(21), "at most"),
             ("Pay at the counter of SWIFT DEUTDEFF, branch 7".to_owned(), "number of the account"),
             ("IBAN GB29 NWBK 6016 1331 9268 18, account 000123456789".to_owned(), "IBAN"),
@@ -625,6 +643,12 @@ mod tests {
         assert!(read(["062000", "12345678", "IBAN DE89370400440532013000"]).unwrap() == free.accounts());
         let fields = |errors: FieldErrors| errors.into_list().into_iter().map(|error| error.field).collect::<Vec<_>>();
         assert_eq!(fields(read(["", "12345678", "*"]).unwrap_err()), ["number_1", "number_3"]);
+
+        // A code without digits is typed, too, and what stands in its place says so.
+        let typed = |_: &str| "SWIFT-BIC of bank FRAUDEFF, for credit of 12345678".to_owned();
+        let code = BankInstructions::read(InstructionsKind::Other, typed).unwrap();
+        let text = "SWIFT-BIC of bank ▒▒▒▒ (number 1: a code, or a word, of 8 letters), for credit of ▒▒▒▒ (number 2)";
+        assert_eq!(code.to_type_again(), ToTypeAgain::Numbers { text: text.to_owned(), count: 2 });
 
         // However an account is written, no digit of it is shown, and each is typed.
         for written in [

@@ -95,6 +95,11 @@ pub(in crate::domain) fn is_number_word(word: &str) -> bool {
     NUMBER_WORDS.contains(&word)
 }
 
+/// Whether a word, in lower case, says that the number behind it is one of something else than an account.
+pub(in crate::domain) fn is_other_label(word: &str) -> bool {
+    OTHERS.contains(&word)
+}
+
 /// What a word says of the number that follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {

@@ -14,7 +14,7 @@ mod tokens;
 use super::bank_account::iban::Iban;
 use tokens::{Token, normalized, tokens};
 
-pub(in crate::domain) use labels::{is_account_label, is_number_word};
+pub(in crate::domain) use labels::{is_account_label, is_number_word, is_other_label};
 
 /// The lengths of card numbers, in digits.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
