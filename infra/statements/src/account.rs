@@ -93,9 +93,13 @@ fn is_bic(code: &str) -> bool {
 
 /// Whether a code is a routing number of a bank in the United States: nine digits, of which the last is a check digit.
 fn is_routing_number(code: &str) -> bool {
+    // The length first: whoever sends a group of accounts is compared once for each.
+    if code.len() != 9 {
+        return false;
+    }
     let digits: Option<Vec<u32>> = code.chars().map(|letter| letter.to_digit(10)).collect();
     let sum = |digits: Vec<u32>| digits.iter().zip([3, 7, 1].into_iter().cycle()).map(|(digit, by)| digit * by).sum();
-    digits.filter(|digits| digits.len() == 9).map(sum).is_some_and(|sum: u32| sum > 0 && sum.is_multiple_of(10))
+    digits.map(sum).is_some_and(|sum: u32| sum > 0 && sum.is_multiple_of(10))
 }
 
 #[cfg(test)]
@@ -119,7 +123,7 @@ mod tests {
         for code in ["NWBKGB2L", "COBADEFFXXX", "122099999", "021000021"] {
             assert!(Account::is_bank(code), "{code}");
         }
-        for code in ["", "GSBI", "9876543", "123456789", "000000000", "NWBK1B2L", "12209999é"] {
+        for code in ["", "GSBI", "1220999990", "9876543", "123456789", "000000000", "NWBK1B2L", "12209999é"] {
             assert!(!Account::is_bank(code), "{code}");
         }
     }

@@ -54,10 +54,7 @@ impl Collector {
         if value.chars().count() > limits::REFERENCE_CHARS_MAX {
             return Err(Problem::TooLong { most: limits::REFERENCE_CHARS_MAX });
         }
-        let reference = Reference { kind, value };
-        if entry.references.len() < limits::REFERENCES_PER_ENTRY_MAX && !entry.references.contains(&reference) {
-            entry.references.push(reference);
-        }
+        entry.refer(Reference { kind, value });
         Ok(())
     }
 

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::problem::Problem;
 use crate::text::quoted;
 
+/// The digits of a group.
+pub(crate) const GROUP: usize = 3;
+
 /// A currency of ISO 4217 that has amounts: neither a metal nor a code for tests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -99,6 +102,19 @@ pub(crate) fn minor_units(number: &str, mark: char, currency: Currency) -> Resul
         return Ok(0);
     }
     digits.parse().map_err(|_| Problem::AmountTooLarge { value: quoted(number) })
+}
+
+/// The digits of a whole number, whose groups of three may be separated by anything but the decimal mark.
+pub(crate) fn without_separators(whole: &str, mark: char) -> Option<String> {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let Some(separator) = whole.chars().find(|letter| !is_digit(*letter)) else { return Some(whole.to_owned()) };
+    if separator == mark || !['.', ',', '\'', '’', ' ', '\u{a0}', '\u{202f}'].contains(&separator) {
+        return None;
+    }
+    let groups: Vec<&str> = whole.split(separator).collect();
+    let (first, rest) = groups.split_first()?;
+    let fits = (1..=GROUP).contains(&first.len()) && rest.iter().all(|group| group.len() == GROUP);
+    (fits && groups.iter().all(|group| group.chars().all(is_digit))).then(|| groups.concat())
 }
 
 #[cfg(test)]

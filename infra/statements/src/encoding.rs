@@ -14,6 +14,9 @@ use crate::text::quoted;
 /// the end of a file (DOS).
 const FRAMES: [char; 5] = ['\u{1}', '\u{2}', '\u{3}', '\u{4}', '\u{1a}'];
 
+/// Those of them that end something. Zeros may fill the block that they stand in.
+const ENDS: [char; 3] = ['\u{3}', '\u{4}', '\u{1a}'];
+
 /// The bytes among which an XML declaration ends.
 const DECLARATION_BYTES_MAX: usize = 256;
 
@@ -42,11 +45,24 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<String, Refusal> {
     };
     let text =
         if decoded.contains('\r') { decoded.replace("\r\n", "\n").replace('\r', "\n") } else { decoded.into_owned() };
+    let text = if text.contains('\0') { unfilled(&text) } else { text };
     let text = if text.contains(FRAMES) { unframed(&text) } else { text };
     if let Some(at) = text.find(|letter: char| letter.is_control() && !matches!(letter, '\n' | '\t')) {
         return Err(Refusal::NotText(NotText::Binary { line: line_at(&text, at) }));
     }
     if text.trim().is_empty() { Err(Refusal::Empty) } else { Ok(text) }
+}
+
+/// A text without the zeros that fill a block after its end. Zeros elsewhere stay.
+fn unfilled(text: &str) -> String {
+    let mut is_after_end = false;
+    let is_kept = |letter: &char| {
+        if !matches!(letter, '\0' | ' ' | '\n') {
+            is_after_end = ENDS.contains(letter);
+        }
+        *letter != '\0' || !is_after_end
+    };
+    text.chars().filter(is_kept).collect()
 }
 
 /// The lines of a text without what frames a message.
@@ -149,6 +165,16 @@ mod tests {
         assert_eq!(decode(b"\x01{4:\r\n-}\x03  \x01{1:\r\n-}\x03  "), Ok("{4:\n-}{1:\n-}".to_owned()));
         assert_eq!(decode(b":20:A\x03B"), Err(Refusal::NotText(NotText::Binary { line: 1 })));
         assert_eq!(decode(b"a,b\r\n\x1a"), Ok("a,b\n".to_owned()));
+        for (filled, expected) in [
+            (b"-\x03\0\0\0\0".as_slice(), "-"),
+            (b"-\x03\r\n\0\0", "-\n"),
+            (b"-\r\n\x1a\0\0", "-\n"),
+            (b"-\x03\0 \0\x01{1:", "-{1:"),
+            (b"-\x03\r\n\0\0\x01{1:", "-\n{1:"),
+        ] {
+            assert_eq!(decode(filled).as_deref(), Ok(expected));
+        }
+        assert_eq!(decode(b"-\x03\0a\0"), Err(Refusal::NotText(NotText::Binary { line: 1 })));
         assert_eq!(decode(b"a\x01b"), Err(Refusal::NotText(NotText::Binary { line: 1 })));
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::account::Account;
 use crate::currency::Currency;
+use crate::limits;
 
 /// The format of a file, recognized by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +150,13 @@ impl Entry {
             references: Vec::new(),
             counterparty: None,
             text: None,
+        }
+    }
+
+    /// Adds a reference, unless it is there already or there are too many.
+    pub(crate) fn refer(&mut self, reference: Reference) {
+        if self.references.len() < limits::REFERENCES_PER_ENTRY_MAX && !self.references.contains(&reference) {
+            self.references.push(reference);
         }
     }
 }

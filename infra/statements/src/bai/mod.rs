@@ -7,6 +7,10 @@
 //! changed on the way shows. The records are not counted, since banks count them differently. Nor do the transactions have to
 //! lead from the opening to the closing balance: a report may leave some out.
 //!
+//! Decision: a file is BAI2 if its first record is a header and the next one that of a group, and one of them ends in a slash or
+//! has its day where it has to be. What else is wrong with them, the reader says. A list whose rows are numbered 01 and 02 is a
+//! table.
+//!
 //! Decision: an interim report (as-of-date modifier 1 or 3) tells what may still change, so none of its transactions counts as
 //! booked, as with MT942. Neither does what a deposit is made of (“item in …”), which its deposit counts, nor what happens to a
 //! loan.
@@ -31,8 +35,10 @@ use crate::text::quoted;
 
 use records::{Fields, Record};
 
-/// The fields of a file's header, with its code.
-const HEADER_FIELDS: usize = 9;
+/// Where the version stands among the fields of a file's header, from 0, its code not counted.
+const VERSION_AT: usize = 7;
+/// Where the days stand in the header of a file and in that of a group, from 0, with its code.
+const DAYS_AT: [usize; 2] = [3, 4];
 /// The version that is read.
 const VERSION: &str = "2";
 /// The currency of what names none.
@@ -42,17 +48,18 @@ const OPENING: u16 = 10;
 /// The type code of the closing ledger balance.
 const CLOSING: u16 = 15;
 
-/// Whether a text is such a file: by its header, which ends with the version, and a group after it.
+/// Whether a text is such a file: by its header, and that of a group after it.
 pub(crate) fn is_bai(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let header = lines.next().unwrap_or_default();
-    let fields: Vec<&str> = header.trim_end_matches('/').split(',').map(str::trim).collect();
-    let is_number = |at: usize| fields.get(at).is_some_and(|field| field.parse::<u32>().is_ok());
-    fields.len() == HEADER_FIELDS
-        && fields.first() == Some(&"01")
-        && is_number(3)
-        && is_number(HEADER_FIELDS - 1)
-        && lines.next().is_none_or(|line| line.starts_with("02,"))
+    let lines = records::lines(text).map(str::trim);
+    let mut heads = lines.filter(|line| !line.is_empty() && !line.starts_with("88,"));
+    let heads = [heads.next().unwrap_or_default(), heads.next().unwrap_or("02,")];
+    let is_day = |(head, at): (&str, usize)| {
+        head.split(',').nth(at).is_some_and(|field| dates::yymmdd(field.trim().trim_end_matches('/')).is_some())
+    };
+    let [file, group] = heads;
+    file.starts_with("01,")
+        && group.starts_with("02,")
+        && (heads.iter().any(|head| head.ends_with('/')) || heads.into_iter().zip(DAYS_AT).any(is_day))
 }
 
 /// Reads a file.
@@ -145,9 +152,10 @@ impl Reader {
         if let Some(file) = self.file {
             return Err(file.missing());
         }
-        let version = record.fields().nth(HEADER_FIELDS - 2).unwrap_or_default();
-        if version != VERSION {
-            return Err(Refusal::OtherMessage { found: format!("a BAI file of version {}", quoted(version)) });
+        match record.fields().nth(VERSION_AT).unwrap_or_default() {
+            VERSION => {}
+            "" => return Err(record.refused("The version in the file’s header (01)", Problem::Missing)),
+            other => return Err(Refusal::OtherMessage { found: format!("a BAI file of version {}", quoted(other)) }),
         }
         self.file = Some(Part::new("file", "The file’s trailer (99)", record.line));
         Ok(())

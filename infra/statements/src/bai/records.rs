@@ -1,4 +1,5 @@
-//! Records of BAI2: lines that begin with a code, and the lines that continue them.
+//! Records of BAI2: lines that begin with a code, and the lines that continue them. A file may come without line ends: then each
+//! of its lines has the same length, filled with blanks.
 
 use crate::limits;
 use crate::problem::Problem;
@@ -9,6 +10,11 @@ use crate::text::quoted;
 const CODES: [&str; 7] = ["01", "02", "03", "16", "49", "98", "99"];
 /// The code of a line that continues a record.
 const CONTINUED: &str = "88";
+
+/// Where the length of lines stands in the header of a file, from 0, with its code.
+const LENGTH_AT: usize = 6;
+/// The length of lines in a file without line ends that doesn't say it, in characters.
+const DEFAULT_LENGTH: usize = 80;
 
 /// A record.
 #[derive(Debug)]
@@ -33,10 +39,39 @@ impl<'a> Record<'a> {
     }
 }
 
+/// The lines of a file, perhaps with blanks and a line break at the end.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let fixed = fixed_length(text);
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = match fixed {
+            Some(length) => rest.char_indices().nth(length).map(|(at, _)| at),
+            None => rest.find('\n').map(|at| at + 1),
+        };
+        let (line, after) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
+/// The length of the lines of a file without line ends, with which the second one begins as it has to.
+fn fixed_length(text: &str) -> Option<usize> {
+    let text = text.trim_end();
+    if !text.starts_with("01,") || text.contains('\n') {
+        return None;
+    }
+    let said = text.split(',').nth(LENGTH_AT).and_then(|length| length.trim().parse().ok());
+    let fits = |length: &usize| {
+        let second = text.char_indices().nth(*length).and_then(|(at, _)| text.get(at..));
+        second.is_some_and(|second| second.starts_with("02,") || second.starts_with("88,"))
+    };
+    said.into_iter().chain([DEFAULT_LENGTH]).find(fits)
+}
+
 /// The records of a file.
 pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Refusal> {
     let mut records: Vec<Record<'_>> = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
+    for (number, line) in (1..).zip(lines(text)) {
         if number > limits::LINES_MAX {
             return Err(Refusal::TOO_MANY_LINES);
         }

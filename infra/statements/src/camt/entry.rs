@@ -55,12 +55,18 @@ pub(super) fn read(element: &Element, collector: &mut Collector) -> Result<(), R
     if let [_, _, ..] = transactions.as_slice()
         && let Some(amounts) = split(&transactions, minor, entry_side)
     {
+        // Read once, not for each of its transactions.
+        let mut level = whole.clone();
+        add_entry_level(&mut level, element, ReferenceKind::BatchReference, collector)?;
         for (transaction, (minor, side)) in transactions.iter().zip(amounts) {
             let mut part = whole.clone();
             (part.amount_minor, part.side) = (minor, side);
             part.position = Position::Line(transaction.element.line);
             describe(&mut part, transaction.element, collector)?;
-            add_entry_level(&mut part, element, ReferenceKind::BatchReference, collector)?;
+            for reference in &level.references {
+                part.refer(reference.clone());
+            }
+            part.text = part.text.or_else(|| level.text.clone());
             collector.add(part)?;
         }
         return Ok(());

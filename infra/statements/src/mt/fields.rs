@@ -54,16 +54,18 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
         if number > limits::LINES_MAX {
             return Err(Refusal::TOO_MANY_LINES);
         }
-        let is_end = line.trim_end() == "-" || line.starts_with("-}");
         // The headers of the next message end this one too.
         is_inside &= !line.starts_with("{1:");
-        if is_inside && is_end {
+        let after = after_end(line).filter(|_| is_inside);
+        if let Some(after) = after {
             is_inside = false;
             headers = 0;
-            continue;
+            if !begins(after) {
+                continue;
+            }
         }
-        // After the headers of blocks, the first field may stand on the same line.
-        let line = if is_inside { line } else { line.rsplit_once("{4:").map_or(line, |(_, rest)| rest) };
+        let line = after.unwrap_or(line);
+        let line = if is_inside { line } else { in_block(line) };
         match (tagged(line), is_inside) {
             (Some(("20", value)), _) => {
                 if messages.len() == limits::STATEMENTS_MAX {
@@ -97,6 +99,23 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
         }
     }
     if messages.is_empty() { Err(Refusal::NoStatement) } else { Ok(messages) }
+}
+
+/// What follows the end of a message on its line, if one ends there: the next one may begin at once.
+fn after_end(line: &str) -> Option<&str> {
+    let after = line.strip_prefix('-')?;
+    let ends = after.trim().is_empty() || after.starts_with('}') || after.starts_with("{1:") || begins(after);
+    ends.then_some(after)
+}
+
+/// Whether a message begins in a line.
+fn begins(line: &str) -> bool {
+    matches!(tagged(in_block(line)), Some(("20", _)))
+}
+
+/// What follows the headers of blocks: the first field may stand on the same line.
+fn in_block(line: &str) -> &str {
+    line.rsplit_once("{4:").map_or(line, |(_, rest)| rest)
 }
 
 fn missing_start(line: usize) -> Refusal {

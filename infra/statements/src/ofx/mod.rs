@@ -8,7 +8,10 @@
 //! it tells no transfer from one on another account. Of dates, the day counts as written.
 //!
 //! Decision: only bank accounts are read. A credit on a credit card or in an investment account is no arrival, and a file that has
-//! one beside bank accounts is refused as a whole.
+//! entries of one beside bank accounts is refused as a whole. A card without any changes nothing.
+//!
+//! Decision: what only describes a transaction may be there more than once: all lines of a memo, and the first name. An amount, a
+//! day or an id may not.
 
 mod tree;
 
@@ -16,7 +19,7 @@ use jiff::civil::Date;
 
 use crate::account::Account;
 use crate::collect::Collector;
-use crate::currency::{Currency, minor_units};
+use crate::currency::{Currency, GROUP, minor_units, without_separators};
 use crate::dates;
 use crate::limits;
 use crate::model::{Balance, Entry, Format, Position, ReferenceKind, Side, Statement};
@@ -38,6 +41,11 @@ const OTHERS: [(&str, &str); 2] = [
     ("INVSTMTMSGSRSV1", "an OFX file of an investment account"),
 ];
 
+/// What shows that messages of accounts that are not read have entries. Those of an investment have names of their own.
+const OTHER_ENTRIES: [&str; 3] = ["STMTTRN", "STMTTRNP", "INVSTMTRS"];
+/// The bytes of two decimals with their mark.
+const DECIMALS_BYTES: usize = 3;
+
 /// Whether a text is such a file: by its header, or by its root.
 pub(crate) fn is_ofx(text: &str) -> bool {
     text.trim_start().starts_with("OFXHEADER") || tree::start(text).is_some()
@@ -47,10 +55,9 @@ pub(crate) fn is_ofx(text: &str) -> bool {
 pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     let start = tree::start(text).ok_or(Refusal::CutOff { line: 1, missing: "root (<OFX>)" })?;
     let root = tree::parse(text, start)?;
-    for (name, found) in OTHERS {
-        if root.all(name).next().is_some() {
-            return Err(Refusal::OtherMessage { found: found.to_owned() });
-        }
+    let others = || OTHERS.into_iter().flat_map(|(name, found)| root.all(name).map(move |messages| (messages, found)));
+    if let Some((_, found)) = others().find(|(messages, _)| has_entries(messages)) {
+        return Err(Refusal::OtherMessage { found: found.to_owned() });
     }
     let mut collector = Collector::default();
     let mut statements = Vec::new();
@@ -61,7 +68,16 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
         }
         statements.push(statement(element, &mut collector)?);
     }
-    if statements.is_empty() { Err(Refusal::NoStatement) } else { Ok(statements) }
+    match others().next() {
+        _ if !statements.is_empty() => Ok(statements),
+        Some((_, found)) => Err(Refusal::OtherMessage { found: found.to_owned() }),
+        None => Err(Refusal::NoStatement),
+    }
+}
+
+/// Whether messages of accounts that are not read have entries.
+fn has_entries(messages: &Element) -> bool {
+    messages.children.iter().any(|child| OTHER_ENTRIES.contains(&child.name) || has_entries(child))
 }
 
 fn statement(element: &Element, collector: &mut Collector) -> Result<Statement, Refusal> {
@@ -105,12 +121,10 @@ fn transaction(
         }
     }
     let payee = element.one("PAYEE")?.and_then(|payee| payee.first(&["NAME"]));
-    for name in [element.one("EXTDNAME")?, element.one("NAME")?, payee].into_iter().flatten() {
+    for name in element.all("EXTDNAME").chain(element.all("NAME")).chain(payee) {
         collector.counterparty(&mut entry, name.value());
     }
-    if let Some(memo) = element.one("MEMO")? {
-        collector.text(&mut entry, memo.value());
-    }
+    collector.text(&mut entry, &element.all("MEMO").map(Element::value).collect::<Vec<_>>().join(" "));
     Ok(entry)
 }
 
@@ -120,16 +134,34 @@ fn balance_of(element: &Element, currency: Currency) -> Result<Balance, Refusal>
     Ok(Balance { amount_minor, currency, on: element.one("DTASOF")?.map(day).transpose()? })
 }
 
-/// An amount with its sign. The decimal mark is a point or a comma.
+/// An amount with its sign. The decimal mark is a point or a comma. What separates groups of three, which the standard doesn't
+/// have, is passed over where a mark and two decimals follow.
 fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal> {
     let value = element.value();
     let (side, number) = match value.strip_prefix('-') {
         Some(number) => (Side::Debit, number),
         None => (Side::Credit, value.strip_prefix('+').unwrap_or(value)),
     };
-    let mark = if number.contains(',') { ',' } else { '.' };
-    let minor = minor_units(number, mark, currency).map_err(|problem| element.refused(problem))?;
+    let ungrouped = ungrouped(number);
+    let bare = ungrouped.as_deref().unwrap_or(number);
+    let mark = if bare.contains(',') { ',' } else { '.' };
+    // `1,250` may be either: a bank that separates groups has commas between them.
+    let is_group = mark == ',' && bare.split_once(mark).is_some_and(|(_, fraction)| fraction.len() == GROUP);
+    if is_group && currency.decimals() < GROUP {
+        return Err(element.refused(Problem::TooManyDecimals { value: quoted(number), currency }));
+    }
+    let minor = minor_units(bare, mark, currency).map_err(|problem| match problem {
+        Problem::NotAnAmount { value, .. } => element.refused(Problem::NotAnAmount { value, mark: '.' }),
+        other => element.refused(other),
+    })?;
     Ok((side, minor))
+}
+
+/// A number of two decimals without what separates its groups of three.
+fn ungrouped(number: &str) -> Option<String> {
+    let (whole, decimals) = number.split_at_checked(number.len().checked_sub(DECIMALS_BYTES)?)?;
+    let mark = decimals.chars().next().filter(|mark| matches!(mark, '.' | ','))?;
+    Some(without_separators(whole, mark)? + decimals)
 }
 
 fn currency(element: &Element) -> Result<Currency, Refusal> {

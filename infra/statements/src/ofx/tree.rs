@@ -67,6 +67,10 @@ const VALUES: &[&str] = &[
     "TRNAMT",
     "TRNTYPE",
 ];
+/// What begins and ends a literal, in which nothing is a tag.
+const LITERAL: (&str, &str) = ("<![CDATA[", "]]>");
+/// What begins and ends a comment.
+const COMMENT: (&str, &str) = ("<!--", "-->");
 /// The bytes between `&` and `;` among which the end is looked for. The longest number has 10.
 const LETTER_NAME_BYTES_MAX: usize = 12;
 
@@ -82,23 +86,25 @@ pub(super) fn parse(text: &str, start: usize) -> Result<Element, Refusal> {
     parser.count_lines(text.get(..start).unwrap_or_default());
     let mut rest = text.get(start..).unwrap_or_default();
     while let Some(tag) = Tag::first(rest) {
-        if let Tag::Other { length } = tag {
-            parser.pass(&mut rest, length);
-            continue;
-        }
-        let Tag::Named { name, is_end, length } = tag else { break };
-        if is_end {
-            if let Some(root) = parser.end(name)? {
-                return Ok(root);
+        match tag {
+            Tag::Other { length } => {
+                parser.pass(&mut rest, length);
+                parser.pass_to_tag(&mut rest);
             }
-            parser.pass(&mut rest, length);
-            // What follows an end tag is no value.
-            parser.pass_to_tag(&mut rest);
-        } else {
-            let line = parser.line;
-            parser.pass(&mut rest, length);
-            let value = parser.value(&mut rest);
-            parser.start(name, line, &value)?;
+            Tag::Named { name, is_end: true, length } => {
+                if let Some(root) = parser.end(name)? {
+                    return Ok(root);
+                }
+                parser.pass(&mut rest, length);
+                // What follows an end tag is no value.
+                parser.pass_to_tag(&mut rest);
+            }
+            Tag::Named { name, is_end: false, length } => {
+                let line = parser.line;
+                parser.pass(&mut rest, length);
+                let value = parser.value(&mut rest);
+                parser.start(name, line, &value)?;
+            }
         }
     }
     let line = parser.open.last().map_or(1, |open| open.line);
@@ -112,7 +118,7 @@ enum Tag<'a> {
         is_end: bool,
         length: usize,
     },
-    /// A comment or an instruction.
+    /// A comment, a literal or an instruction.
     Other {
         length: usize,
     },
@@ -121,8 +127,8 @@ enum Tag<'a> {
 impl<'a> Tag<'a> {
     /// The tag with which a text begins.
     fn first(text: &'a str) -> Option<Self> {
-        if text.starts_with("<!--") {
-            return text.find("-->").map(|at| Self::Other { length: at + 3 });
+        if let Some((_, end)) = [COMMENT, LITERAL].into_iter().find(|(begin, _)| text.starts_with(begin)) {
+            return text.find(end).map(|at| Self::Other { length: at + end.len() });
         }
         let length = text.find('>')? + 1;
         let inner = text.get(..length)?.strip_prefix('<')?.strip_suffix('>')?;
@@ -167,21 +173,32 @@ impl Parser {
         self.pass(rest, tag_in(rest));
     }
 
-    /// The value that follows a start tag, up to the next tag.
+    /// The value that follows a start tag, up to the next tag. A literal that is not closed takes all that is left: the file is
+    /// cut off in it, and nobody looks for its end again.
     fn value(&mut self, rest: &mut &str) -> String {
+        let (begin, end) = LITERAL;
         let mut value = String::new();
         loop {
             let length = tag_in(rest);
             value.push_str(&unescaped(rest.get(..length).unwrap_or_default()));
             self.pass(rest, length);
-            let Some(literal) = rest.strip_prefix("<![CDATA[") else { return value };
-            let Some(length) = literal.find("]]>") else { return value };
-            value.push_str(literal.get(..length).unwrap_or_default());
-            self.pass(rest, "<![CDATA[".len() + length + "]]>".len());
+            if let Some(literal) = rest.strip_prefix(begin) {
+                let length = literal.find(end).unwrap_or(literal.len());
+                value.push_str(literal.get(..length).unwrap_or_default());
+                self.pass(rest, begin.len() + length + end.len());
+            } else if let Some(Tag::Other { length }) = Tag::first(rest) {
+                self.pass(rest, length);
+            } else {
+                return value;
+            }
         }
     }
 
     fn start(&mut self, name: &str, line: usize, value: &str) -> Result<(), Refusal> {
+        self.elements += 1;
+        if self.elements > limits::XML_ELEMENTS_MAX {
+            return Err(Refusal::Xml { line, problem: XmlProblem::TooManyElements });
+        }
         let is_blank = value.trim().is_empty();
         let known = |names: &'static [&'static str]| names.binary_search(&name).ok().and_then(|at| names.get(at));
         let (name, is_aggregate) = match (known(AGGREGATES), known(VALUES)) {
@@ -189,10 +206,6 @@ impl Parser {
             (None, Some(name)) if !is_blank => (*name, false),
             _ => return Ok(()),
         };
-        self.elements += 1;
-        if self.elements > limits::XML_ELEMENTS_MAX {
-            return Err(Refusal::Xml { line, problem: XmlProblem::TooManyElements });
-        }
         let text = if is_aggregate { String::new() } else { value.to_owned() };
         let element = Element { name, line, currency: None, text, children: Vec::new() };
         if is_aggregate {

@@ -2,15 +2,13 @@
 
 use jiff::civil::Date;
 
-use crate::currency::{Currency, minor_units};
+use crate::currency::{Currency, GROUP, minor_units, without_separators};
 use crate::dates;
 use crate::problem::Problem;
 use crate::text::quoted;
 
 use super::mapping::{DateOrder, DecimalMark};
 
-/// The digits of a group.
-const GROUP: usize = 3;
 /// The months as English banks write them.
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
@@ -62,19 +60,6 @@ fn without_currency(text: &str, currency: Currency) -> &str {
     [code, symbol.as_str()]
         .into_iter()
         .fold(text, |text, mark| text.strip_prefix(mark).or_else(|| text.strip_suffix(mark)).map_or(text, str::trim))
-}
-
-/// The digits of a whole number, whose groups of three may be separated by anything but the decimal mark.
-fn without_separators(whole: &str, mark: char) -> Option<String> {
-    let is_digit = |letter: char| letter.is_ascii_digit();
-    let Some(separator) = whole.chars().find(|letter| !is_digit(*letter)) else { return Some(whole.to_owned()) };
-    if separator == mark || !['.', ',', '\'', '’', ' ', '\u{a0}', '\u{202f}'].contains(&separator) {
-        return None;
-    }
-    let groups: Vec<&str> = whole.split(separator).collect();
-    let (first, rest) = groups.split_first()?;
-    let fits = (1..=GROUP).contains(&first.len()) && rest.iter().all(|group| group.len() == GROUP);
-    (fits && groups.iter().all(|group| group.chars().all(is_digit))).then(|| groups.concat())
 }
 
 /// A date in an order, with or without a time after it.

@@ -106,7 +106,7 @@ pub(crate) fn suggest(text: &str) -> Result<Suggestion, Refusal> {
     let names: Vec<String> = (0..width)
         .map(|at| header.and_then(|row| rows.get(row)).map_or_else(String::new, |row| clean(row.cell(at))))
         .collect();
-    let columns = (0..width).map(|at| column(&names, at)).collect::<Vec<_>>();
+    let columns = columns(&names);
     let meanings: Vec<Option<Meaning>> = names.iter().map(|name| meaning(name)).collect();
     let data: Vec<&Row> = data.iter().take(limits::CSV_SAMPLE_ROWS).collect();
     let mapping = Guess { meanings: &meanings, columns: &columns, rows: &data }.mapping();
@@ -120,11 +120,14 @@ pub(crate) fn suggest(text: &str) -> Result<Suggestion, Refusal> {
     Ok(Suggestion { delimiter, has_header: header.is_some(), headers, columns, sample_rows, mapping })
 }
 
-/// A column by its name, if no other one has it.
-fn column(names: &[String], at: usize) -> Column {
-    let name = names.get(at).map_or("", String::as_str);
-    let is_alone = names.iter().filter(|other| normalized(other) == normalized(name)).count() == 1;
-    if is_alone && !name.is_empty() { Column::Named(name.to_owned()) } else { Column::Numbered(at + 1) }
+/// The columns of these names, each by its name if no other one has it.
+fn columns(names: &[String]) -> Vec<Column> {
+    let compared: Vec<String> = names.iter().map(|name| normalized(name)).collect();
+    let is_alone = |name: &String| compared.iter().filter(|other| *other == name).count() == 1;
+    let column = |(at, (name, compared)): (usize, (&String, &String))| {
+        if !name.is_empty() && is_alone(compared) { Column::Named(name.clone()) } else { Column::Numbered(at + 1) }
+    };
+    names.iter().zip(&compared).enumerate().map(column).collect()
 }
 
 /// A cell as a sample shows it.

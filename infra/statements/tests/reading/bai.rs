@@ -1,5 +1,7 @@
 //! BAI2.
 
+use std::fmt::Write as _;
+
 use jiff::civil::date;
 use statements::{Format, Position, Problem, ReferenceKind, Refusal, Side, Statement};
 
@@ -186,6 +188,57 @@ fn what_is_missing_or_was_changed_shows() {
     assert_eq!(one(&whole.replace("49,5000", "49,"), None).entries.len(), 1);
     let (refused, _) = refusal(&whole.replace("B1", &"B".repeat(201)), None);
     assert_eq!(refused, Refusal::Field { line: 4, field: "The reference", problem: Problem::TooLong { most: 200 } });
+}
+
+#[test]
+fn a_header_with_more_or_fewer_commas_is_one_all_the_same() {
+    let whole = with("16,195,5000,Z,B1,,Rent/", 5_000);
+    for header in [
+        "01,122099999,123456789,260302,0800,1,80,1,2,/",
+        "01,1,2,260302,0800,1,,,2,,,",
+        "01,1,2,260302,0800,1/\n88,,,2/",
+    ] {
+        let text = whole.replacen("01,122099999,123456789,260302,0800,1,,,2/", header, 1);
+        assert_eq!(one(&text, None).entries.len(), 1, "{header}");
+    }
+    for (header, expected) in [
+        ("01,122099999,123456789,260302,0800,1,2/", "at line 1: The version in the file’s header (01) is missing"),
+        ("01,122099999/", "at line 1: The version in the file’s header (01) is missing"),
+        ("01,122099999,123456789,2026-03-02,0800,1,,,3,/", "is a BAI file of version “3”"),
+    ] {
+        let text = whole.replacen("01,122099999,123456789,260302,0800,1,,,2/", header, 1);
+        let (_, sentence) = refusal(&text, None);
+        assert!(sentence.contains(expected), "{sentence}");
+    }
+    let (_, sentence) = refusal(&whole.replacen("02,031001234,122099999,1,260302", "02,031001234,1,260302", 1), None);
+    assert!(sentence.contains("at line 2: The group’s status must be"), "{sentence}");
+}
+
+/// The lines of a file in one, each filled with blanks.
+fn filled(lines: &str, length: usize) -> String {
+    let mut text = String::new();
+    for line in lines.lines() {
+        write!(text, "{line:length$}").unwrap();
+    }
+    text
+}
+
+#[test]
+fn records_of_one_length_need_no_line_ends() {
+    let lines = with("16,195,5000,Z,B1,,Rent of Größe/\n88,and more/", 5_000);
+    let expected = one(&lines, None);
+    for (length, header) in [(80, "1,80,1,2/"), (80, "1,,,2/"), (96, "1,96,10,2,/"), (80, "1,128,,2/")] {
+        let text = lines.replacen("1,,,2/", header, 1);
+        let filled = filled(&text, length);
+        for filled in [filled.clone(), filled.trim_end().to_owned(), filled + "\n"] {
+            assert_eq!(one(&filled, None), expected, "{header}");
+        }
+    }
+    let (refused, sentence) = refusal(&filled(&lines.replace("49,5000", "49,5001"), 80), None);
+    assert!(matches!(refused, Refusal::ControlTotal { part: "account", line: 3, .. }), "{sentence}");
+    // One record alone is cut off, not a table.
+    let (refused, sentence) = refusal("01,122099999,123456789,260302,0800,1,80,1,2/", None);
+    assert!(matches!(refused, Refusal::CutOff { line: 1, .. }), "{sentence}");
 }
 
 #[test]

@@ -3,12 +3,15 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use statements::{Mapping, Open, OpenMovements, Refusal, Statement, limits};
+use statements::{Mapping, Open, OpenMovements, Refusal, Statement, XmlProblem, limits};
 
 use super::{camt, currency, table};
 
 /// Far more than a release build needs, for a debug build on a busy machine: it shows what grows by the square.
 const TOO_SLOW: Duration = Duration::from_mins(1);
+
+/// The same for what takes ten seconds at most, however it grows: the largest file has no more parts of the kind.
+const SLOW: Duration = Duration::from_secs(5);
 
 fn read(name: &str, text: &str, mapping: Option<&Mapping>) -> Result<Statement, Refusal> {
     let start = Instant::now();
@@ -120,6 +123,18 @@ fn what_would_grow_by_the_square_does_not() {
         ("ampersands", long("<OFX><NAME>", "&")),
         ("literals", long("<OFX><NAME>", "<![CDATA[")),
         ("comments", long("<OFX><NAME>", "<!--")),
+        ("literals after ends", long("<OFX>", "</A><![CDATA[>") + "</OFX>"),
+        ("comments that are not closed", long("<OFX>", "<A><!-->") + "</OFX>"),
+        ("closed literals", long("<OFX><NAME>", "<![CDATA[>]]>") + "</OFX>"),
+        ("closed comments", long("<OFX><NAME>", "<!-- -->") + "</OFX>"),
+        ("memos", long("<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><BANKTRANLIST><STMTTRN>", "<MEMO>a") + "</OFX>"),
+        ("ends of messages", long(":20:X\n", "-}")),
+        ("messages on a line", long(":20:X", "-\u{3}\u{1}:20:X")),
+        ("zeros", long("-\u{3}", "\0")),
+        (
+            "records without line ends",
+            long(&format!("{:46}", "01,1,2,260302,0800,1,46,,2/"), &format!("{:46}", "02,1,2,1,260302,,,/")),
+        ),
     ] {
         let is_statement = text.starts_with(open);
         if is_statement {
@@ -132,4 +147,58 @@ fn what_would_grow_by_the_square_does_not() {
         let _ = statements::suggest(text.as_bytes());
         assert!(start.elapsed() < TOO_SLOW, "{name}");
     }
+}
+
+/// Half of the largest file, also without optimization: what is read again for each part of the other half takes minutes.
+const HALF: usize = limits::FILE_BYTES_MAX / 2 - 1000;
+
+#[test]
+fn a_literal_that_is_not_closed_is_looked_through_once() {
+    let literal = "<A><![CDATA[>";
+    let text = format!("<OFX>{}</OFX>", literal.repeat(2 * HALF / literal.len()));
+    let refused = read("literals that are not closed", &text, None).unwrap_err();
+    assert_eq!(refused, Refusal::CutOff { line: 1, missing: "end (</OFX>)" });
+}
+
+#[test]
+fn tags_that_are_not_known_count_too() {
+    let refused = read("unknown tags", &format!("<OFX>{}</OFX>", "<A>".repeat(limits::XML_ELEMENTS_MAX)), None);
+    assert!(matches!(refused, Err(Refusal::Xml { problem: XmlProblem::TooManyElements, .. })));
+}
+
+#[test]
+fn what_stands_at_a_batch_is_read_once() {
+    let count = HALF / 90;
+    let transactions = "<TxDtls><Amt Ccy=\"EUR\">1.50</Amt><CdtDbtInd>CRDT</CdtDbtInd></TxDtls>".repeat(count);
+    let cents = count * 150;
+    let entry = format!(
+        "<Ntry><Amt Ccy=\"EUR\">{}.{:02}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><AcctSvcrRef>B</AcctSvcrRef>\
+         <AddtlNtryInf>{}</AddtlNtryInf><NtryDtls>{transactions}</NtryDtls></Ntry>",
+        cents / 100,
+        cents % 100,
+        "text ".repeat(HALF / 5),
+    );
+    let batch = read("batch", &camt::camt("camt.053.001.08", "BkToCstmrStmt", "Stmt", &entry), None).unwrap();
+    assert_eq!(batch.entries.len(), count);
+    let last = batch.entries.last().unwrap();
+    assert!(last.references.len() == 1 && last.text.as_ref().is_some_and(|text| text.ends_with('…')));
+}
+
+#[test]
+fn who_sends_a_group_is_read_once() {
+    let group = format!("01,1,2,260302,0800,1,,,2/\n02,1,{},1,260302,,,/\n", "1".repeat(HALF));
+    let accounts = "03,123456789,,/\n49,0,/\n".repeat(limits::STATEMENTS_MAX);
+    let start = Instant::now();
+    assert!(read("originator", &format!("{group}{accounts}98,0,/\n99,0,/\n"), None).is_ok());
+    assert!(start.elapsed() < SLOW);
+}
+
+#[test]
+fn names_of_columns_are_compared_as_they_were_read_once() {
+    let names = format!(",{}", "n".repeat(HALF / 100)).repeat(limits::CSV_COLUMNS_MAX - 2);
+    let header = format!("Date,Amount{names}\n");
+    let start = Instant::now();
+    let suggestion = statements::suggest(header.as_bytes()).unwrap();
+    println!("names: {} bytes in {:?}", header.len(), start.elapsed());
+    assert!(suggestion.has_header && start.elapsed() < SLOW);
 }

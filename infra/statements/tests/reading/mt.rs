@@ -70,6 +70,25 @@ fn a_message_on_the_line_of_its_headers_is_not_lost() {
 }
 
 #[test]
+fn a_message_on_the_line_on_which_another_ends_is_not_lost() {
+    let first = GERMAN.trim_end().trim_end_matches('-');
+    let blocks = GERMAN.replacen(":20:", "{1:F01X}{2:O940X}{4::20:", 1);
+    for (between, second) in [
+        ("-\u{3}\u{1}", GERMAN),
+        ("-\u{3}\0\0\u{1}", GERMAN),
+        ("-", GERMAN),
+        ("-}", &blocks),
+        ("-}{5:{CHK:1}}", &blocks),
+    ] {
+        let text = [first, between, second, "\u{3}\0\0\0"].concat();
+        let read = statements::read(text.as_bytes(), None).unwrap_or_else(|refusal| panic!("The file {refusal}."));
+        let entries: Vec<_> = read.iter().map(|statement| statement.entries.len()).collect();
+        assert_eq!(entries, [2, 2], "{between:?}");
+        assert_eq!(read[1].entries[0].position, Position::Line(15), "{between:?}");
+    }
+}
+
+#[test]
 fn full_subfields_go_on_in_the_next() {
     let lines = ":61:260105C1,NTRFNONREF\n:86:166?20EREF+ABCDEFGHIJKLMNOPQRSTUV?21WXYZ-1?22SVWZ+Deposit?23Unit 4B";
     let entry = one(&with(lines, "C260105EUR1,"), None).entries.remove(0);

@@ -108,12 +108,53 @@ fn several_accounts_are_read_one_by_one() {
 }
 
 #[test]
+fn what_banks_write_beside_the_standard_is_read() {
+    let more = "<NAME>Cobalt Angels<MEMO>Rent<MEMO>March &amp; April<NAME>Other";
+    let entry = one(&with(&transaction("CREDIT", "5", more)), None).entries.remove(0);
+    assert_eq!(entry.counterparty.as_deref(), Some("Cobalt Angels"));
+    assert_eq!(entry.text.as_deref(), Some("Rent March & April"));
+    for (amount, minor) in [
+        ("1,250.00", 125_000),
+        ("-1,234,567.89", 123_456_789),
+        ("1.250,00", 125_000),
+        ("1250,00", 125_000),
+        ("+1250.5", 125_050),
+        (".50", 50),
+    ] {
+        let entry = one(&with(&transaction("OTHER", amount, "")), None).entries.remove(0);
+        assert_eq!(entry.amount_minor, minor, "{amount}");
+    }
+    let whole = with(&transaction("CREDIT", "5", "<MEMO>Rent<!-- x --> of <![CDATA[<March>]]>"));
+    let commented = whole.replace("<BANKMSGSRSV1>", "\n<!-- <STMTTRN> -->\n<BANKMSGSRSV1>");
+    let literal = whole.replace("</BANKACCTFROM>", "</BANKACCTFROM><![CDATA[<CURDEF>EUR]]>\n");
+    for text in [whole, commented, literal] {
+        assert_eq!(one(&text, None).entries[0].text.as_deref(), Some("Rent of <March>"));
+    }
+}
+
+#[test]
+fn an_account_of_another_kind_without_entries_changes_nothing() {
+    let whole = with(&transaction("CREDIT", "5", ""));
+    let card = "<CREDITCARDMSGSRSV1><CCSTMTTRNRS><CCSTMTRS><CURDEF>USD<CCACCTFROM><ACCTID>1</CCACCTFROM>\
+        <BANKTRANLIST><DTSTART>20260301</BANKTRANLIST></CCSTMTRS></CCSTMTTRNRS></CREDITCARDMSGSRSV1>";
+    for other in ["<CREDITCARDMSGSRSV1></CREDITCARDMSGSRSV1>", "<INVSTMTMSGSRSV1></INVSTMTMSGSRSV1>", card] {
+        let text = whole.replace("<BANKMSGSRSV1>", &format!("{other}<BANKMSGSRSV1>"));
+        assert_eq!(one(&text, None).entries.len(), 1, "{other}");
+    }
+    let (_, sentence) = refusal(&format!("{HEADER}<OFX>{card}</OFX>"), None);
+    assert!(sentence.contains("is an OFX file of a credit card, not"), "{sentence}");
+}
+
+#[test]
 fn what_is_missing_doubled_or_broken_is_refused() {
-    let whole = with(&transaction("CREDIT", "5.00", ""));
+    let whole = with(&transaction("CREDIT", "5.00", "<MEMO>Rent"));
     for (from, to, expected) in [
         ("<TRNAMT>5.00", "", "at line 12: TRNAMT is missing"),
         ("<TRNAMT>5.00", "<TRNAMT>5.00<TRNAMT>6.00", "at line 12: TRNAMT is there more than once"),
-        ("<TRNAMT>5.00", "<TRNAMT>1,250.00", "at line 12: TRNAMT must be an amount"),
+        ("<TRNAMT>5.00", "<TRNAMT>1,25.00", "at line 12: TRNAMT must be an amount such as 1250.50, not “1,25.00”"),
+        ("<TRNAMT>5.00", "<TRNAMT>1,250,000", "at line 12: TRNAMT must be an amount such as 1250.50, not “1,250,000”"),
+        ("<TRNAMT>5.00", "<TRNAMT>1,250", "at line 12: TRNAMT must have no more than 2 decimals in USD, not “1,250”"),
+        ("<TRNAMT>5.00", "<TRNAMT>5.00<DTPOSTED>20260302", "at line 12: DTPOSTED is there more than once"),
         ("<TRNAMT>5.00", "<TRNAMT>5.005", "at line 12: TRNAMT must have no more than 2 decimals"),
         ("<DTPOSTED>20260302", "<DTPOSTED>20260231", "at line 12: DTPOSTED must be a date such as 20260131"),
         ("<DTPOSTED>20260302", "<DTPOSTED>2026-03-02", "at line 12: DTPOSTED must be a date"),
@@ -124,14 +165,17 @@ fn what_is_missing_doubled_or_broken_is_refused() {
         ("<STMTTRNRS>", "", "must be closed before another one"),
         (
             "<BANKMSGSRSV1>",
-            "<CREDITCARDMSGSRSV1></CREDITCARDMSGSRSV1><BANKMSGSRSV1>",
+            "<CREDITCARDMSGSRSV1><CCSTMTTRNRS><CCSTMTRS><BANKTRANLIST><STMTTRN></STMTTRN></BANKTRANLIST></CCSTMTRS></CCSTMTTRNRS>\
+             </CREDITCARDMSGSRSV1><BANKMSGSRSV1>",
             "is an OFX file of a credit card, not",
         ),
         (
             "<BANKMSGSRSV1>",
-            "<INVSTMTMSGSRSV1></INVSTMTMSGSRSV1><BANKMSGSRSV1>",
+            "<INVSTMTMSGSRSV1><INVSTMTTRNRS><INVSTMTRS></INVSTMTRS></INVSTMTTRNRS></INVSTMTMSGSRSV1><BANKMSGSRSV1>",
             "is an OFX file of an investment account",
         ),
+        ("<MEMO>", "<MEMO><![CDATA[", "it has no end (</OFX>)"),
+        ("<MEMO>", "<MEMO><!--", "it has no end (</OFX>)"),
     ] {
         let (_, sentence) = refusal(&whole.replacen(from, to, 1), None);
         assert!(sentence.contains(expected), "{sentence}");
