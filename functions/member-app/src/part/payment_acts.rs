@@ -295,8 +295,7 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
         | NotMoved::SameInstructions
         | NotMoved::NoSurplus
         | NotMoved::PerhapsSame
-        | NotMoved::WrongReason
-        | NotMoved::InPerson => {
+        | NotMoved::WrongReason => {
             Notice::bad("This is not asked of you now", format!("The payment has moved on. {nothing}"))
         }
     }

@@ -84,6 +84,31 @@ async fn an_entry_of_another_account_is_no_match_and_counts_only_with_a_reason()
     assert!(!everything.contains(ACCOUNT) && !everything.contains("000123456789"));
 }
 
+/// No member alone makes an account the payee's: evidence is compared with what was released, whatever was entered since.
+#[tokio::test]
+async fn an_account_that_was_entered_and_never_released_is_another() {
+    let deal = Deal::claimed().await;
+    let (maren, kim) = (&deal.maren, &deal.kim);
+    deal.enter(maren, &super::IBAN).await;
+    deal.done(maren, "resolve", &[("resolution", "await_proof")]).await;
+    let page = maren.get(&deal.path()).await;
+    let before = ["From …6789 to …3000", "Before: Call back to a known number, by Kim", "Nora West", "Not verified"];
+    assert_says(&page, &before);
+    let at = uploaded(maren, "march.xml", &closing()).await;
+    let page = alone(maren, &at).await;
+    assert_says(&page, &[">Another account</span>", "Not on the account that the instructions name"]);
+    // Nor once a second member has verified it: the payer was told another.
+    deal.verify(kim, &super::IBAN).await;
+    assert_says(&alone(maren, &at).await, &[">Another account</span>"]);
+
+    let bundle = kim.get(&format!("/app/evidence/agreements/{}/bundle", deal.agreement.id())).await;
+    verified(deal.org.base_url(), &bundle).await;
+    let line = lines(&unzipped(&bundle.bytes), "movements.jsonl").remove(0);
+    let replaced = &line["instructions"]["replaced"][0];
+    assert_eq!((&replaced["revision"], &replaced["read_out_by"]), (&json!(1), &json!("Nora West")));
+    assert!(replaced["released_at"].is_string() && line["instructions"]["released_at"].is_null(), "{line}");
+}
+
 #[tokio::test]
 async fn a_form_that_leaves_the_reason_out_files_nothing_of_another_account() {
     let deal = Deal::claimed().await;
