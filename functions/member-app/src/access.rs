@@ -1,5 +1,7 @@
 //! The page on which a member hands a participant their link, and sees what the participant did.
 
+use std::fmt;
+
 use askama::Template;
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::{ChangedIdentity, Contact, ContactKind, DisplayName, Email, FormerIdentity};
@@ -96,17 +98,31 @@ struct AccessPage {
     fields: Fields,
 }
 
+/// The name and the address that a contact has or had.
+#[derive(Clone)]
+struct Details {
+    /// The name, with its kind if that has changed.
+    name: String,
+    email: Option<String>,
+}
+
+impl fmt::Display for Details {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.name, self.email.as_deref().unwrap_or("No email address"))
+    }
+}
+
 /// What has changed of a participant's contact since the publication, or since a member confirmed it.
 pub(crate) struct ChangedContact {
-    /// The name and address before, the name with its kind if that has changed. None if they are too long ago to be kept.
-    before: Option<(String, String)>,
+    /// The name and address before. None if they are too long ago to be kept.
+    before: Option<Details>,
     /// The name and address now.
-    now: (String, String),
+    now: Details,
     /// What changed, by whom, and when, the oldest first.
     changes: Vec<(String, DisplayTime)>,
     /// The version that the form confirms.
     version: u64,
-    /// Whether the address is another one: nothing is sent to it before a member confirms it.
+    /// Whether the address is another one, or gone: nothing is given out before a member confirms it.
     pub is_readdressed: bool,
 }
 
@@ -116,14 +132,13 @@ impl ChangedContact {
         let tells_kind = changed.changes.iter().any(|was| was.kind != contact.kind);
         let told = |(name, kind, email): (&DisplayName, ContactKind, Option<&Email>)| {
             let kind = if tells_kind { format!(" ({})", contact_kind_label(kind)) } else { String::new() };
-            let email = email.map_or("No email address", Email::as_str);
-            (format!("{}{kind}", name.as_str()), email.to_owned())
+            Details { name: format!("{}{kind}", name.as_str()), email: email.map(|email| email.as_str().to_owned()) }
         };
         let before = |was: &FormerIdentity| told((&was.display_name, was.kind, was.email.as_ref()));
         let now = told((&contact.display_name, contact.kind, contact.email.as_ref()));
         let after = changed.changes.iter().skip(1).map(before).chain([now.clone()]);
-        let change = |(was, (name, email)): (&FormerIdentity, (String, String))| {
-            (format!("{} changed it to {name}, {email}", actor_label(&was.changed_by)), was.until.into())
+        let change = |(was, after): (&FormerIdentity, Details)| {
+            (format!("{} changed it to {after}", actor_label(&was.changed_by)), was.until.into())
         };
         Self {
             before: changed.before.map(before),
@@ -142,7 +157,7 @@ impl ChangedContact {
 enum LinkCard {
     /// That it can be shown.
     Hidden,
-    /// That the new address is confirmed first.
+    /// That the new address, or that there is none, is confirmed first.
     Readdressed,
     /// The link, and the message that has it.
     Shown { link: String, mail: Option<String> },
@@ -321,7 +336,7 @@ impl Handler for ShowLink {
 }
 
 /// Why nothing is given out for a participant whose address has changed.
-const READDRESSED: &str = "The participant’s address has changed since the publication. Confirm the new one first.";
+const READDRESSED: &str = "The participant’s address has changed since the publication. Confirm the change first.";
 
 /// Confirms the name and the address that the participant's contact has now.
 pub(crate) struct ConfirmContact;

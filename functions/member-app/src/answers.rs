@@ -106,6 +106,8 @@ struct Revision {
     id: SubmissionId,
     number: u32,
     sent_at: DisplayTime,
+    /// In whose browser, if it was a member's.
+    host: Option<String>,
     badge: Badge,
     /// Who decided about it, and when.
     decided: Option<(String, DisplayTime)>,
@@ -214,6 +216,7 @@ async fn revision(
         id: submission.id,
         number: submission.revision,
         sent_at: submission.sent_at.into(),
+        host: submission.in_person.as_ref().map(ToString::to_string),
         badge,
         decided,
         reason,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use shared::domain::agreement::{Agreement, Document, DocumentContent, Label};
-use shared::domain::contact::Contact;
+use shared::domain::contact::{Contact, DisplayName};
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, DocumentId, PaperSignatureId, ParticipantId, SignatureBlockId};
 use shared::domain::member::{Counting, Member, NotDecided, NotRecorded, PaperDecision, obstacle};
@@ -155,7 +155,8 @@ impl Handler for Record {
         };
         let zone = &request.signed_in()?.organization().time_zone;
         let (record, participant, document) = find(request).await?;
-        let typed = match read(form, zone.day_of(request.now()), record.is_person()) {
+        let entity = (!record.is_person()).then_some(&record.contact.display_name);
+        let typed = match read(form, zone.day_of(request.now()), entity) {
             Ok(typed) => typed,
             Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
         };
@@ -280,8 +281,8 @@ impl Typed {
 }
 
 /// Reads the form, but for the file. The day is read as people type it; `today` is that of the organization's time zone.
-fn read(form: &Form, today: Day, is_person: bool) -> Result<Typed, FieldErrors> {
-    let signatory = read_signatory(form, is_person);
+fn read(form: &Form, today: Day, entity: Option<&DisplayName>) -> Result<Typed, FieldErrors> {
+    let signatory = read_signatory(form, entity);
     let wrong = |field: &str, (code, message): (FieldCode, String)| FieldErrors::one(field, code, message);
     let how_it_came = Label::parse(form.get("how")).map_err(|reason| wrong("how", reason));
     let note = match form.get("note") {

@@ -31,6 +31,17 @@ texts! {
         also check_email, pattern email_pattern, format "idn-email";
 }
 
+impl DisplayName {
+    /// Whether another name has the same letters and digits, whatever their case and whatever is between them.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let letters = |name: &Self| -> String {
+            Folded::new(name.as_str()).as_str().chars().filter(|letter| letter.is_alphanumeric()).collect()
+        };
+        letters(self) == letters(other)
+    }
+}
+
 /// The printable ASCII characters that a local part may have beside letters and digits: those of RFC 5322's `atext`
 /// without `%`, which old mail servers read as a second `@`.
 const LOCAL_MARKS: &str = "!#$&'*+-/=?^_`{|}~";
@@ -317,6 +328,20 @@ impl Contact {
 mod tests {
     use super::*;
     use crate::wire::input::read_body;
+
+    #[test]
+    fn a_name_is_like_another_whatever_its_case_and_punctuation() {
+        let name = |text: &str| DisplayName::parse(text).unwrap();
+        for (left, right, is_like) in [
+            ("Northwind Robotics, Inc.", "northwind  robotics inc", true),
+            ("E\u{301}lodie Weiß", "ÉLODIE WEISS", true),
+            ("Nora Wind", "Mickey Mouse", false),
+            ("Nora Wind", "Nora Winder", false),
+            ("日本 花子", "日本 太郎", false),
+        ] {
+            assert_eq!(name(left).is_like(&name(right)), is_like, "{left} and {right}");
+        }
+    }
 
     #[test]
     fn an_address_is_local_part_and_domain() {

@@ -13,7 +13,7 @@ use super::agreements;
 use super::change::{Change, Changes, Condition, Update};
 use super::item::{Item, from_item, number, text, to_attribute, to_item};
 use super::keys::{self, ACCESS, DROP_AT, RECEIPT, SORT};
-use super::table::{PartitionQuery, PutIf};
+use super::table::PartitionQuery;
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::crypto::SecretHash;
 use crate::domain::agreement::Agreement;
@@ -33,7 +33,7 @@ use crate::limits;
 pub(super) const GENERATION: &str = "generation";
 /// The attribute with the receipt of the consent in force.
 const CONSENT: &str = "consent";
-/// The attribute with when the participant last looked, in milliseconds since 1970.
+/// The attribute with when the participant last looked, in milliseconds since 1970; in a session, when it was last used.
 const SEEN_AT: &str = "seen_at";
 
 /// The attribute with the version of the contact's name and address that a member confirmed.
@@ -81,13 +81,37 @@ impl Store {
         self.update(seen(part, generation, at)).await.map(|_| ())
     }
 
-    /// Writes when a session was last used, and that its participant looked, unless the session has ended. Best effort:
-    /// otherwise the session ends earlier.
-    pub(crate) async fn refresh_participant_session(&self, hash: SecretHash, session: &ParticipantSession) {
-        let Ok(item) = session_item(hash, session) else { return };
-        if let Ok(true) = self.put(item, PutIf::Present).await {
-            let _ = self.note_visit(session.part, session.generation, session.seen_at).await;
+    /// Writes when a session was last used, and that its participant looked, unless the session has ended. Nothing else of
+    /// the session is written: it may have changed since it was read. Best effort: otherwise the session ends earlier.
+    pub(crate) async fn refresh_participant_session(
+        &self,
+        hash: SecretHash,
+        session: &ParticipantSession,
+        at: Timestamp,
+    ) {
+        let Ok(seen_at) = to_attribute(&at) else { return };
+        let used = Update {
+            key: keys::participant_session(hash),
+            expression: "SET #seen_at = :seen_at",
+            condition: "attribute_exists(#part)",
+            names: vec![("#seen_at", SEEN_AT), ("#part", "part")],
+            values: vec![(":seen_at", seen_at)],
+        };
+        if let Ok(Some(_)) = self.update(used).await {
+            let _ = self.note_visit(session.part, session.generation, at).await;
         }
+    }
+
+    /// Writes that the pages have to ask about a member, in whose browser a session goes on, unless the session has ended.
+    pub(crate) async fn ask_in_person(&self, hash: SecretHash, member: &InPerson) -> Result<(), StoreError> {
+        let open = Update {
+            key: keys::participant_session(hash),
+            expression: "SET #to_ask_about = :member",
+            condition: "attribute_exists(#part)",
+            names: vec![("#to_ask_about", "to_ask_about"), ("#part", "part")],
+            values: vec![(":member", to_attribute(member)?)],
+        };
+        self.update(open).await.map(|_| ())
     }
 }
 
@@ -186,13 +210,13 @@ pub(crate) fn begin_session(
     Ok(Changes::of(call, [begun, Change::Update(seen(session.part, session.generation, session.seen_at))]))
 }
 
-/// The change that marks a session as going on in a member's browser.
+/// The change that marks a session as going on in a member's browser, which answers the question about it.
 pub(crate) fn act_in_person(call: &CallContext, hash: SecretHash, member: &InPerson) -> Result<Changes, StoreError> {
     let mark = Update {
         key: keys::participant_session(hash),
-        expression: "SET #in_person = :in_person",
+        expression: "SET #in_person = :in_person REMOVE #to_ask_about",
         condition: "attribute_exists(#part)",
-        names: vec![("#in_person", "in_person"), ("#part", "part")],
+        names: vec![("#in_person", "in_person"), ("#to_ask_about", "to_ask_about"), ("#part", "part")],
         values: vec![(":in_person", to_attribute(member)?)],
     };
     Ok(Changes::of(call, [Change::Update(mark)]))

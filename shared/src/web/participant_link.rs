@@ -38,7 +38,7 @@ use crate::store::{OrgStore, Store, keys, link_codes, participants};
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies;
 use crate::web::credentials::{count_attempt, wait_ms};
-use crate::web::participant_session::{Attending, attending, authenticate, cookie_name, cookie_prefix};
+use crate::web::participant_session::{Attending, attending, authenticate, cookie_name, cookie_prefix, host};
 use crate::web::request::Request;
 use crate::web::submitted_form::SubmittedForm;
 
@@ -212,9 +212,10 @@ async fn try_to_open(
     if !opened.asks_for_code {
         if opened.organization.asks_for_codes {
             // The session for which no code was asked goes on. If it has just ended, no other one begins without a code.
-            return Ok(match own_session(request, opened.participant).await? {
-                Some(attending) => Ok((attending, false)),
-                None => Err(NotOpened::NoCode(opened)),
+            return Ok(match (own_session(request, opened.participant).await?, request.signed_in()) {
+                (Some(attending), Ok(member)) => Ok((attending.in_browser_of(member).await?, false)),
+                (Some(attending), Err(_)) => Ok((attending, false)),
+                (None, _) => Err(NotOpened::NoCode(opened)),
             });
         }
         return Ok(Ok((begin(request, secret, &opened, None).await?, true)));
@@ -292,14 +293,22 @@ async fn begin(
     code: Option<Uuid>,
 ) -> Result<Attending, Error> {
     let part = opened.part();
-    let session = ParticipantSession {
+    // What the browser is known for does not end by pressing the link's button again.
+    let before = own_session(request, opened.participant).await?;
+    let mut session = ParticipantSession {
         part,
         contact_id: opened.contact.id,
         generation: opened.access.generation,
         created_at: request.now(),
         seen_at: request.now(),
-        in_person: None,
+        in_person: before.as_ref().and_then(Attending::in_person).cloned(),
+        to_ask_about: before.as_ref().and_then(Attending::to_ask_about).cloned(),
     };
+    if let Ok(member) = request.signed_in()
+        && let Some(found) = host(member, &session).await?
+    {
+        session.to_ask_about = Some(found);
+    }
     let attending = attending_of(request, secret, opened, session);
     let (store, call) = (attending.scope().store(), attending.scope().call());
     let begun = participants::begin_session(call, secret.hash(), attending.session())?;
@@ -331,14 +340,14 @@ pub fn origin(request: &Request) -> Origin {
     }
 }
 
-/// Says that the participant is there in person, in the browser of the member whose session it has. All that the session does
-/// from then on is marked so.
+/// Says that the participant is there in person, in the browser of the member about whom the pages asked. All that the session
+/// does from then on is marked so.
 ///
 /// # Errors
 /// When the store can't be written, or the session has ended.
 pub async fn act_in_person(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<(), Error> {
     let (scope, attending) = (submitted.scope(), submitted.attending()?);
-    // Pressed twice, or the member has signed out meanwhile.
+    // Pressed twice.
     let Some(member) = attending.to_ask_about() else { return Ok(()) };
     let marked = participants::act_in_person(scope.call(), attending.secret().hash(), member)?;
     let shown = [attending.participant().agreement_id().uuid(), attending.participant().id().uuid()];

@@ -4,9 +4,10 @@
 //! Decision: the session's cookie is named after the participant, whose id the addresses of their pages begin with. One
 //! browser can take part in several agreements, and for two people, without one session ending another.
 //!
-//! Decision: members can show every link, so whoever acts by one in a browser with a member's session of the organization may
-//! be that member. The pages ask once, before they show or do anything, whether the participant is there, and mark what
-//! follows as done in person.
+//! Decision: members can show every link, so whoever acts by one in a browser with a session of one of the organization's
+//! members may be that member, whichever of their organizations they have chosen. The pages ask once, before they show or do
+//! anything, whether the participant is there, and mark what follows as done in person. The question stays open when the
+//! member signs out.
 
 use http::HeaderMap;
 
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
 use crate::service::scope::Scope;
+use crate::store::OrgStore;
 use crate::web::cookies;
 use crate::web::session::SignedIn;
 
@@ -31,8 +33,6 @@ pub struct Attending {
     secret: CookieSecret,
     session: ParticipantSession,
     scope: Scope,
-    /// The member whose session the browser has, if the participant's pages have not asked about it yet.
-    to_ask_about: Option<InPerson>,
 }
 
 impl Attending {
@@ -60,18 +60,21 @@ impl Attending {
         self.session.in_person.as_ref()
     }
 
-    /// The member whose session the browser has, if the pages have to ask about it before they show or do anything else.
+    /// The member whose session the browser has or had, if the pages have to ask about it before they show or do anything
+    /// else.
     #[must_use]
     pub fn to_ask_about(&self) -> Option<&InPerson> {
-        self.to_ask_about.as_ref()
+        self.session.to_ask_about.as_ref()
     }
 
-    /// The same in a browser that has a member's session.
-    pub(super) fn in_browser_of(self, signed_in: &SignedIn) -> Self {
-        let (member, is_own) = (signed_in.member(), signed_in.organization().id == self.organization.id);
-        let was_asked = self.in_person().is_some_and(|known| known.member_id == member.id());
-        let found = InPerson { member_id: member.id(), member: member.name().clone() };
-        Self { to_ask_about: (is_own && !was_asked).then_some(found), ..self }
+    /// The same in a browser that has a member's session. The question about it is written down first: whoever signs out does
+    /// not get round it.
+    pub(super) async fn in_browser_of(mut self, signed_in: &SignedIn) -> Result<Self, Error> {
+        if let Some(member) = host(signed_in, &self.session).await? {
+            self.scope.store().table().ask_in_person(self.secret.hash(), &member).await?;
+            self.session.to_ask_about = Some(member);
+        }
+        Ok(self)
     }
 
     /// The CSRF token of the session's forms.
@@ -96,8 +99,7 @@ impl Attending {
     pub(super) async fn refresh_session(&self) {
         let now = self.scope.now();
         if self.session.is_to_be_refreshed(now) {
-            let refreshed = ParticipantSession { seen_at: now, ..self.session.clone() };
-            self.scope.store().table().refresh_participant_session(self.secret.hash(), &refreshed).await;
+            self.scope.store().table().refresh_participant_session(self.secret.hash(), &self.session, now).await;
         }
     }
 
@@ -112,6 +114,21 @@ impl Attending {
         let goes_on = session.is_some() && access.generation == self.session.generation;
         if goes_on { Ok(()) } else { Err(Error::Unauthenticated) }
     }
+}
+
+/// Who is signed in, as a member of the organization of a participant's session, which need not be the one that they have
+/// chosen. None, if they are no member of it, or the session knows of them.
+pub(super) async fn host(signed_in: &SignedIn, session: &ParticipantSession) -> Result<Option<InPerson>, Error> {
+    let org = session.part.organization_id;
+    let Some(member_id) = signed_in.member_id_in(org).filter(|member| session.is_news_of(*member)) else {
+        return Ok(None);
+    };
+    if signed_in.organization().id == org {
+        return Ok(Some(InPerson { member_id, member: signed_in.member().name().clone() }));
+    }
+    // They may be called something else there.
+    let store = OrgStore::new(signed_in.scope().store().table().clone(), org);
+    Ok(store.member(member_id).await?.map(|record| InPerson { member_id, member: record.name }))
 }
 
 /// The name of a participant's cookie. Over https it begins with `__Host-`, so browsers accept it from this host only.
@@ -157,5 +174,5 @@ pub(super) fn attending(
     let Part { organization_id, agreement_id, participant_id } = session.part;
     let participant = ActingParticipant::of_session(organization_id, agreement_id, (participant_id, contact), access);
     let scope = record.scope(app, organization_id, participant.actor(), path_record_ids);
-    Attending { participant, organization, secret, session, scope, to_ask_about: None }
+    Attending { participant, organization, secret, session, scope }
 }

@@ -99,9 +99,9 @@ impl Request {
         let member = session::authenticate(&self.app, &self.record, headers, Vec::new());
         let attending = participant_session::authenticate(&self.app, &self.record, (headers, participant), ids);
         let (attending, member) = tokio::try_join!(attending, member)?;
-        self.attending = match member {
-            Some(member) => attending.map(|attending| attending.in_browser_of(&member)),
-            None => attending,
+        self.attending = match (attending, member) {
+            (Some(attending), Some(member)) => Some(attending.in_browser_of(&member).await?),
+            (attending, _) => attending,
         };
         if let Some(attending) = self.attending.as_ref().filter(|_| !self.method().is_safe()) {
             attending.refresh_session().await;

@@ -9,6 +9,7 @@ use http::HeaderMap;
 use crate::crypto::CookieSecret;
 use crate::domain::account::{Account, Membership};
 use crate::domain::contact::Email;
+use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::member::Member;
 use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::session::{Session, SessionOwner};
@@ -84,6 +85,12 @@ impl SignedIn {
     pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
         let memberships = self.scope.store().table().memberships(&self.account).await?;
         Ok(memberships.into_iter().map(|(organization, _)| organization).collect())
+    }
+
+    /// The id that the person has as a member of an organization, whichever the session is for.
+    pub(super) fn member_id_in(&self, org: OrgId) -> Option<MemberId> {
+        let mut memberships = self.account.memberships.iter();
+        memberships.find(|membership| membership.organization_id == org).map(|membership| membership.member_id)
     }
 
     pub(super) fn account(&self) -> &Account {

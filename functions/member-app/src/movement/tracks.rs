@@ -127,7 +127,7 @@ impl Shown<'_> {
             facts,
             differences: differences(movement, evidence),
             can_prove: assurance(source.assurance()),
-            by: format!("Filed by {}", filer(evidence.filed_by())),
+            by: filed_by(evidence),
             at: evidence.filed_at().into(),
             file: evidence.facts().file.as_ref().map(|file| Link {
                 url: format!("{path}/file"),
@@ -185,8 +185,10 @@ fn anchor(id: EvidenceId) -> String {
     format!("evidence-{id}")
 }
 
-fn filer(actor: &Actor) -> String {
-    actor_label(actor)
+/// Who filed evidence, and in whose browser if that was a member's.
+fn filed_by(evidence: &Evidence) -> String {
+    let host = evidence.in_person().map(|host| format!(", {host}")).unwrap_or_default();
+    format!("Filed by {}{host}", actor_label(evidence.filed_by()))
 }
 
 /// Where evidence comes from, in short.

@@ -248,7 +248,8 @@ impl Handler for Sign {
         let (id, form) = (request.path_id("document")?, submitted.form());
         let by = submitted.submitter();
         let agreement = participants::agreement(submitted.scope(), by).await?;
-        let (signature, signatory) = match read_signing(form, by.is_person(&agreement)) {
+        let entity = (!by.is_person(&agreement)).then_some(by.name());
+        let (signature, signatory) = match read_signing(form, entity) {
             Ok(signed) => signed,
             Err(errors) => {
                 return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
@@ -300,9 +301,12 @@ fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) 
 }
 
 /// Reads a signature, and who signs for a participant that is no person.
-fn read_signing(form: &Form, is_person: bool) -> Result<(Signature, Option<Signatory>), FieldErrors> {
-    match (read_signatory(form, is_person), read_signature(form)) {
-        (Ok(signatory), Ok(signature)) => Ok((signature, signatory)),
+fn read_signing(form: &Form, entity: Option<&DisplayName>) -> Result<(Signature, Option<Signatory>), FieldErrors> {
+    match (read_signatory(form, entity), read_signature(form)) {
+        (Ok(signatory), Ok(signature)) => {
+            check_own_name(&signature, signatory.as_ref())?;
+            Ok((signature, signatory))
+        }
         (signatory, signature) => {
             let mut errors = signatory.err().unwrap_or_default();
             errors.extend(signature.err().unwrap_or_default());
@@ -311,14 +315,33 @@ fn read_signing(form: &Form, is_person: bool) -> Result<(Signature, Option<Signa
     }
 }
 
-/// Reads who signs for a participant that is no person.
-pub(crate) fn read_signatory(form: &Form, is_person: bool) -> Result<Option<Signatory>, FieldErrors> {
-    if is_person {
-        return Ok(None);
+/// Checks that whoever signs for another types their own name.
+fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Result<(), FieldErrors> {
+    match (signature, signatory) {
+        (Signature::Typed { name: typed }, Some(Signatory { name, .. })) if !typed.is_like(name) => {
+            let message = format!("must be your own name, “{}”", name.as_str());
+            Err(FieldErrors::one("signature", FieldCode::InvalidValue, message))
+        }
+        _ => Ok(()),
     }
+}
+
+/// Reads who signs for a participant that is no person: somebody with a name of their own.
+pub(crate) fn read_signatory(form: &Form, entity: Option<&DisplayName>) -> Result<Option<Signatory>, FieldErrors> {
+    let Some(entity) = entity else { return Ok(None) };
     let wrong = |field: &str, (code, message)| FieldErrors::one(field, code, message);
-    let name = DisplayName::parse(form.get("signer_name")).map_err(|reason| wrong("signer_name", reason));
-    let title = Label::parse(form.get("signer_title")).map_err(|reason| wrong("signer_title", reason));
+    let refused = |message: String| (FieldCode::InvalidValue, message);
+    let name = DisplayName::parse(form.get("signer_name")).and_then(|name| {
+        let is_own = has_letter(name.as_str()) && !name.is_like(entity);
+        let message = || format!("must be a person’s own, not “{}”", entity.as_str());
+        is_own.then_some(name).ok_or_else(|| refused(message()))
+    });
+    let title = Label::parse(form.get("signer_title")).and_then(|title| {
+        let message = || "must be in words, such as Managing Member".to_owned();
+        has_letter(title.as_str()).then_some(title).ok_or_else(|| refused(message()))
+    });
+    let name = name.map_err(|reason| wrong("signer_name", reason));
+    let title = title.map_err(|reason| wrong("signer_title", reason));
     match (name, title) {
         (Ok(name), Ok(title)) => Ok(Some(Signatory { name, title })),
         (name, title) => {
@@ -327,6 +350,10 @@ pub(crate) fn read_signatory(form: &Form, is_person: bool) -> Result<Option<Sign
             Err(errors)
         }
     }
+}
+
+fn has_letter(text: &str) -> bool {
+    text.chars().any(char::is_alphabetic)
 }
 
 /// Reads a typed name, or a drawing where there is one.

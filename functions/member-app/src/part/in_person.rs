@@ -1,5 +1,5 @@
-//! The question that a participant's pages ask in a browser with a member's session of the organization: whether the
-//! participant is there in person. Until it is answered, they show nothing else and do nothing.
+//! The question that a participant's pages ask in a browser that has or had a member's session of the organization: whether
+//! the participant is there in person. Until it is answered, they show nothing else and do nothing.
 
 use askama::Template;
 use http::StatusCode;

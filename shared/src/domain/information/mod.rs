@@ -21,6 +21,7 @@ use super::actor::Actor;
 use super::agreement::{DocumentContent, Label};
 use super::day::Day;
 use super::ids::{AgreementId, FieldId, GateId, OrgId, ParticipantId, SubmissionId};
+use super::participant::session::InPerson;
 use super::proposal::Note;
 use super::sensitive::{has_account_number, has_card_number};
 use super::time::Timestamp;
@@ -52,6 +53,9 @@ pub struct Submission {
     pub changed: BTreeSet<FieldId>,
     /// When it was sent.
     pub sent_at: Timestamp,
+    /// The member in whose browser it was sent, if it was a member's of the organization.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_person: Option<InPerson>,
     /// What a member decided about it.
     pub verdict: Verdict,
 }

@@ -27,6 +27,7 @@ use crate::domain::day::Day;
 use crate::domain::file_type::FileType;
 use crate::domain::ids::{EvidenceId, MovementId, StatementId};
 use crate::domain::money::Money;
+use crate::domain::participant::session::InPerson;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
@@ -243,7 +244,8 @@ impl NewEvidence {
             None => None,
         };
         let (filed_at, filed_by, state) = (filed.at, filed.by, EvidenceState::Filed);
-        Ok(Evidence { id, movement_id, source, facts, entry, account, filed_by, filed_at, is_late, state })
+        let in_person = None;
+        Ok(Evidence { id, movement_id, source, facts, entry, account, filed_by, filed_at, in_person, is_late, state })
     }
 }
 
@@ -261,6 +263,8 @@ pub struct Evidence {
     account: Option<EvidenceAccount>,
     filed_by: Actor,
     filed_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    in_person: Option<InPerson>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_late: bool,
     pub(super) state: EvidenceState,
@@ -349,6 +353,17 @@ impl Evidence {
     #[must_use]
     pub fn filed_by(&self) -> &Actor {
         &self.filed_by
+    }
+
+    /// The member in whose browser a participant filed it, if it was a member's of the organization.
+    #[must_use]
+    pub fn in_person(&self) -> Option<&InPerson> {
+        self.in_person.as_ref()
+    }
+
+    /// The same, filed by a participant in a member's browser, if it was one.
+    pub(in crate::domain) fn filed_in_browser_of(self, in_person: Option<InPerson>) -> Self {
+        Self { in_person, ..self }
     }
 
     /// When.

@@ -81,6 +81,7 @@ pub fn send_answers(
         resealed: std::collections::BTreeMap::new(),
         changed,
         sent_at: moment.at(),
+        in_person: occasion.origin.in_person.clone(),
         verdict: Verdict::Sent,
     };
     let own = weight(agreement.questions(gate_id).unwrap_or_default(), &submission);

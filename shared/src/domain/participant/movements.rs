@@ -89,6 +89,7 @@ pub fn file_own_evidence(
     let consent = consent_of(by)?;
     let bytes = check_room(ground, &new, Filer::of_participant(earlier))?;
     let (after, evidence, keys) = movement.file(new, stamp(by, ground))?;
+    let evidence = evidence.filed_in_browser_of(occasion.origin.in_person.clone());
     let EvidenceFacts { money, value_day, file, .. } = evidence.facts().clone();
     let act = ReceiptAct::FiledEvidence {
         movement_id: movement.id(),

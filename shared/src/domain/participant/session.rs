@@ -54,6 +54,9 @@ pub struct ParticipantSession {
     /// The member in whose browser it goes on, once the participant's pages have asked about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_person: Option<InPerson>,
+    /// The member in whose browser it was begun or continued, as long as the pages' question about it has no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_ask_about: Option<InPerson>,
 }
 
 impl ParticipantSession {
@@ -61,6 +64,12 @@ impl ParticipantSession {
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
         now < self.ends_at() && now < self.seen_at.plus_seconds(limits::SESSION_IDLE_S)
+    }
+
+    /// Whether the pages have yet to ask about a member whose session is in the same browser. One question is open at a time.
+    #[must_use]
+    pub fn is_news_of(&self, member: MemberId) -> bool {
+        self.to_ask_about.is_none() && self.in_person.as_ref().is_none_or(|known| known.member_id != member)
     }
 
     /// The latest end of the session.
@@ -73,5 +82,36 @@ impl ParticipantSession {
     #[must_use]
     pub fn is_to_be_refreshed(&self, now: Timestamp) -> bool {
         self.seen_at.plus_seconds(limits::SESSION_REFRESH_S) <= now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_member_in_whose_browser_a_session_goes_on_is_asked_about_once() {
+        let begun = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        let part = Part {
+            organization_id: OrgId::new(),
+            agreement_id: AgreementId::new(),
+            participant_id: ParticipantId::new(),
+        };
+        let own = ParticipantSession {
+            part,
+            contact_id: ContactId::new(),
+            generation: 0,
+            created_at: begun,
+            seen_at: begun,
+            in_person: None,
+            to_ask_about: None,
+        };
+        let [maren, kim] = [MemberId::new(), MemberId::new()];
+        let member = |member_id| Some(InPerson { member_id, member: DisplayName::parse("Maren Holt").unwrap() });
+        assert!(own.is_news_of(maren));
+        let asked = ParticipantSession { to_ask_about: member(maren), ..own.clone() };
+        assert!(!asked.is_news_of(maren) && !asked.is_news_of(kim), "the first question is open");
+        let answered = ParticipantSession { in_person: member(maren), ..own };
+        assert!(!answered.is_news_of(maren) && answered.is_news_of(kim));
     }
 }

@@ -393,6 +393,20 @@ async fn two_members_decide_once_and_others_never() {
 }
 
 #[tokio::test]
+async fn whoever_reads_answers_is_told_in_whose_browser_they_were_sent() {
+    let live = two_questions().await;
+    let ada = live.attend(live.ids()[0]).await;
+    let kim = live.org.member("Kim Sato").await;
+    assert_eq!(ada.browser.sign_in(&kim.email, &kim.password, "/app").await.status, 303);
+    assert_eq!(ada.send(&ada.get("").await, "/in-person", &[]).await.status, 303);
+    let sent = submit(&live, &ada, "send", &[(&name(&live, 0), "Ada Okafor")]).await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    let page = live.member.get(&answers(&live, ada.participant)).await;
+    let told = "Ada Okafor sent these answers in person, in Kim Sato’s browser.";
+    assert!(unescaped(&page.body).contains(told), "{}", page.body);
+}
+
+#[tokio::test]
 async fn nobody_sees_another_participants_answers_and_each_counts() {
     let live = asking(vec![question("Who are you?", FieldType::Text, true)], true).await;
     let [ada, northwind] = live.ids();

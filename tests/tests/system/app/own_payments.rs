@@ -101,6 +101,37 @@ async fn an_arrival_that_is_reported_in_a_members_browser_is_no_word_of_the_reci
     assert_eq!(ada.send(&ada.get(&path).await, "/in-person", &[]).await.status, 303);
     let claimed = ada.submit(&path, &format!("{path}/sent"), &REPORT).await;
     says(&receipt(&ada, &claimed).await, &["In person, in ", "’s browser"]);
+    // So is a document of the sender's bank, also where members see the payment.
+    let file = pdf("Wire confirmation", "");
+    let action = format!("{path}/document");
+    let filed = send(&ada, &ada.get(&path).await, &action, &arrived("250,000"), Some(("wire.pdf", &file))).await;
+    assert_eq!(filed.status, 303, "{}", filed.body);
+    let page = paying.live.member.get(&format!("/app/money/movements/{}", paying.id)).await;
+    says(&page, &["Filed by Ada Okafor, in person, in Maren Holt’s browser"]);
+}
+
+#[tokio::test]
+async fn a_member_who_has_switched_to_another_organization_is_asked_about_too() {
+    let paying = Paying::new().await;
+    paying.open().await;
+    let (member, other) = (&paying.people[0], Org::new().await);
+    let store = other.stack().table().store();
+    let there = "Maren at the other";
+    ops::add_membership(&store, other.id, there, &member.email, ops::Role::Member).await.expect("a member");
+    let participant = paying.live.ids()[1];
+    let host = Attendee { browser: Browser::of(&paying.live.org, member).await, participant };
+    let (token, to) = (host.browser.get("/app/account").await.hidden("form_token"), other.id.to_string());
+    let switch = [("form_token", token.as_str()), ("organization", &to)];
+    assert_eq!(host.browser.post("/app/account/organization", &switch).await.status, 303);
+    assert_eq!(host.follow(&paying.live.link(participant).await).await.status, 303);
+    let question = host.get("").await;
+    says(&question, &["Is Northwind Robotics, Inc. here with you?", "Maren Holt of"]);
+    lacks(&question, &[there]);
+    assert_eq!(host.send(&question, "/in-person", &[]).await.status, 303);
+    assert_eq!(host.submit("", "/consent", &[]).await.status, 303);
+    let page = host.get(&paying.path()).await;
+    lacks(&page, &[">It has arrived</button>"]);
+    says(&page, &["so it has to come from your own"]);
 }
 
 /// The operations of the calls of a participant, as the audit log has them.

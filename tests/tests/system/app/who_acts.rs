@@ -2,10 +2,12 @@
 //! person signs by one.
 
 use serde_json::json;
-use tests::Org;
+use shared::domain::time::Timestamp;
+use shared::limits;
 use tests::app::{Browser, Page, Person, unescaped};
 use tests::attending::{Attendee, Live, hidden, shown_link};
 use tests::pdf::pdf;
+use tests::{Org, Rule, Shaky, rows};
 
 use super::evidence::{lines, unzipped};
 
@@ -123,9 +125,7 @@ async fn what_is_done_in_a_members_browser_asks_first_and_is_marked() {
     says(&live.member.get(&access_of(&live)).await, &[&format!("Signed “Purchase agreement”, i{mark}")]);
 
     // Signing the member out does not turn the browser into hers.
-    let home = host.browser.get("/app").await;
-    let out = host.browser.post("/app/sign-out", &[("form_token", &home.hidden("form_token"))]).await;
-    assert_eq!(out.status, 303, "{}", out.body);
+    sign_out(&host.browser).await;
     assert_eq!(host.submit("", "/consent/withdraw", &[]).await.status, 303);
 
     // In a browser of their own, nobody is asked, and nothing is marked; nor with a session of another organization.
@@ -148,6 +148,60 @@ async fn what_is_done_in_a_members_browser_asks_first_and_is_marked() {
 /// The path of a page about the agreement's document.
 fn document(live: &Live, path: &str) -> String {
     format!("/documents/{}{path}", live.agreement.documents[0].id)
+}
+
+async fn sign_out(browser: &Browser) {
+    let home = browser.get("/app").await;
+    let out = browser.post("/app/sign-out", &[("form_token", &home.hidden("form_token"))]).await;
+    assert_eq!(out.status, 303, "{}", out.body);
+}
+
+#[tokio::test]
+async fn signing_out_does_not_answer_the_question() {
+    let (live, person) = to_sign().await;
+    let ada = live.ids()[0];
+    let asked = ["Is Ada Okafor here with you?", "Maren Holt of"];
+    // A member opens the link, and signs out before any page was shown.
+    let host = Attendee { browser: Browser::of(&live.org, &person).await, participant: ada };
+    let link = live.link(ada).await;
+    assert_eq!(host.follow(&link).await.status, 303);
+    sign_out(&host.browser).await;
+    says(&host.get("").await, &asked);
+    // Pressing the link's button again answers it no more.
+    assert_eq!(host.follow(&link).await.status, 303);
+    says(&host.get("").await, &asked);
+
+    // One who signs in beside open pages was seen once the question was shown.
+    let own = live.attend(ada).await;
+    assert_eq!(own.browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
+    says(&own.get("").await, &asked);
+    sign_out(&own.browser).await;
+    let question = own.get("").await;
+    says(&question, &asked);
+    assert_eq!(own.send(&question, "/in-person", &[]).await.status, 303);
+    let signed = own.sign(&live.agreement, "Ada Okafor").await;
+    assert_eq!(signed.status, 303, "{}", signed.body);
+    says(&own.browser.get(signed.location()).await, &["In person, in Maren Holt’s browser"]);
+}
+
+#[tokio::test]
+async fn a_page_under_way_does_not_take_back_the_answer() {
+    let (live, person) = to_sign().await;
+    let host = Attendee { browser: Browser::of(&live.org, &person).await, participant: live.ids()[0] };
+    assert_eq!(host.follow(&live.link(host.participant).await).await.status, 303);
+    let question = host.get("").await;
+    let cookie = format!("part-{}", host.participant);
+    let secret = host.browser.cookie(&cookie).expect("a session");
+    let long_ago = Timestamp::now().plus_seconds(-2 * limits::SESSION_REFRESH_S);
+    rows::age_participant_session(live.org.stack().table(), &secret, long_ago, long_ago).await;
+    let shaky = Shaky::beside(&live.org);
+    let slow = Attendee { browser: shaky.browser(), participant: host.participant };
+    slow.browser.set_cookie(&cookie, &secret);
+    let seen = Rule::on("UpdateItem").containing("PARTICIPANTSESSION#");
+    let answer = async { assert_eq!(host.send(&question, "/in-person", &[]).await.status, 303) };
+    let page = shaky.meanwhile(seen, slow.get(""), answer).await;
+    says(&page, &["Is Ada Okafor here with you?"]);
+    says(&host.get("").await, &["I agree", "in person, in Maren Holt’s browser"]);
 }
 
 #[tokio::test]
@@ -182,12 +236,20 @@ async fn an_entity_signs_by_a_person_with_name_and_title() {
         (vec![("signature", "Nora Wind")], &["signer_name-error", "signer_title-error"][..]),
         (vec![("signature", "Nora Wind"), ("signer_name", "Nora Wind")], &["signer_title-error"]),
         (vec![("signer_name", " "), ("signer_title", "President")], &["signer_name-error", "signature-error"]),
+        (
+            vec![("signature", "Nora Wind"), ("signer_name", "NORTHWIND Robotics Inc"), ("signer_title", ".")],
+            &["Your name must be a person’s own, not “Northwind Robotics, Inc.”", "Your title must be in words"],
+        ),
+        (
+            vec![("signature", "Mickey Mouse"), ("signer_name", "Nora Wind"), ("signer_title", "President")],
+            &["Your signature must be your own name, “Nora Wind”"],
+        ),
     ] {
         let refused = nora.send(&page, &action, &typed).await;
         assert_eq!(refused.status, 422, "{}", refused.body);
         says(&refused, errors);
     }
-    let own = [("signature", "Nora Wind"), ("signer_name", "Nora Wind"), ("signer_title", "President")];
+    let own = [("signature", "nora wind"), ("signer_name", "Nora Wind"), ("signer_title", "President")];
     let signed = nora.send(&page, &action, &own).await;
     assert_eq!(signed.status, 303, "{}", signed.body);
     let name = "Northwind Robotics, Inc., by Nora Wind, President";
@@ -262,7 +324,7 @@ async fn nothing_goes_to_an_address_that_was_changed_after_the_publication_befor
         let fields = [("form_token", &*form_token), ("generation", "0")];
         let refused = live.member.post(&format!("{access}{path}"), &fields).await;
         let page = live.member.get(refused.location()).await;
-        says(&page, &[said, "Confirm the new one first"]);
+        says(&page, &[said, "Confirm the change first"]);
         lacks(&page, &["/app/links/", "mailto:", "id=\"code\""]);
     }
     // Another participant is not concerned.
@@ -298,6 +360,36 @@ async fn nothing_goes_to_an_address_that_was_changed_after_the_publication_befor
 }
 
 #[tokio::test]
+async fn an_address_that_was_removed_after_the_publication_is_confirmed_as_none() {
+    let (live, _) = to_sign().await;
+    let access = access_of(&live);
+    let contact = format!("/api/v1/contacts/{}", live.agreement.participants[0].contact_id);
+    live.org.patch(&contact, &json!({"email": null})).send().await.ok(200);
+    let page = live.member.get(&access).await;
+    says(
+        &page,
+        &[
+            "Address changed since publication",
+            "Ada Okafor, ada@okafor.example",
+            "changed it to Ada Okafor, No email address",
+            "No link or code is given out before a member confirms that there is no address.",
+            "Confirm: no email address",
+        ],
+    );
+    lacks(&page, &["goes to No email address", "Confirm No email address", ">Show link</button>"]);
+    says(
+        &live.member.get(&live.path()).await,
+        &["Was ada@okafor.example at publication", "Confirm that there is none"],
+    );
+    let confirm = hidden(&page, &format!("{access}/contact"));
+    let fields: Vec<_> = confirm.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(live.member.post(&format!("{access}/contact"), &fields).await.status, 303);
+    let shown = shown_link(&live.member, live.agreement.id(), live.ids()[0]).await;
+    says(&shown, &["/app/links/"]);
+    lacks(&shown, &["Address changed since publication", "mailto:"]);
+}
+
+#[tokio::test]
 async fn a_changed_name_is_told_and_a_change_that_was_taken_back_is_none() {
     let (live, _) = to_sign().await;
     let contact = format!("/api/v1/contacts/{}", live.agreement.participants[0].contact_id);
@@ -330,6 +422,9 @@ async fn a_paper_signature_of_an_entity_names_whose_hand_it_is() {
     let refused = record(&[]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     says(&refused, &["signer_name-error", "signer_title-error"]);
+    let refused = record(&[("signer_name", "Northwind Robotics, Inc."), ("signer_title", "-")]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    says(&refused, &["Signer’s name must be a person’s own", "Signer’s title must be in words"]);
     let recorded = record(&[("signer_name", "Nora Wind"), ("signer_title", "Managing Member")]).await;
     assert_eq!(recorded.status, 303, "{}", recorded.body);
     let name = "Northwind Robotics, Inc., by Nora Wind, Managing Member";
