@@ -601,16 +601,17 @@ pub const PROMISE_DAYS_MAX: u16 = 3660;
 pub const DUE_AHEAD_DAYS: i32 = 30;
 /// A note on what is said to be done, in characters.
 pub const SATISFACTION_NOTE_CHARS_MAX: usize = 300;
-/// How many days before an obligation came into force, or before an occurrence was due, it can be said to have been done.
+/// How many days before an obligation came into force, or before an occurrence was due, it can be said to have been done, or
+/// its trigger to have happened.
 pub const DONE_AHEAD_DAYS_MAX: i32 = 366;
 /// Occurrences to come that an obligation shows: a year of months.
 pub const UPCOMING_SHOWN_MAX: usize = 12;
 /// Confirmed occurrences of one obligation that its record keeps in full, with who said what. Of older ones it keeps that
 /// they are confirmed; the audit log has the rest.
 pub const OCCURRENCES_KEPT_MAX: usize = 50;
-/// Occurrences of one obligation that may wait for confirmation. With [`OCCURRENCES_KEPT_MAX`] others, of up to 4.2 KB each,
+/// Occurrences of one obligation that may wait for confirmation. With [`OCCURRENCES_KEPT_MAX`] others, of up to 6 KB each,
 /// they fit in an item (400 KB).
-pub const OCCURRENCES_WAITING_MAX: usize = 50;
+pub const OCCURRENCES_WAITING_MAX: usize = 20;
 
 // Trusts and funding
 

@@ -12,6 +12,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::{Map, Value, json};
 use shared::api::entrance::{self, ProtocolAnswer, Unreadable};
+use shared::domain::audit::WRONG_METHOD;
 use shared::error::Error;
 use tower::ServiceExt;
 
@@ -46,7 +47,8 @@ async fn answer_call(endpoint: Arc<Endpoint>, parts: Parts, body: Body) -> Respo
         None
     };
     if let Some(error) = refused {
-        return endpoint.answer(&parts.headers, Err(error)).await;
+        let operation = if parts.method == Method::POST { OPERATION } else { WRONG_METHOD };
+        return entrance::answer(endpoint.app.clone(), operation, &parts.headers, Err(error)).await;
     }
     let message = match received(&parts.headers, body).await {
         Ok(message) => message,

@@ -9,6 +9,7 @@ use shared::web::cookies::Cookie;
 use shared::web::login;
 use shared::web::own_account::{self, Overview, OwnSession, PasswordChanged};
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Filter;
 
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with_notice};
@@ -98,6 +99,22 @@ async fn account_page(request: &Request, shown: Shown) -> Result<PageResponse, E
     })
 }
 
+/// What became of a new password.
+#[derive(Debug, Clone, Copy, deserr::Deserr)]
+#[deserr(error = FieldErrors)]
+enum NewPassword {
+    #[deserr(rename = "saved")]
+    Saved,
+}
+
+/// What the address of the page says.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    password: Filter<NewPassword>,
+}
+
 /// Shows the page.
 pub(crate) struct Show;
 
@@ -108,10 +125,11 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.signed_in()?;
+        let Query { password } = request.read_query()?;
         let (notice, cookie) = notice_of_act(request).await;
         // No flash reaches the session that begins with a new password.
-        let saved = (request.query("password").as_deref() == Some("saved"))
-            .then(|| Notice::good("Password changed", "Your other sessions have ended."));
+        let saved = password.get();
+        let saved = saved.map(|NewPassword::Saved| Notice::good("Password changed", "Your other sessions have ended."));
         let shown = Shown { notice: notice.or(saved), ..Shown::default() };
         Ok(account_page(request, shown).await?.with_cookie(cookie))
     }

@@ -16,6 +16,7 @@ use shared::service::endpoints::{self, EndpointState, NewEndpoint, NotAdded};
 use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
+use shared::wire::input::Empty;
 
 use crate::Handler;
 use crate::done::shown_once;
@@ -179,6 +180,7 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.check_admin()?;
+        let Empty {} = request.read_query()?;
         // The page also works when the keys that open the flash can't be read.
         let (url, cookie) = Flash::DeletedEndpoint.take(request).await.ok().flatten().unzip();
         let notice = url.map(|url| Notice::good("Endpoint deleted", format!("Nothing more is sent to {url}.")));

@@ -433,7 +433,7 @@ impl Item {
     /// An obligation with a claim that the member may confirm.
     fn of_claim(queued: &QueuedObligation) -> Self {
         let claim = queued.obligation.waiting_claims().next();
-        let by = claim.map(|claim| format!(", said to be done by {}", claim.by.display_name));
+        let by = claim.map(|claim| format!(", said to be done by {}", claim.who()));
         Self {
             when: claim.map(|claim| ("on", claim.at.into())),
             badge: Some(("To confirm".to_owned(), "amber")),

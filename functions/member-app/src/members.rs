@@ -110,6 +110,9 @@ impl Handler for SaveRole {
             let line = "Choose Member or Admin. Nothing was changed.";
             return refused(request, Some(id), unprocessable("There is no such role", line)).await;
         };
+        if own_password_error(request, submitted.form()).await?.is_some() {
+            return refused_without_password(request, submitted.scope(), id).await;
+        }
         let back = back_url(request);
         let line = format!("The member’s role is {} now.", role_label(role));
         let redirect = redirect_with_notice(&submitted, back, "Role saved", &line).await;

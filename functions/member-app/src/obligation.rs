@@ -2,7 +2,6 @@
 
 use askama::Template;
 use shared::domain::actor::ActorType;
-use shared::domain::day::Day;
 use shared::domain::ids::{ObligationId, OccurrenceId, TriggerId};
 use shared::domain::member::Counting;
 use shared::domain::movement::evidence::EvidenceFile;
@@ -189,7 +188,7 @@ fn occurrence_badge(state: OccurrenceState) -> Badge {
 pub(crate) fn said_by(word: &Word, zone: &TimeZone) -> String {
     let day = zone.day_of(word.at).for_people();
     match word.by.actor_type {
-        ActorType::Participant => format!("{}, {day}", word.by.display_name),
+        ActorType::Participant => format!("{}, {day}{}", word.by.display_name, word.mark()),
         _ => format!("{}, {day}, on record", actor_label(&word.by)),
     }
 }
@@ -226,11 +225,13 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
             (Some(("satisfy", "Record satisfaction")), None)
         }
         OccurrenceState::Satisfied => {
-            let by = found.satisfied.as_ref().and_then(|claim| claim.by.member());
+            let claim = found.satisfied.as_ref();
+            let by = claim.and_then(Word::member);
             match (seconds.counting(member, by), by) {
                 (Counting::OneSelf, Some(first)) => (None, Some(why_one_self(&seconds, (member, first), zone))),
                 (Counting::Confirmed, Some(first)) if first == member => {
-                    (None, Some("Another member or the other side confirms what you recorded.".to_owned()))
+                    let is_hosted = claim.is_some_and(|claim| claim.in_person.is_some());
+                    (None, Some(why_own(is_hosted).to_owned()))
                 }
                 _ => (Some(("confirm", "Confirm")), None),
             }
@@ -255,6 +256,15 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid(), agreement.id().uuid()]))
+}
+
+/// Why a member doesn't confirm a claim that they recorded, or that was made in their browser.
+fn why_own(is_hosted: bool) -> &'static str {
+    if is_hosted {
+        "It was said in your browser. Another member confirms it, or the other side does in a browser of their own."
+    } else {
+        "Another member or the other side confirms what you recorded."
+    }
 }
 
 /// What is owed, by whom and when.
@@ -289,13 +299,13 @@ fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
 type Asked = (Doing, [String; 2]);
 
 /// Reads what a form asks for, but for the content of its file.
-fn read(form: &Form, today: Day, obligation: &Obligation, now: Timestamp) -> Result<Result<Asked, FieldErrors>, Error> {
+fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<Asked, FieldErrors>, Error> {
     let said = |[title, line]: [&str; 2]| [title.to_owned(), line.to_owned()];
     let occurrence = || form.get("occurrence").parse::<OccurrenceId>().map_err(|_| Error::not_found());
     Ok(match form.get("act") {
         "declare" => {
             let trigger: TriggerId = form.get("trigger").parse().map_err(|_| Error::not_found())?;
-            read_happened_on(form, today).map(|on| {
+            read_happened_on(form, obligation, now).map(|on| {
                 let line = format!(
                     "It happened on {}, and its days count from then. Next: whoever owes it does it, and the other side confirms.",
                     on.for_people()
@@ -369,9 +379,8 @@ impl Handler for Act {
         let submitted = request.submitted_form()?;
         let id: ObligationId = request.path_id("id")?;
         let form = submitted.form();
-        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
         let obligation = obligations::get(submitted.scope(), id).await?.obligation;
-        let (mut doing, [title, line]) = match read(form, today, &obligation, request.now())? {
+        let (mut doing, [title, line]) = match read(form, &obligation, request.now())? {
             Ok(read) => read,
             Err(errors) => return wrong(request, form, errors).await,
         };

@@ -63,7 +63,9 @@ pub(crate) fn refusal(refused: Refused) -> (&'static str, String) {
         Refused::Unknown => ("That is not part of this obligation", format!("{nothing} The page shows what is.")),
         Refused::Done => ("This was done already", format!("{nothing} The page shows who did it.")),
         Refused::InFuture => ("That day has not come yet", format!("Record it once it has happened. {nothing}")),
-        Refused::TooEarly => ("That day is long before it was owed", format!("Check the day. {nothing}")),
+        Refused::TooEarly => {
+            ("That day is too early", format!("It is long before it was owed. Check the day. {nothing}"))
+        }
         Refused::NoRoom => (
             "There is no room for this file",
             format!(
@@ -76,7 +78,12 @@ pub(crate) fn refusal(refused: Refused) -> (&'static str, String) {
         Refused::OneSelf => {
             ("You don’t count as a second member for this claim", format!("{} {nothing}", one_self("recorded it")))
         }
-        Refused::Own => ("You recorded this claim", format!("Another member or the other side confirms it. {nothing}")),
+        Refused::Own => (
+            "You recorded this claim",
+            format!(
+                "You recorded it, or it was made in your browser. Another member or the other side confirms it. {nothing}"
+            ),
+        ),
         Refused::TooManyWait => ("Too many claims wait for confirmation", format!("Confirm those first. {nothing}")),
     }
 }
@@ -85,13 +92,21 @@ pub(crate) fn refusal(refused: Refused) -> (&'static str, String) {
 pub(crate) const HAPPENED_ON: &str = "happened_on";
 
 /// Reads the day on which a trigger happened, as whoever declares it says.
-pub(crate) fn read_happened_on(form: &Form, today: Day) -> Result<Day, FieldErrors> {
+pub(crate) fn read_happened_on(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Day, FieldErrors> {
     let wrong = |code, message: &str| FieldErrors::one(HAPPENED_ON, code, message);
     if form.get(HAPPENED_ON).trim().is_empty() {
         return Err(wrong(FieldCode::Required, "must be given"));
     }
     let day = read_day(form, HAPPENED_ON)?;
-    if day > today { Err(wrong(FieldCode::OutOfRange, "must not be in the future")) } else { Ok(day) }
+    let days = obligation.happened_days(now);
+    if day > *days.end() {
+        return Err(wrong(FieldCode::OutOfRange, "must not be in the future"));
+    }
+    if day < *days.start() {
+        let message = format!("must not be before {}", days.start().for_people());
+        return Err(wrong(FieldCode::OutOfRange, &message));
+    }
+    Ok(day)
 }
 
 #[derive(Template)]

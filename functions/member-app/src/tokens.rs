@@ -10,6 +10,7 @@ use shared::limits;
 use shared::service::tokens::{self, GeneratedToken, NotCreated};
 use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
+use shared::wire::page::Filter;
 
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with_notice, shown_once};
@@ -42,10 +43,21 @@ struct NewTokenCard {
     value: Option<String>,
 }
 
+/// What the address of the page asks for.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    /// The token whose value is shown.
+    #[deserr(default)]
+    created: Filter<TokenId>,
+}
+
 /// The card of the token in the address, if it is valid and was created in this session less than two minutes ago.
 async fn new_token_card(request: &Request, valid: &[&Token]) -> Result<Option<NewTokenCard>, Error> {
-    let created: Option<TokenId> = request.query("created").and_then(|id| id.parse().ok());
-    let Some(token) = created.and_then(|id| valid.iter().find(|token| token.id == id)) else { return Ok(None) };
+    let query: Query = request.read_query()?;
+    let Some(token) = query.created.get().and_then(|id| valid.iter().find(|token| token.id == id)) else {
+        return Ok(None);
+    };
     let value = match Flash::TokenValue(token.id).read(request).await {
         Ok(None) => return Ok(None),
         Ok(value) => value,

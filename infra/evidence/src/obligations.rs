@@ -11,7 +11,8 @@ use shared::domain::actor::Actor;
 use shared::domain::agreement::promise::PromiseKind;
 use shared::domain::evidence::AgreementRecord;
 use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId};
-use shared::domain::obligation::{Obligation, ObligationState, Occurrence, OccurrenceState};
+use shared::domain::obligation::{Obligation, ObligationState, Occurrence, OccurrenceState, Word};
+use shared::domain::participant::session::InPerson;
 use shared::domain::time::Timestamp;
 
 use crate::EvidenceError;
@@ -76,18 +77,34 @@ struct OccurrenceLine {
     state: OccurrenceState,
     satisfied_at: Option<Timestamp>,
     satisfied_by: Option<Actor>,
+    satisfied_in_person: Option<InPerson>,
     #[serde(flatten)]
     how: Option<HowLine>,
     confirmed_at: Option<Timestamp>,
     confirmed_by: Option<Actor>,
+    confirmed_in_person: Option<InPerson>,
 }
 
 impl OccurrenceLine {
     fn new(found: Occurrence, paths: &SatisfactionPaths) -> Self {
         let Occurrence { id, sequence, due_at, state, satisfied, how, confirmed, .. } = found;
+        let how = how.as_ref().map(|how| HowLine::new(how, paths));
+        let host = |word: &Option<Word>| word.as_ref().and_then(|word| word.in_person.clone());
+        let (satisfied_in_person, confirmed_in_person) = (host(&satisfied), host(&confirmed));
         let (satisfied_at, satisfied_by) = satisfied.map(|word| (word.at, word.by)).unzip();
         let (confirmed_at, confirmed_by) = confirmed.map(|word| (word.at, word.by)).unzip();
-        let how = how.as_ref().map(|how| HowLine::new(how, paths));
-        Self { id, sequence, due_at, state, satisfied_at, satisfied_by, how, confirmed_at, confirmed_by }
+        Self {
+            id,
+            sequence,
+            due_at,
+            state,
+            satisfied_at,
+            satisfied_by,
+            satisfied_in_person,
+            how,
+            confirmed_at,
+            confirmed_by,
+            confirmed_in_person,
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::domain::actor::Actor;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId};
-use crate::domain::member::{self, Member, SecondMembers};
+use crate::domain::member::{self, Counting, Member, SecondMembers};
 use crate::domain::obligation::{CancelCause, Ground, Happening, Obligation, Refused, Word};
 use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
 use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Repeatable};
@@ -197,7 +197,7 @@ pub async fn act(
         Doing::DeclareTrigger(happened) => member::declare_trigger(by, ground, happened),
         Doing::RecordSatisfaction(done) => member::record_satisfaction(by, ground, done),
         Doing::Confirm(occurrence) => {
-            let claimed_by = found.obligation.claim_of(occurrence).and_then(|claim| claim.by.member());
+            let claimed_by = found.obligation.claim_of(occurrence).and_then(Word::member);
             let counting = second_members::load(scope).await?.counting(by.id(), claimed_by);
             member::confirm_satisfaction(by, ground, occurrence, counting)
         }
@@ -313,7 +313,8 @@ pub async fn act_as_participant(
     if !Repeatable::Obligation.has_room(&receipts) {
         return Ok(plan(Err(NotActed::TooOften.into())));
     }
-    let decided = decide((&by, &receipts), found.ground(scope), occasion, (&doing, statement));
+    let counting = counting_of_host(scope, &found.obligation, &occasion, &doing).await?;
+    let decided = decide((&by, &receipts), found.ground(scope), occasion, counting, (&doing, statement));
     Ok(match decided {
         Ok(acted) => {
             let changes = stored::record_act(scope.call(), (found.loaded.agreement(), &found.obligation), &acted)?;
@@ -327,10 +328,26 @@ pub async fn act_as_participant(
     })
 }
 
+/// How a confirmation in a member's browser counts beside what that member recorded. In a browser of the participant's own
+/// nothing is read.
+async fn counting_of_host(
+    scope: &Scope,
+    obligation: &Obligation,
+    occasion: &Occasion,
+    doing: &ObligationAct,
+) -> Result<Counting, Error> {
+    let (Some(host), ObligationAct::Confirmed { occurrence_id }) = (&occasion.origin.in_person, doing) else {
+        return Ok(Counting::Confirmed);
+    };
+    let claimed_by = obligation.claim_of(*occurrence_id).and_then(Word::member);
+    Ok(second_members::load(scope).await?.counting(host.member_id, claimed_by))
+}
+
 fn decide(
     (by, receipts): (&ActingParticipant, &[Receipt]),
     ground: Ground<'_>,
     occasion: Occasion,
+    counting: Counting,
     (doing, statement): (&ObligationAct, String),
 ) -> ObligationOutcome {
     let today = || ground.obligation.zone().day_of(ground.moment.at());
@@ -344,7 +361,7 @@ fn decide(
             participant::record_satisfaction(by, ground, occasion, receipts, (done, statement))
         }
         ObligationAct::Confirmed { occurrence_id } => {
-            participant::confirm_satisfaction(by, ground, occasion, (occurrence_id, statement))
+            participant::confirm_satisfaction(by, ground, occasion, counting, (occurrence_id, statement))
         }
         ObligationAct::Verified { occurrence_id } => {
             participant::verify_standing(by, ground, occasion, (occurrence_id, statement))

@@ -4,7 +4,6 @@ use super::item::{Item, ids, number, text};
 use super::keys::SORT;
 use super::packed::{PACKED, Packer, ShortId, Unpacker, packed_number};
 use super::record::Row;
-use crate::domain::actor::ActorType;
 use crate::domain::ids::{AgreementId, MemberId, ObligationId, ParticipantId, WorkspaceId};
 use crate::domain::obligation::{Obligation, ObligationState, Word};
 use crate::domain::time::Timestamp;
@@ -46,7 +45,7 @@ pub(super) struct ObligationRow {
     pub promisees: Vec<ShortId>,
     /// How many claims wait for confirmation.
     pub claims: u64,
-    /// The members who recorded such claims, each once for each.
+    /// The members who recorded such claims, or in whose browsers they were made, each once for each.
     pub claimed_by: Vec<MemberId>,
 }
 
@@ -57,7 +56,6 @@ impl ObligationRow {
     /// What the list knows of an obligation.
     pub(super) fn of(obligation: &Obligation) -> Self {
         let short = |id: &ParticipantId| ShortId::of(id.uuid());
-        let is_of_member = |claim: &&Word| claim.by.actor_type == ActorType::Member;
         Self {
             id: obligation.id(),
             workspace_id: obligation.workspace_id(),
@@ -67,12 +65,7 @@ impl ObligationRow {
             promisors: obligation.parties().promisors().iter().map(short).collect(),
             promisees: obligation.parties().promisees().iter().map(short).collect(),
             claims: u64::try_from(obligation.waiting_claims().count()).unwrap_or(u64::MAX),
-            claimed_by: obligation
-                .waiting_claims()
-                .filter(is_of_member)
-                .filter_map(|claim| claim.by.id)
-                .map(MemberId::from)
-                .collect(),
+            claimed_by: obligation.waiting_claims().filter_map(Word::member).collect(),
         }
     }
 

@@ -17,6 +17,7 @@ use shared::limits;
 use shared::service::payments as service;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Filter;
 
 use super::blockers::lacking;
 use super::step::{editable, label, place, step_url};
@@ -317,6 +318,15 @@ fn read_question(id: FieldId, form: &Form) -> Result<InformationField, FieldErro
     }
 }
 
+/// With what the form of a new condition begins.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct NewQuery {
+    /// The type of the condition.
+    #[deserr(default, rename = "type")]
+    gate_type: Filter<GateType>,
+}
+
 /// Shows the form of a new condition.
 pub(crate) struct New;
 
@@ -326,8 +336,8 @@ impl Handler for New {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let gate_type =
-            request.query("type").and_then(|text| GateType::parse(&text)).unwrap_or(GateType::DocumentSigned);
+        let query: NewQuery = request.read_query()?;
+        let gate_type = query.gate_type.get().unwrap_or(GateType::DocumentSigned);
         new_page(request, gate_type, GateId::new(), Fields::default(), None).await
     }
 }

@@ -18,6 +18,7 @@ use shared::limits;
 use shared::service::drafts;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Filter;
 
 use super::step::{editable, label, place};
 use super::{Choice, Edit, Problem, moved, participant_name, seen, submit};
@@ -361,6 +362,15 @@ fn trigger_rows(fields: &Fields) -> Vec<TriggerFields> {
     (1..=(used + MORE_TRIGGERS).min(limits::PROMISE_TRIGGERS_MAX)).map(row).collect()
 }
 
+/// With what the form of a new promise begins.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct NewQuery {
+    /// The kind of the promise.
+    #[deserr(default)]
+    kind: Filter<PromiseKind>,
+}
+
 /// Shows the form of a new promise.
 pub(crate) struct New;
 
@@ -370,7 +380,8 @@ impl Handler for New {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let kind = request.query("kind").and_then(|text| PromiseKind::parse(&text)).unwrap_or(PromiseKind::Scheduled);
+        let query: NewQuery = request.read_query()?;
+        let kind = query.kind.get().unwrap_or(PromiseKind::Scheduled);
         let fields = Fields::of([("every", "1"), ("unit", RecurrenceUnit::Month.as_str())]);
         new_page(request, kind, PromiseId::new(), fields, None).await
     }

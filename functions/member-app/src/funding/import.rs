@@ -22,6 +22,7 @@ use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::service::{funding_import, scope::Scope};
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input::Empty;
 use shared::wire::page::{Offset, Page, PageRequest};
 use uuid::Uuid;
 
@@ -69,6 +70,7 @@ impl Handler for ShowImport {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let Empty {} = request.read_query()?;
         let review = review(request).await?;
         form_page(request, &review, Fields::default(), &Parsed::default())
     }

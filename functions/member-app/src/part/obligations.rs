@@ -4,7 +4,7 @@ use askama::Template;
 use shared::domain::agreement::Lifecycle;
 use shared::domain::agreement::promise::{PromiseKind, Side};
 use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId, ReceiptId, TriggerId};
-use shared::domain::obligation::{Obligation, Occurrence, OccurrenceState};
+use shared::domain::obligation::{Obligation, Occurrence, OccurrenceState, Refused};
 use shared::domain::participant::Occasion;
 use shared::domain::participant::obligations::NotActedOnObligation;
 use shared::domain::participant::receipt::{ObligationAct, ReceiptAct};
@@ -318,7 +318,7 @@ impl Asked {
     ) -> Result<(ObligationAct, Option<String>), FieldErrors> {
         Ok(match self {
             Self::Declare(trigger_id) => {
-                let on = read_happened_on(form, obligation.zone().day_of(now))?;
+                let on = read_happened_on(form, obligation, now)?;
                 let said = format!("It happened on {}.", on.for_people());
                 (ObligationAct::DeclaredTrigger { trigger_id, happened_on: Some(on) }, Some(said))
             }
@@ -461,6 +461,10 @@ async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) ->
             let (title, line) = refusal(reason);
             (title, line.to_owned())
         }
+        NotActedOnObligation::Obligation(Refused::Own | Refused::OneSelf) => (
+            "This claim can’t be confirmed in this browser",
+            "It comes from the member who is signed in here, or from one who counts as the same person. Confirm it in a browser of your own, or have another member confirm it. Nothing was recorded.".to_owned(),
+        ),
         NotActedOnObligation::Obligation(reason) => crate::obligations::refusal(reason),
     };
     let (attending, view) = load(request).await?;

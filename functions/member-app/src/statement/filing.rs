@@ -241,7 +241,9 @@ async fn file(
     pair: Pair,
     new: &NewEvidence,
 ) -> Result<Result<(), NotFiled>, Error> {
-    let part = submitted.part("file_evidence", &[pair.movement.uuid()])?;
+    // The audit log says under the payment that its exception was resolved, too.
+    let operation = if pair.resolves { "resolve_and_file_evidence" } else { "file_evidence" };
+    let part = submitted.part(operation, &[pair.movement.uuid()])?;
     let (scope, by, movement) = (part.scope(), submitted.submitter(), pair.movement);
     if pair.resolves {
         return part.run(|| movements::resolve_and_file(scope, by, keys, movement, new.clone())).await;

@@ -105,7 +105,7 @@ pub struct ObligationChange {
 /// # Errors
 /// [`Refused`]: `Done` when it was declared before.
 pub fn declare_trigger(by: &Member, ground: Ground<'_>, happened: Happening) -> Result<ObligationChange, Refused> {
-    let after = ground.declared(by.actor(), happened)?;
+    let after = ground.declared(by.actor().into(), happened)?;
     let event = EventKind::ObligationTriggered(after.event_data());
     Ok(changed(by, ground, after, Some(event)))
 }
@@ -115,7 +115,7 @@ pub fn declare_trigger(by: &Member, ground: Ground<'_>, happened: Happening) -> 
 /// # Errors
 /// [`Refused`].
 pub fn record_satisfaction(by: &Member, ground: Ground<'_>, done: Done) -> Result<ObligationChange, Refused> {
-    let Satisfied { obligation, agreement } = ground.satisfied(by.actor(), done, Filer::Member)?;
+    let Satisfied { obligation, agreement } = ground.satisfied(by.actor().into(), done, Filer::Member)?;
     let event = EventKind::ObligationSatisfied(obligation.event_data());
     let agreement = agreement.map(|agreement| ByMember::new(agreement, by, ground.moment));
     Ok(ObligationChange { agreement, ..changed(by, ground, obligation, Some(event)) })
@@ -129,6 +129,16 @@ pub fn check_satisfaction(ground: Ground<'_>, done: &Done, file_bytes: u64) -> R
     ground.to_satisfy(done.occurrence, &done.how, file_bytes, Filer::Member).map(|_| ())
 }
 
+impl From<Counting> for OwnClaim {
+    fn from(counting: Counting) -> Self {
+        match counting {
+            Counting::Confirmed => Self::Refused,
+            Counting::OneSelf => Self::OfOneSelf,
+            Counting::Alone => Self::Allowed,
+        }
+    }
+}
+
 /// Confirms the claim that an occurrence is done. `counting` says whether another member is there, who alone may confirm
 /// what this one recorded.
 ///
@@ -140,12 +150,7 @@ pub fn confirm_satisfaction(
     occurrence: OccurrenceId,
     counting: Counting,
 ) -> Result<ObligationChange, Refused> {
-    let own = match counting {
-        Counting::Confirmed => OwnClaim::Refused,
-        Counting::OneSelf => OwnClaim::OfOneSelf,
-        Counting::Alone => OwnClaim::Allowed,
-    };
-    let after = ground.confirmed(by.actor(), occurrence, own)?;
+    let after = ground.confirmed(by.actor().into(), occurrence, counting.into())?;
     let event = EventKind::ObligationConfirmed(after.event_data());
     Ok(changed(by, ground, after, Some(event)))
 }
@@ -155,7 +160,7 @@ pub fn confirm_satisfaction(
 /// # Errors
 /// [`Refused`].
 pub fn verify_standing(by: &Member, ground: Ground<'_>, occurrence: OccurrenceId) -> Result<ObligationChange, Refused> {
-    let after = ground.verified(by.actor(), occurrence)?;
+    let after = ground.verified(by.actor().into(), occurrence)?;
     let event = EventKind::ObligationConfirmed(after.event_data());
     Ok(changed(by, ground, after, Some(event)))
 }
@@ -185,7 +190,8 @@ mod tests {
     use crate::domain::movement::evidence::EvidenceFile;
     use crate::domain::movement::safe_text::SafeLine;
     use crate::domain::obligation::fixtures::{World, at, day, done, every, member, on, triggered, zone};
-    use crate::domain::obligation::{ObligationState, OccurrenceState, StandingState};
+    use crate::domain::obligation::{ObligationState, OccurrenceState, Speaker, StandingState};
+    use crate::domain::participant::session::InPerson;
     use crate::domain::recurrence::{RecurrenceEnd, RecurrenceUnit};
     use crate::domain::satisfaction::{Satisfaction, SatisfactionNote};
     use crate::domain::time::Timestamp;
@@ -308,6 +314,18 @@ mod tests {
     }
 
     #[test]
+    fn a_trigger_did_not_happen_long_before_it_was_agreed() {
+        let (maren, now) = (member("Maren Holt"), at(NOW));
+        let world = World::of(triggered(&[30]), &zone("America/New_York"));
+        let trigger = world.obligation.triggers()[0].id;
+        let declare =
+            |on: &str| declare_trigger(&maren, world.ground(now), Happening { trigger, on: day(on) }).map(|_| ());
+        // It came into force on March 14.
+        assert_eq!((declare("2025-03-13"), declare("2025-03-12")), (Ok(()), Err(Refused::TooEarly)));
+        assert_eq!((declare("1900-01-01"), declare("2026-06-21")), (Err(Refused::TooEarly), Err(Refused::InFuture)));
+    }
+
+    #[test]
     fn what_is_done_early_is_recorded_early() {
         let (maren, noah, now) = (member("Maren Holt"), member("Noah Reyes"), at(NOW));
         let monthly = every(RecurrenceUnit::Month, "2026-06-30", RecurrenceEnd::Never);
@@ -399,12 +417,17 @@ mod tests {
         let note = Some(SatisfactionNote::parse(&long(limits::SATISFACTION_NOTE_CHARS_MAX)).unwrap());
         let how = Satisfaction { done_on: day("2026-03-20"), note, file: Some(named) };
         let all = world.obligation.occurrences(late);
+        let in_browser_of = |host: &Member| {
+            let in_person = Some(InPerson { member_id: host.id(), member: host.name().clone() });
+            Speaker { by: host.actor(), in_person }
+        };
         for (n, due) in all.iter().take(limits::OCCURRENCES_KEPT_MAX + limits::OCCURRENCES_WAITING_MAX).enumerate() {
             let done = Done { occurrence: due.id, how: how.clone() };
-            world = world.with(&record_satisfaction(&maren, world.ground(late), done).unwrap().obligation);
+            let claimed = world.ground(late).satisfied(in_browser_of(&maren), done, Filer::Member).unwrap();
+            world = world.with(&claimed.obligation);
             if n < limits::OCCURRENCES_KEPT_MAX {
-                let confirmed = confirm_satisfaction(&noah, world.ground(late), due.id, Counting::Confirmed).unwrap();
-                world = world.with(&confirmed.obligation);
+                let confirmed = world.ground(late).confirmed(in_browser_of(&noah), due.id, OwnClaim::Refused);
+                world = world.with(&confirmed.unwrap());
             }
         }
         let bytes = serde_json::to_string(&world.obligation).unwrap().len();

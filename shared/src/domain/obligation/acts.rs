@@ -3,6 +3,9 @@
 //!
 //! Decision: an act names the occurrence that its page showed, so that of two people who confirm at once the second learns
 //! that it is done, and nobody confirms a claim that they have not seen.
+//!
+//! Decision: what a participant says in a member's browser counts as that member's word, too, where a second person's is
+//! asked for: whoever has the link could have said it.
 
 use super::occurrences::Open;
 use super::{CancelCause, Cancellation, Obligation, Said, SaidOf, Terms, Word};
@@ -13,6 +16,7 @@ use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::day::Day;
 use crate::domain::ids::{OccurrenceId, TriggerId};
 use crate::domain::moment::Moment;
+use crate::domain::participant::session::InPerson;
 use crate::domain::proposal::Note;
 use crate::domain::satisfaction::{Done, Satisfaction};
 use crate::domain::time::Timestamp;
@@ -43,6 +47,28 @@ pub struct Happening {
     pub on: Day,
 }
 
+/// Who says something about an obligation.
+#[derive(Debug, Clone)]
+pub(in crate::domain) struct Speaker {
+    /// Who.
+    pub(in crate::domain) by: Actor,
+    /// The member in whose browser they say it, if they are a participant and it is one's.
+    pub(in crate::domain) in_person: Option<InPerson>,
+}
+
+impl From<Actor> for Speaker {
+    fn from(by: Actor) -> Self {
+        Self { by, in_person: None }
+    }
+}
+
+impl Speaker {
+    fn said_at(self, at: Timestamp) -> Word {
+        let Self { by, in_person } = self;
+        Word { at, by, in_person }
+    }
+}
+
 /// Why an act was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
@@ -58,13 +84,13 @@ pub enum Refused {
     Done,
     /// The day on which it is said to have happened, or to have been done, has not come yet.
     InFuture,
-    /// The day on which it is said to have been done is long before it was owed.
+    /// The day on which it is said to have happened, or to have been done, is long before it was owed.
     TooEarly,
     /// The agreement's evidence has no room for the file.
     NoRoom,
     /// Nobody has said that it is done, so there is nothing to confirm.
     NotSatisfied,
-    /// The member recorded the claim, and another member is there to confirm it.
+    /// The member recorded the claim, or it was made in their browser, and another member is there to confirm it.
     Own,
     /// The member does not count as a second one for who recorded the claim: one of them let the other in, or could act as
     /// them.
@@ -112,33 +138,36 @@ impl<'a> Ground<'a> {
     }
 
     /// Declares that a trigger happened: the obligation is due some days after that. Each trigger is declared once.
-    pub(in crate::domain) fn declared(self, by: Actor, happened: Happening) -> Result<Obligation, Refused> {
+    pub(in crate::domain) fn declared(self, by: Speaker, happened: Happening) -> Result<Obligation, Refused> {
         let mut after = self.live()?.changed(self.moment);
         let Happening { trigger, on } = happened;
-        let today = after.zone.day_of(self.moment.at());
+        let days = after.happened_days(self.moment.at());
         let Terms::Triggered { triggers } = &mut after.terms else { return Err(Refused::Unknown) };
         let before = triggers.iter().filter(|trigger| trigger.declared.is_some()).count();
         let found = triggers.iter_mut().find(|found| found.id == trigger).ok_or(Refused::Unknown)?;
         if found.declared.is_some() {
             return Err(Refused::Done);
         }
-        if on > today {
+        if on > *days.end() {
             return Err(Refused::InFuture);
+        }
+        if on < *days.start() {
+            return Err(Refused::TooEarly);
         }
         found.happened_on = Some(on);
         // The clock of this call may be behind that of the call that projected it.
-        found.declared = Some(Word { at: self.moment.at().max(after.created_at), by });
+        found.declared = Some(by.said_at(self.moment.at().max(after.created_at)));
         found.sequence = Some(u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1));
         Ok(after)
     }
 
     /// Records the promisor's claim that an occurrence is done, which may be ahead of its time.
-    pub(in crate::domain) fn satisfied(self, by: Actor, done: Done, filer: Filer) -> Result<Satisfied, Refused> {
+    pub(in crate::domain) fn satisfied(self, by: Speaker, done: Done, filer: Filer) -> Result<Satisfied, Refused> {
         let Done { occurrence, how } = done;
         let bytes = how.file.as_ref().map_or(0, |file| file.content.size_bytes);
         let open = self.to_satisfy(occurrence, &how, bytes, filer)?;
         let at = self.moment.at();
-        let said = Said::Satisfied { claim: Word { at, by }, how: Some(how) };
+        let said = Said::Satisfied { claim: by.said_at(at), how: Some(how) };
         let mut obligation = self.obligation.changed(self.moment);
         obligation.say(SaidOf { sequence: open.sequence, due_at: open.due_at, said });
         let agreement = (bytes > 0).then(|| self.agreement.with_file(bytes, at));
@@ -185,7 +214,7 @@ impl<'a> Ground<'a> {
     /// Confirms the claim that an occurrence is done. Nobody confirms their own claim, unless they are alone.
     pub(in crate::domain) fn confirmed(
         self,
-        by: Actor,
+        by: Speaker,
         occurrence: OccurrenceId,
         own: OwnClaim,
     ) -> Result<Obligation, Refused> {
@@ -196,14 +225,14 @@ impl<'a> Ground<'a> {
             Some(Said::Confirmed { .. } | Said::Verified { .. }) => return Err(Refused::Done),
             None => return Err(obligation.why_nothing_waits(occurrence, self.moment.at())),
         };
+        // The clock of this call may be behind that of the call that recorded the claim.
+        let confirmation = by.said_at(self.moment.at().max(claim.at));
         match own {
             OwnClaim::OfOneSelf => return Err(Refused::OneSelf),
-            OwnClaim::Refused if is_same(&claim.by, &by) => return Err(Refused::Own),
+            OwnClaim::Refused if is_same(&claim, &confirmation) => return Err(Refused::Own),
             OwnClaim::Refused | OwnClaim::Allowed => {}
         }
         let mut after = obligation.changed(self.moment);
-        // The clock of this call may be behind that of the call that recorded the claim.
-        let confirmation = Word { at: self.moment.at().max(claim.at), by };
         let confirmed = Said::Confirmed { claim, how, confirmation };
         if let Some(said) = after.said.iter_mut().find(|said| obligation.occurrence_id(said.sequence) == occurrence) {
             said.said = confirmed;
@@ -214,7 +243,7 @@ impl<'a> Ground<'a> {
 
     /// Records that a standing promise was verified. `occurrence` is the verification that was asked for, which may be
     /// ahead of its time: the next interval begins now.
-    pub(in crate::domain) fn verified(self, by: Actor, occurrence: OccurrenceId) -> Result<Obligation, Refused> {
+    pub(in crate::domain) fn verified(self, by: Speaker, occurrence: OccurrenceId) -> Result<Obligation, Refused> {
         let obligation = self.live()?;
         let mut after = obligation.changed(self.moment);
         let Terms::Standing { verified_at, .. } = &mut after.terms else { return Err(Refused::Unknown) };
@@ -224,7 +253,7 @@ impl<'a> Ground<'a> {
         // The clock of this call may be behind that of the call before.
         let at = self.moment.at().max(verified_at.unwrap_or(obligation.created_at));
         *verified_at = Some(at);
-        let said = Said::Verified { verification: Word { at, by } };
+        let said = Said::Verified { verification: by.said_at(at) };
         after.say(SaidOf { sequence: open.sequence, due_at: open.due_at, said });
         after.fold();
         Ok(after)
@@ -290,7 +319,8 @@ impl Obligation {
     }
 }
 
-/// Whether two actors are one person, whatever they were called.
-fn is_same(one: &Actor, other: &Actor) -> bool {
-    other.id.is_some_and(|id| one.is(other.actor_type, id))
+/// Whether two words are one person's, whatever they were called, or count as one member's.
+fn is_same(one: &Word, other: &Word) -> bool {
+    let is_same_actor = other.by.id.is_some_and(|id| one.by.is(other.by.actor_type, id));
+    is_same_actor || one.member().is_some_and(|member| other.member() == Some(member))
 }

@@ -156,7 +156,10 @@ impl History {
                     let done = (self.finished(occurrence), said);
                     participant::record_satisfaction(by, ground, Self::occasion(), &[], done)
                 }
-                Act::Confirm(_) => participant::confirm_satisfaction(by, ground, Self::occasion(), (occurrence, said)),
+                Act::Confirm(_) => {
+                    let form = Self::occasion();
+                    participant::confirm_satisfaction(by, ground, form, counting, (occurrence, said))
+                }
                 Act::Verify(_) => participant::verify_standing(by, ground, Self::occasion(), (occurrence, said)),
                 Act::Cancel | Act::CatchUp => return None,
             };

@@ -36,8 +36,8 @@ use std::num::NonZeroU16;
 use serde::{Deserialize, Serialize};
 use uuid::{Builder, Uuid};
 
-pub(super) use acts::Satisfied;
 pub use acts::{Ground, Happening, OwnClaim, Refused};
+pub(super) use acts::{Satisfied, Speaker};
 pub use ending::EndedObligation;
 pub use occurrences::{Occurrence, OccurrenceOrigin, OccurrenceState, Standing, StandingState};
 #[cfg(test)]
@@ -49,8 +49,9 @@ use super::agreement::Label;
 use super::agreement::promise::{Parties, PromiseKind};
 use super::day::Day;
 use super::event::ObligationData;
-use super::ids::{AgreementId, ObligationId, OccurrenceId, PromiseId, TriggerId, WorkspaceId};
+use super::ids::{AgreementId, MemberId, ObligationId, OccurrenceId, PromiseId, TriggerId, WorkspaceId};
 use super::movement::evidence::EvidenceFile;
+use super::participant::session::InPerson;
 use super::proposal::Note;
 use super::recurrence::Schedule;
 use super::satisfaction::Satisfaction;
@@ -167,6 +168,29 @@ pub struct Word {
     pub at: Timestamp,
     /// Who, as they were called then.
     pub by: Actor,
+    /// The member in whose browser a participant said it, if it was one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_person: Option<InPerson>,
+}
+
+impl Word {
+    /// The member whose word it counts as: who said it, or in whose browser it was said.
+    #[must_use]
+    pub fn member(&self) -> Option<MemberId> {
+        self.in_person.as_ref().map(|host| host.member_id).or_else(|| self.by.member())
+    }
+
+    /// Who said it, with a mark if it was in a member's browser.
+    #[must_use]
+    pub fn who(&self) -> String {
+        format!("{}{}", self.by.display_name, self.mark())
+    }
+
+    /// The end of a sentence about what was said in a member's browser; else nothing.
+    #[must_use]
+    pub fn mark(&self) -> String {
+        self.in_person.as_ref().map(|host| format!(", {host}")).unwrap_or_default()
+    }
 }
 
 /// What was said about an occurrence.

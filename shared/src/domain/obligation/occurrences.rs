@@ -8,7 +8,8 @@
 //! due or the obligation came into force, whichever is first. An earlier day is a slip.
 //!
 //! Decision: the days of a trigger count from the day on which it happened, which whoever declares it says and which is not
-//! in the future, and not from the declaration. So what is declared late may be overdue at once.
+//! in the future, and not from the declaration. So what is declared late may be overdue at once. It is at most
+//! [`limits::DONE_AHEAD_DAYS_MAX`] days before the obligation came into force: an earlier day is a slip, too.
 //!
 //! Decision: a standing promise is verified for the first time within one interval of its projection, and then within one
 //! interval of each verification, early ones included. Its next verification is due from a quarter of the interval before,
@@ -142,6 +143,12 @@ impl Obligation {
     pub fn done_days(&self, due_at: Timestamp, now: Timestamp) -> RangeInclusive<Day> {
         let first = self.zone.day_of(due_at.min(self.created_at)).plus_days(-limits::DONE_AHEAD_DAYS_MAX);
         first..=self.zone.day_of(now)
+    }
+
+    /// The days on which a trigger can have happened, as of now.
+    #[must_use]
+    pub fn happened_days(&self, now: Timestamp) -> RangeInclusive<Day> {
+        self.done_days(self.created_at, now)
     }
 
     /// A standing promise as of a moment. None if it is of another kind.

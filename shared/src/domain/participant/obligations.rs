@@ -2,6 +2,9 @@
 //!
 //! Decision: either side may declare a trigger: it is an event that both can see, and the declaration names who made it.
 //! Only a promisor says that an occurrence is done, and only a promisee confirms it or verifies a standing promise.
+//!
+//! Decision: in a member's browser nobody confirms what that member recorded, or what was said in their browser: with both
+//! links, one member could do both.
 
 use super::acts::{NotActed, Occasion, consent_of};
 use super::receipt::{ObligationAct, Receipt, ReceiptAct};
@@ -11,7 +14,8 @@ use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::promise::Side;
 use crate::domain::event::EventKind;
 use crate::domain::ids::OccurrenceId;
-use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused, Satisfied};
+use crate::domain::member::Counting;
+use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused, Satisfied, Speaker};
 use crate::domain::satisfaction::Done;
 
 /// An act on an obligation. Only the session of a participant makes one, and no token:
@@ -85,7 +89,7 @@ pub fn declare_trigger(
     (happened, statement): (Happening, String),
 ) -> ObligationOutcome {
     check(by, ground, &[Side::Promisor, Side::Promisee])?;
-    let after = ground.declared(by.actor(), happened)?;
+    let after = ground.declared(speaker(by, &occasion), happened)?;
     let event = EventKind::ObligationTriggered(after.event_data());
     let did = ObligationAct::DeclaredTrigger { trigger_id: happened.trigger, happened_on: Some(happened.on) };
     acted(by, ground, occasion, after, (did, statement, event))
@@ -104,7 +108,8 @@ pub fn record_satisfaction(
 ) -> ObligationOutcome {
     check(by, ground, &[Side::Promisor])?;
     let did = ObligationAct::Satisfied { occurrence_id: done.occurrence, how: Some(done.how.clone()) };
-    let Satisfied { obligation, agreement } = ground.satisfied(by.actor(), done, Filer::of_participant(earlier))?;
+    let filer = Filer::of_participant(earlier);
+    let Satisfied { obligation, agreement } = ground.satisfied(speaker(by, &occasion), done, filer)?;
     let event = EventKind::ObligationSatisfied(obligation.event_data());
     let agreement = agreement.map(|agreement| ByParticipant::new(agreement, by, ground.moment));
     Ok(ActedOnObligation { agreement, ..acted(by, ground, occasion, obligation, (did, statement, event))? })
@@ -125,7 +130,8 @@ pub fn check_satisfaction(
     Ok(())
 }
 
-/// Confirms the promisor's claim that an occurrence is done: the other side's word.
+/// Confirms the promisor's claim that an occurrence is done: the other side's word. `counting` is of the member in whose
+/// browser they act, and says nothing in a browser of their own.
 ///
 /// # Errors
 /// [`NotActedOnObligation`].
@@ -133,10 +139,12 @@ pub fn confirm_satisfaction(
     by: &ActingParticipant,
     ground: Ground<'_>,
     occasion: Occasion,
+    counting: Counting,
     (occurrence_id, statement): (OccurrenceId, String),
 ) -> ObligationOutcome {
     check(by, ground, &[Side::Promisee])?;
-    let after = ground.confirmed(by.actor(), occurrence_id, OwnClaim::Refused)?;
+    let own = if occasion.origin.in_person.is_some() { counting.into() } else { OwnClaim::Refused };
+    let after = ground.confirmed(speaker(by, &occasion), occurrence_id, own)?;
     let event = EventKind::ObligationConfirmed(after.event_data());
     acted(by, ground, occasion, after, (ObligationAct::Confirmed { occurrence_id }, statement, event))
 }
@@ -152,9 +160,13 @@ pub fn verify_standing(
     (occurrence_id, statement): (OccurrenceId, String),
 ) -> ObligationOutcome {
     check(by, ground, &[Side::Promisee])?;
-    let after = ground.verified(by.actor(), occurrence_id)?;
+    let after = ground.verified(speaker(by, &occasion), occurrence_id)?;
     let event = EventKind::ObligationConfirmed(after.event_data());
     acted(by, ground, occasion, after, (ObligationAct::Verified { occurrence_id }, statement, event))
+}
+
+fn speaker(by: &ActingParticipant, occasion: &Occasion) -> Speaker {
+    Speaker { by: by.actor(), in_person: occasion.origin.in_person.clone() }
 }
 
 /// Refuses who is on none of these sides, or has not consented to electronic records.
@@ -190,15 +202,17 @@ fn acted(
 #[cfg(test)]
 mod tests {
     use super::super::receipt::Origin;
+    use super::super::session::InPerson;
     use super::*;
     use crate::domain::agreement::DocumentContent;
     use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::event::EventType;
     use crate::domain::file_type::FileType;
     use crate::domain::ids::ReceiptId;
+    use crate::domain::member::{self, Member};
     use crate::domain::movement::evidence::EvidenceFile;
     use crate::domain::movement::safe_text::SafeLine;
-    use crate::domain::obligation::fixtures::{World, at, day, on, triggered, zone};
+    use crate::domain::obligation::fixtures::{World, at, day, member, on, triggered, zone};
     use crate::domain::obligation::{ObligationState, StandingState};
     use crate::domain::satisfaction::Satisfaction;
 
@@ -237,7 +251,7 @@ mod tests {
         };
         let confirm = |world: &World, n: usize| {
             let statement = (occurrence, said("I confirm."));
-            confirm_satisfaction(&world.participant(n), world.ground(now), occasion(), statement)
+            confirm_satisfaction(&world.participant(n), world.ground(now), occasion(), Counting::Confirmed, statement)
         };
         not_asked(&satisfy(&world, ADA));
         not_asked(&satisfy(&world, EVE));
@@ -272,6 +286,42 @@ mod tests {
         assert_eq!(done.obligation.state(), ObligationState::Confirmed);
         let again = confirm(&world.with(&done.obligation), ADA);
         assert_eq!(again, Err(NotActedOnObligation::Obligation(Refused::Done)));
+    }
+
+    #[test]
+    fn what_is_said_in_a_members_browser_counts_as_theirs_on_both_sides() {
+        let (maren, noah, now) = (member("Maren Holt"), member("Noah Reyes"), at(NOW));
+        let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        let occurrence = world.obligation.occurrences(now)[0].id;
+        let at_home = |host: &Member| {
+            let in_person = Some(InPerson { member_id: host.id(), member: host.name().clone() });
+            Occasion { id: ReceiptId::new(), origin: Origin { in_person, ..Origin::default() } }
+        };
+        let confirm = |world: &World, form: Occasion, counting| {
+            let statement = (occurrence, said("I confirm."));
+            confirm_satisfaction(&world.participant(ADA), world.ground(now), form, counting, statement)
+        };
+        let refused = |outcome: ObligationOutcome, why| assert_eq!(outcome, Err(NotActedOnObligation::Obligation(why)));
+        let statement = (with_file(occurrence), said("I have done it."));
+        let by_ben = record_satisfaction(&world.participant(BEN), world.ground(now), at_home(&maren), &[], statement);
+        let by_ben = world.with(&by_ben.unwrap().obligation);
+        let by_maren = member::record_satisfaction(&maren, world.ground(now), with_file(occurrence));
+        let by_maren = world.with(&by_maren.unwrap().obligation);
+        for claimed in [&by_ben, &by_maren] {
+            assert_eq!(claimed.obligation.claim_of(occurrence).unwrap().member(), Some(maren.id()));
+            let by_member = |by: &Member, counting| {
+                member::confirm_satisfaction(by, claimed.ground(now), occurrence, counting).map(|_| ())
+            };
+            assert_eq!(by_member(&maren, Counting::Confirmed), Err(Refused::Own));
+            assert_eq!((by_member(&maren, Counting::Alone), by_member(&noah, Counting::Confirmed)), (Ok(()), Ok(())));
+            refused(confirm(claimed, at_home(&maren), Counting::Confirmed), Refused::Own);
+            refused(confirm(claimed, at_home(&noah), Counting::OneSelf), Refused::OneSelf);
+            assert!(confirm(claimed, at_home(&maren), Counting::Alone).is_ok(), "who is alone confirms their own");
+            assert!(confirm(claimed, occasion(), Counting::OneSelf).is_ok(), "in a browser of their own");
+            let confirmed = confirm(claimed, at_home(&noah), Counting::Confirmed).unwrap().obligation;
+            let shown = confirmed.occurrences(now).remove(0).confirmed.unwrap();
+            assert_eq!(shown.who(), "Ada, in person, in Noah Reyes’s browser");
+        }
     }
 
     #[test]

@@ -96,7 +96,9 @@ pub fn obligation_state(obligation: &Obligation, now: Timestamp) -> String {
         ObligationState::Satisfied => waiting_claims(obligation, "it is").unwrap_or_default(),
         ObligationState::Confirmed => {
             let last = occurrences.iter().filter_map(|found| found.confirmed.as_ref()).max_by_key(|word| word.at);
-            let by = last.map(|word| format!(" by {} on {}", word.by.display_name, day(obligation.zone(), word.at)));
+            let by = last.map(|word| {
+                format!(" by {} on {}{}", word.by.display_name, day(obligation.zone(), word.at), word.mark())
+            });
             format!("Confirmed{}", by.unwrap_or_default())
         }
         ObligationState::Open => {
@@ -117,14 +119,14 @@ pub fn obligation_state(obligation: &Obligation, now: Timestamp) -> String {
 fn waiting_claims(obligation: &Obligation, one_is: &str) -> Option<String> {
     let claims: Vec<&Word> = obligation.waiting_claims().collect();
     let who = |is_own: bool| {
-        let mut found: Vec<&str> = Vec::new();
+        let mut found: Vec<String> = Vec::new();
         for claim in claims.iter().filter(|claim| (claim.by.actor_type == ActorType::Participant) == is_own) {
-            let name = claim.by.display_name.as_str();
-            if !found.contains(&name) {
-                found.push(name);
+            let who = claim.who();
+            if !found.contains(&who) {
+                found.push(who);
             }
         }
-        (!found.is_empty()).then(|| in_short(&found))
+        (!found.is_empty()).then(|| in_short(&found.iter().map(String::as_str).collect::<Vec<_>>()))
     };
     let said = match (who(true), who(false)) {
         (Some(own), None) => format!("According to {own}"),
@@ -185,7 +187,8 @@ mod tests {
     use crate::domain::obligation::fixtures::{
         World, at, day as day_of, done, draft, every, member as member_called, on, triggered, zone,
     };
-    use crate::domain::obligation::{Ground, Happening, Refused};
+    use crate::domain::obligation::{Ground, Happening, Refused, Speaker};
+    use crate::domain::participant::session::InPerson;
     use crate::domain::proposal::Note;
 
     /// The contacts of a world's participants.
@@ -277,7 +280,7 @@ mod tests {
         };
         let by_ben = |world: &World| {
             let by = world.participant(1).actor();
-            let said = world.ground(at(now)).satisfied(by, done(unsaid(world)), Filer::of_participant(&[]));
+            let said = world.ground(at(now)).satisfied(by.into(), done(unsaid(world)), Filer::of_participant(&[]));
             world.with(&said.unwrap().obligation)
         };
         let claims = |world: &World| state(world, now).split_once(". ").unwrap().1.to_owned();
@@ -286,6 +289,12 @@ mod tests {
         assert_eq!(claims(&by_ben(&own)), "According to Ben, 2 are done. Not confirmed yet");
         let mixed = by_member(&own, &maren);
         assert_eq!(claims(&mixed), "According to Ben, and as Maren Holt recorded, 2 are done. Not confirmed yet");
+        let host = Some(InPerson { member_id: maren.id(), member: maren.name().clone() });
+        let hosted = Speaker { by: world.participant(1).actor(), in_person: host };
+        let said = world.ground(at(now)).satisfied(hosted, done(unsaid(&world)), Filer::of_participant(&[]));
+        let hosted = world.with(&said.unwrap().obligation);
+        let told = "According to Ben, in person, in Maren Holt’s browser, one is done. Not confirmed yet";
+        assert_eq!(claims(&hosted), told);
         let recorded = by_member(&by_member(&world, &maren), &noah);
         assert_eq!(claims(&recorded), "As Maren Holt and Noah Reyes recorded, 2 are done. Not confirmed yet");
     }

@@ -134,6 +134,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("record_claim", "Recorded that the sender says a payment was sent", &[Part, Agreement]),
     ("ask_for_proof", "Asked for proof of a payment", &[Part, Agreement]),
     ("file_evidence", "Filed evidence of a payment", &[Part, Agreement, Part]),
+    ("resolve_and_file_evidence", "Resolved a payment’s exception and filed evidence of it", &[Part, Agreement, Part]),
     ("accept_evidence", "Accepted evidence of a payment", &[Part, Part, Agreement]),
     ("reject_evidence", "Rejected evidence of a payment", &[Part, Part, Agreement]),
     ("withdraw_evidence", "Withdrew evidence of a payment", &[Part, Part, Agreement]),

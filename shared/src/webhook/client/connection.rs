@@ -245,7 +245,8 @@ mod tests {
             ("HTTP/1.1 503 No\r\n\r\nbusy", failed(FailureClass::HttpError, 503), Some("busy")),
             ("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nthanks", delivered(200), Some("thanks")),
             ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n", delivered(200), Some("ok")),
-            ("HTTP/1.1 200 OK\r\nserver: a", cut_off, None),
+            ("HTTP/1.1 200 OK\r\nserver: a", delivered(200), None),
+            ("HTTP/1.1 200 O", cut_off, None),
             ("", cut_off, None),
         ] {
             for end in [End::CloseNotify, End::Abrupt] {

@@ -4,6 +4,7 @@
 //! environment, decompresses nothing, keeps no cookie, and uses no connection twice.
 
 mod connection;
+mod head;
 mod request;
 mod response;
 
@@ -17,6 +18,7 @@ use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::{Error as TlsError, RootCertStore};
 
+use self::head::Head;
 pub use self::response::excerpt;
 use super::guard::{EndpointUrl, Guard, Scheme, check};
 use super::resolve::Resolve;
@@ -50,6 +52,7 @@ pub struct AttemptResult {
 struct Progress {
     dialled: Option<SocketAddr>,
     status: Option<StatusCode>,
+    head: Head,
     body: Vec<u8>,
 }
 
@@ -83,7 +86,7 @@ impl Client {
         AttemptResult {
             duration_ms: started.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
             dialled: progress.dialled,
-            outcome: response::outcome(progress.status, ended),
+            outcome: response::outcome(progress.status.or_else(|| progress.head.status()), ended),
             excerpt: excerpt(&progress.body, limits::WEBHOOK_EXCERPT_CHARS_MAX),
         }
     }

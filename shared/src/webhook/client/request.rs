@@ -9,6 +9,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
+use super::head::Kept;
 use super::{Progress, response};
 use crate::domain::delivery::FailureClass;
 use crate::limits;
@@ -29,7 +30,7 @@ pub(super) fn build(url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> Optio
     Some(request)
 }
 
-/// Sends the request, and reads the response up to the limit of its body. Once the status is in, the attempt counts by it.
+/// Sends the request, and reads the response up to the limit of its body. Once the status line is in, the attempt counts by it.
 pub(super) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: Request<Full<Bytes>>,
@@ -40,7 +41,7 @@ pub(super) async fn exchange(
         .max_headers(limits::WEBHOOK_HEADERS_MAX)
         // The specification spells header names in title case; some subscribers may compare them literally.
         .title_case_headers(true)
-        .handshake(TokioIo::new(stream));
+        .handshake(TokioIo::new(Kept::new(stream, progress.head.clone())));
     let (mut sender, connection) = handshake.await.map_err(|error| response::failure_class(&error))?;
     // The set aborts the connection's task when the attempt ends, however it ends.
     let mut tasks = JoinSet::new();

@@ -134,6 +134,31 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_complete_status_line_counts_whatever_follows_it() {
+        let many = format!("{}\r\n", "a: b\r\n".repeat(limits::WEBHOOK_HEADERS_MAX + 1));
+        let large = format!("a: {}\r\n\r\n", "b".repeat(2 * limits::WEBHOOK_HEAD_BYTES_MAX));
+        for rest in [
+            "",
+            "server: a",
+            "no header\r\n\r\n",
+            "content-length: x\r\n\r\n",
+            "content-length: 1\r\ncontent-length: 2\r\n\r\na",
+            &many,
+            &large,
+        ] {
+            let begin: String = rest.chars().take(60).collect();
+            for (line, outcome) in [
+                ("HTTP/1.1 200 OK\r\n", delivered(200)),
+                ("HTTP/1.1 500 No\r\n", failed(FailureClass::HttpError, 500)),
+                ("HTTP/1.1 302 Elsewhere\r\n", failed(FailureClass::Redirect, 302)),
+            ] {
+                let result = answered(&[line.as_bytes(), rest.as_bytes()]).await;
+                assert_eq!((result.outcome, result.excerpt), (outcome, None), "{line:?} {begin:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
     async fn a_compressed_body_is_left_alone() {
         let gzip = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b\x04\x00";
         let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", gzip.len());
@@ -169,8 +194,6 @@ mod tests {
 
     #[tokio::test]
     async fn an_invalid_response_is_told_from_one_that_ends_early() {
-        let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(limits::WEBHOOK_HEADERS_MAX + 1));
-        let large = format!("HTTP/1.1 200 OK\r\na: {}\r\n\r\n", "b".repeat(2 * limits::WEBHOOK_HEAD_BYTES_MAX));
         for (response, class) in [
             ("HTTP/1.1 abc\r\n\r\n", FailureClass::InvalidResponse),
             ("HTTP/1.1 20\r\n\r\n", FailureClass::InvalidResponse),
@@ -179,14 +202,8 @@ mod tests {
             ("<html>hello</html>\r\n\r\n", FailureClass::InvalidResponse),
             ("SSH-2.0-OpenSSH_9.6\r\n", FailureClass::InvalidResponse),
             ("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", FailureClass::InvalidResponse),
-            ("HTTP/1.1 200 OK\r\nno header\r\n\r\n", FailureClass::InvalidResponse),
-            ("HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n", FailureClass::InvalidResponse),
-            ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\na", FailureClass::InvalidResponse),
-            (&many, FailureClass::InvalidResponse),
-            (&large, FailureClass::InvalidResponse),
             ("", FailureClass::ConnectionClosed),
             ("HTTP/1.1 200 O", FailureClass::ConnectionClosed),
-            ("HTTP/1.1 200 OK\r\nserver: a", FailureClass::ConnectionClosed),
         ] {
             let result = answered(&[response.as_bytes()]).await;
             let begin: String = response.chars().take(60).collect();

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use shared::crypto::sha256_hex;
 use shared::domain::agreement::StageAction;
 use shared::domain::agreement::gate::{Countdown, GateRule};
-use shared::domain::ids::ObligationId;
+use shared::domain::ids::{ObligationId, ParticipantId};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::Org;
-use tests::app::{Browser, Page};
+use tests::app::{Browser, Page, Person};
 use tests::attending::{Attendee, Live, hidden};
 use tests::drafts::Drafted;
 use tests::obligations::{self, day, days_ago, on, standing, triggered, with_promises};
@@ -187,9 +187,12 @@ async fn triggers_are_declared_standing_promises_verified_and_obligations_cancel
     assert!(page.says("Declare trigger") && page.says("Due within 30 days"), "{}", page.body);
     let (earlier, later) = (day(-5).to_string(), day(2).to_string());
     let declare = [("act", "declare"), ("trigger", trigger.as_str())];
-    for (typed, error) in
-        [("", "must be given"), ("soon", "must be a date"), (later.as_str(), "must not be in the future")]
-    {
+    for (typed, error) in [
+        ("", "must be given"),
+        ("soon", "must be a date"),
+        (later.as_str(), "must not be in the future"),
+        ("1900-01-01", "must not be before "),
+    ] {
         let refused = send(&desk.maren, &desk.path(2), &[&declare[..], &[("happened_on", typed)]].concat()).await;
         assert_eq!(refused.status, 422, "{}", refused.body);
         assert!(refused.says(error) && refused.says("<title>Error: "), "{}", refused.body);
@@ -497,6 +500,11 @@ async fn live(
 
 /// Presses the first button of a kind on a participant's page of an obligation.
 async fn press(who: &Attendee, id: ObligationId, act: &str) -> Page {
+    press_saying(who, id, act, &day(0).to_string()).await
+}
+
+/// The same, saying that a trigger happened on a day.
+async fn press_saying(who: &Attendee, id: ObligationId, act: &str, happened: &str) -> Page {
     let at = format!("/obligations/{id}");
     let page = who.get(&at).await;
     let forms: Vec<&str> = page.body.split("<form ").collect();
@@ -505,8 +513,7 @@ async fn press(who: &Attendee, id: ObligationId, act: &str) -> Page {
     let form = Page { body: format!("<form {form}"), ..page.clone() };
     let fields = hidden(&form, "/act");
     let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let happened = day(0).to_string();
-    let typed = [("act", act), ("happened_on", happened.as_str())];
+    let typed = [("act", act), ("happened_on", happened)];
     who.browser.post(&who.at(&format!("{at}/act")), &[&fields[..], &typed].concat()).await
 }
 
@@ -541,6 +548,8 @@ async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
     assert!(confirmed.says("Ada Okafor, ") && confirmed.says("class=\"badge green\">Confirmed"), "{}", confirmed.body);
 
     // Either side declares; the other side of a standing promise verifies it when it is time.
+    let ancient = press_saying(&ada, ids[2], "declare", "1900-01-01").await;
+    assert!(ancient.status == 422 && ancient.says("must not be before "), "{}", ancient.body);
     let declared = press(&ada, ids[2], "declare").await;
     assert_eq!(declared.status, 303, "{}", declared.body);
     assert!(ben.get("").await.says("Record satisfaction: Promise 3"));
@@ -550,6 +559,60 @@ async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
     assert!(member.says("Northwind Robotics, Inc., ") && member.says("Ada Okafor, "), "{}", member.body);
     let record = live.member.get(&format!("{}/participants/{}/access", live.path(), ben.participant)).await;
     assert!(record.says("Said that it is done: “Promise 1”"), "{}", record.body);
+}
+
+/// A participant in the browser of a member, who has followed the link and is there in person.
+async fn hosted(live: &Live, host: &Person, participant: ParticipantId) -> Attendee {
+    let attendee = Attendee { browser: Browser::of(&live.org, host).await, participant };
+    let opened = attendee.follow(&live.link(participant).await).await;
+    assert_eq!(opened.status, 303, "{}", opened.body);
+    let there = attendee.submit("", "/in-person", &[]).await;
+    assert_eq!(there.status, 303, "{}", there.body);
+    attendee
+}
+
+#[tokio::test]
+async fn what_is_said_in_a_members_browser_is_marked_and_no_second_word_beside_that_members() {
+    let (live, [ada, ben], ids) = live(vec![on(&[-2]), on(&[-1])]).await;
+    let person = live.org.member("Noah Reyes").await;
+    let noah = Browser::of(&live.org, &person).await;
+    let mark = "in person, in Noah Reyes’s browser";
+    let paths = [0, 1].map(|n: usize| format!("{LIST}/{}", ids[n]));
+
+    // With the promisor's link he says that it is done, and then confirms it as himself.
+    let host = hosted(&live, &person, ben.participant).await;
+    let claimed = press(&host, ids[0], "satisfy").await;
+    assert_eq!(claimed.status, 303, "{}", claimed.body);
+    let page = noah.get(&paths[0]).await;
+    for text in [mark, "It was said in your browser.", "According to Northwind Robotics, Inc., in person"] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    assert!(!page.says("value=\"confirm\""), "{}", page.body);
+    assert!(!noah.get("/app").await.says("Obligations to confirm"));
+    let occurrence = live.org.get(format!("/api/v1/obligations/{}", ids[0])).send().await.ok(200);
+    let occurrence = occurrence["occurrences"][0]["id"].as_str().expect("an id");
+    let own = send(&noah, &paths[0], &[("act", "confirm"), ("occurrence", occurrence)]).await;
+    assert_eq!(own.status, 409, "{}", own.body);
+    notice(&own, "You recorded this claim");
+    assert!(live.member.get("/app").await.says(mark), "another member may confirm it, and reads the mark");
+    let confirmed = send_confirm(&live, &paths[0], occurrence).await;
+    assert_eq!(confirmed.status, 303, "{}", confirmed.body);
+
+    // He records that it is done, and then confirms it with the promisee's link.
+    let occurrence = noah.get(&paths[1]).await.hidden("occurrence");
+    let recorded = send(&noah, &paths[1], &[("act", "satisfy"), ("occurrence", &occurrence)]).await;
+    assert_eq!(recorded.status, 303, "{}", recorded.body);
+    let host = hosted(&live, &person, ada.participant).await;
+    let refused = press(&host, ids[1], "confirm").await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    notice(&refused, "This claim can’t be confirmed in this browser");
+    let confirmed = press(&ada, ids[1], "confirm").await;
+    assert_eq!(confirmed.status, 303, "in a browser of her own: {}", confirmed.body);
+    let files = unzipped(&live.member.get(&bundle_of(&live)).await.bytes);
+    let owed = lines(&files, "obligations.jsonl");
+    let hosts: Vec<_> = owed.iter().map(|line| &line["occurrences"][0]["satisfied_in_person"]["member"]).collect();
+    assert_eq!(hosts, [&json!("Noah Reyes"), &json!(null)]);
+    assert!(owed.iter().all(|line| line["occurrences"][0]["confirmed_in_person"].is_null()), "{owed:?}");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use tests::{Fault, Org, Rule, Shaky, rows};
 use crate::unknown_id;
 
 const PAGE: &str = "/app/organization";
+const OWN_PASSWORD: &str = "correct horse battery";
 
 struct Team {
     org: Org,
@@ -33,11 +34,11 @@ async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
 }
 
 async fn save_role(browser: &Browser, who: impl std::fmt::Display, role: &str) -> Page {
-    send(browser, &format!("{PAGE}/members/{who}/role"), &[("role", role)]).await
+    send(browser, &format!("{PAGE}/members/{who}/role"), &[("role", role), ("own_password", OWN_PASSWORD)]).await
 }
 
 async fn create_link(browser: &Browser, who: impl std::fmt::Display) -> Page {
-    send(browser, &format!("{PAGE}/members/{who}/password-link"), &[("own_password", "correct horse battery")]).await
+    send(browser, &format!("{PAGE}/members/{who}/password-link"), &[("own_password", OWN_PASSWORD)]).await
 }
 
 /// The path of the link on a page, without the origin.
@@ -145,10 +146,16 @@ async fn own_contacts_are_chosen_from_the_organizations_contacts() {
 async fn an_admin_changes_the_role_of_others_and_never_their_own() {
     let Team { org, ada, ben, admin } = Team::new().await;
     let foreign = Org::new().await.member("Noor Vance").await;
+    for typed in ["", "wrong horse battery"] {
+        let path = format!("{PAGE}/members/{}/role", ben.id);
+        let page = send(&admin, &path, &[("role", "admin"), ("own_password", typed)]).await;
+        assert!(page.status == 422 && page.says("Your password is missing or incorrect"), "{typed}: {}", page.body);
+    }
+    let bens = Browser::of(&org, &ben).await;
+    assert!(!bens.get(PAGE).await.says(">Invite member</button>"), "nothing was changed");
     let saved = save_role(&admin, ben.id, "admin").await;
     assert_eq!((saved.status, saved.location()), (303, PAGE), "{}", saved.body);
     assert!(admin.get(PAGE).await.says("Role saved"));
-    let bens = Browser::of(&org, &ben).await;
     assert!(bens.get(PAGE).await.says(">Invite member</button>"), "an admin at once");
     assert_eq!(save_role(&admin, ben.id, "admin").await.status, 303, "nothing changes");
     for (browser, who, role, status, says) in [
@@ -182,7 +189,11 @@ async fn of_admins_who_make_each_other_members_at_once_one_stays() {
     let changes = (0..ADMINS).map(|n| {
         let (next, (_, browser, token)) = (admins[(n + 1) % ADMINS].0.id, &admins[n]);
         let path = format!("{PAGE}/members/{next}/role");
-        async move { browser.post(&path, &[("form_token", token.as_str()), ("role", "member")]).await }
+        async move {
+            browser
+                .post(&path, &[("form_token", token.as_str()), ("role", "member"), ("own_password", OWN_PASSWORD)])
+                .await
+        }
     });
     let ended = futures_util::future::join_all(changes).await;
     let done = ended.iter().filter(|page| page.status == 303).count();

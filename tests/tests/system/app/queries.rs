@@ -47,6 +47,10 @@ fn lists(funding: &str, endpoint: &str) -> Vec<(String, Vec<(&'static str, Strin
         page("/app/organization", &[("search", &long), ("offset", "x"), ("invited", "1"), ("linked", "1")]),
         page(endpoint, &[("state", "zz"), ("type", "zz"), ("before", "1")]),
         page("/app/search", &[("q", &long)]),
+        page("/app/developers", &[]),
+        page("/app/developers/tokens", &[("created", "1")]),
+        page("/app/account", &[("password", "zz")]),
+        page(&format!("{funding}/import"), &[]),
     ]
 }
 
@@ -83,5 +87,5 @@ async fn what_a_list_does_not_know_is_refused_and_never_shows_the_whole_list() {
     assert!(asked > 10, "{asked}");
 }
 
-/// The pages whose parameters only say with what a form begins.
-const BEGINNINGS: [&str; 3] = ["/new", "/conditions", "/promises"];
+/// The pages whose parameters only say with what an agreement or a trust begins.
+const BEGINNINGS: [&str; 1] = ["/new"];

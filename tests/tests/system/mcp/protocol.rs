@@ -253,7 +253,7 @@ async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
     let rows = org.audit().await;
     let of = |operation: &str| rows.iter().filter(|row| row["operation"] == operation).count();
     assert_eq!((of("get_identity"), of("create_workspace")), (1, 1), "by the revoked token");
-    assert_eq!(rows.len(), 2 + of("use_mcp"));
+    assert_eq!((rows.len(), of("wrong_method")), (2 + of("use_mcp") + 3, 3), "{rows:?}");
     assert!(rows.iter().all(|row| row["via"] == "mcp"), "{rows:?}");
     assert_eq!(rows.iter().filter(|row| row["code"] == "unauthenticated").count(), 4);
     assert_eq!(rows.iter().filter(|row| row["code"] == "method_not_allowed").count(), 3);

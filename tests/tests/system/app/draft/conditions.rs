@@ -16,6 +16,10 @@ async fn every_type_of_condition_is_added_set_and_removed() {
     let who = format!("participant.{participant}");
     let steps = format!("{page}/steps/{step}");
     let blocks = desk.browser.get(&format!("{steps}/conditions?type=signature_blocks")).await.body;
+    for query in ["type=zz", "rule=zz", "type=countdown&zzz=1"] {
+        let refused = desk.browser.get(&format!("{steps}/conditions?{query}")).await;
+        assert_eq!(refused.status, 422, "{query}: {}", refused.body);
+    }
     let block =
         blocks.split("name=\"block.").nth(1).and_then(|rest| rest.split('"').next()).expect("a block").to_owned();
     for (kind, fields) in [

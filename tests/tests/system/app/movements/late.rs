@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use shared::domain::proposal::ProposalAction;
+use tests::rows;
 
 use super::statements::{camt, entry, file, pair, review, uploaded};
 use super::{CLAIM, Deal, IBAN, assert_says, submit};
@@ -101,6 +102,10 @@ async fn an_entry_that_fits_a_payment_that_did_not_arrive_resolves_that_in_one_a
     let filed = file(&deal.maren, &page, &at, &[named(&page, "resolve", deal.id)]).await;
     assert_eq!(filed.status, 303, "{}", filed.body);
     assert_eq!(deal.state().await, "processing");
+    // Under the payment, the audit log says that its exception was resolved.
+    let audit = deal.org.audit().await;
+    let resolved = audit.iter().find(|row| row["operation"] == "resolve_and_file_evidence").expect("an audit row");
+    assert!(rows::objects(resolved).contains(&deal.id.to_string()), "{resolved}");
     let accept = format!("{}/accept", review(&deal.maren.get(&at).await));
     assert_eq!(submit(&deal.kim, &accept, &accept, &[]).await.status, 303);
     assert_eq!(deal.state().await, "reconciled");
