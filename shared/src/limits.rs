@@ -389,8 +389,8 @@ pub const PDF_READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time for which a file waits until others are opened or drawn. With [`PDF_READ_TIMEOUT`] it ends before
 /// [`CALL_DEADLINE`].
 pub const PDF_TURN_TIMEOUT: Duration = Duration::from_secs(6);
-/// The memory of the process that opens or draws a PDF, in bytes, the program's own code aside. A page scanned in color with 600 dots per inch took
-/// 118 MB to draw.
+/// The memory of the process that opens or draws a PDF, in bytes, the program's own code aside. A page scanned in color with
+/// 600 dots per inch took 118 MB to draw.
 pub const PDF_READ_MEMORY_BYTES: u64 = 300_000_000;
 /// Of it, the stack, in bytes: `hayro` follows lists 512 levels deep and forms 50.
 pub const PDF_READ_STACK_BYTES: usize = 64 * 1024 * 1024;

@@ -172,7 +172,7 @@ fn has_look(field: &Dict<'_>) -> bool {
     [&b"BC"[..], b"BG", b"CA"].into_iter().any(|key| is_set(&look, key))
 }
 
-/// Whether a field has options, which programs show whether they are chosen or not.
+/// Whether a field has options, which some programs show although none is chosen.
 fn has_options(field: &Dict<'_>) -> bool {
     let options = inherited(field, b"Opt").and_then(Object::into_array).unwrap_or_default();
     options.raw_iter().next().is_some() || inherited(field, b"I").is_some()

@@ -59,8 +59,8 @@ const ASCII_GLYPHS: &str = "\
     space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft parenright asterisk plus comma hyphen \
     period slash zero one two three four five six seven eight nine colon semicolon less equal greater question at \
     bracketleft backslash bracketright asciicircum underscore grave braceleft bar braceright asciitilde";
-/// Names of nothing, of a space and of a hyphen.
-const BLANK_GLYPHS: &str = ".notdef nbspace nonbreakingspace sfthyphen softhyphen";
+/// Names of nothing and of a space.
+const BLANK_GLYPHS: &str = ".notdef nbspace nonbreakingspace";
 /// The names of the signs in Symbol that text fonts lack (ISO 32000-1, D.5).
 const SYMBOL_GLYPHS: &str = "\
     universal existential suchthat asteriskmath congruent Alpha Beta Chi Delta Epsilon Phi Gamma Eta Iota theta1 Kappa Lambda \
@@ -183,7 +183,8 @@ fn of_known_glyph(glyph: &str) -> Option<char> {
     known.find(|(name, _)| *name == glyph).and_then(|(_, character)| character.chars().next())
 }
 
-/// Whether a font that each program has uses only letters that it has in each.
+/// Whether a font that each program has uses only letters that it has in each. They have their own names: by numbers, as in
+/// `uni20AC`, only some programs find them.
 pub(super) fn has_usual_letters(font: &Dict<'_>) -> bool {
     let encoding = font.get::<Dict<'_>>(b"Encoding").unwrap_or_default();
     let differences = encoding.get::<Array<'_>>(b"Differences").unwrap_or_default();
@@ -273,6 +274,7 @@ mod tests {
             (text, "afii10017"),
             (text, "uni4E00"),
             (text, "uni0041"),
+            (text, "sfthyphen"),
             (text, "lambda"),
             (text, "a20"),
             (text, "g7"),

@@ -157,6 +157,7 @@ impl<'a> Search<'a> {
         while let Some(instruction) = instructions.next() {
             match &**instruction.operator {
                 b"q" => saved.push(state),
+                // Where there is none to go back to, programs differ.
                 b"Q" => state = saved.pop().unwrap_or_default(),
                 b"Tr" => state.is_invisible = last_whole(&instruction) == Some(INVISIBLE),
                 b"Tf" => {
