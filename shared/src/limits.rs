@@ -386,8 +386,11 @@ pub const UPLOAD_BYTES_MAX: usize = FILE_BYTES_MAX + FORM_BYTES_MAX;
 /// The time for opening or drawing a PDF, from the start of the process that does it, and its time of the processor. A sound
 /// one takes milliseconds, and the picture of a large scan a second.
 pub const PDF_READ_TIMEOUT: Duration = Duration::from_secs(5);
-/// The memory of that process, in bytes, the program's own code aside. A page scanned in color with 600 dots per inch took
-/// 118 MB to draw.
+/// The time for which a file waits until others are opened or drawn. With [`PDF_READ_TIMEOUT`] it ends before
+/// [`CALL_DEADLINE`].
+pub const PDF_TURN_TIMEOUT: Duration = Duration::from_secs(6);
+/// The memory of the process that opens or draws a PDF, in bytes, the program's own code aside. A page scanned in color with
+/// 600 dots per inch took 118 MB to draw.
 pub const PDF_READ_MEMORY_BYTES: u64 = 300_000_000;
 /// Of it, the stack, in bytes: `hayro` follows lists 512 levels deep and forms 50.
 pub const PDF_READ_STACK_BYTES: usize = 64 * 1024 * 1024;

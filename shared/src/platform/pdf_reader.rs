@@ -7,7 +7,8 @@
 //! milliseconds.
 //!
 //! Decision: one file at a time in a process. Lambda gives a process one call at a time anyway, and on a person's machine
-//! the memory of two matters more than the time of the second.
+//! the memory of two matters more than the time of the second. What waits for longer than [`limits::PDF_TURN_TIMEOUT`] is
+//! refused, like a file that takes too long.
 //!
 //! Decision: where a system doesn't have these limits, such as Windows, the time is limited all the same, and a reader that
 //! crashes takes nothing with it.
@@ -18,12 +19,13 @@ use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread;
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::domain::agreement::pdf::{self, NotADocument};
 use crate::error::Error;
@@ -117,14 +119,16 @@ impl PdfReader {
         Ok(answer.ok().and_then(|answer| serde_json::from_slice(&answer).ok()).unwrap_or_default())
     }
 
-    /// Whether the pages of two files draw the same. Those of a file that can't be read are like no others.
+    /// Whether the pages of two files draw the same, or may, where it was not their turn to be read. Those of a file that
+    /// can't be read are like no others.
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.
     pub async fn have_same_pages(&self, files: [Bytes; 2]) -> Result<bool, Error> {
         let [one, other] = files;
+        let Some(_turn) = turn(limits::PDF_TURN_TIMEOUT).await else { return Ok(true) };
         let digest = async |file| {
-            let answer = self.read(Task::PagesDigest, file).await?.ok();
+            let answer = self.read_now(Task::PagesDigest, file).await?.ok();
             Ok::<Option<String>, Error>(answer.and_then(|answer| serde_json::from_slice(&answer).ok()).flatten())
         };
         let first = digest(one).await?;
@@ -144,9 +148,13 @@ impl PdfReader {
     }
 
     async fn read(&self, task: Task, file: Bytes) -> Result<Result<Vec<u8>, NotADocument>, Error> {
+        let Some(_turn) = turn(limits::PDF_TURN_TIMEOUT).await else { return Ok(Err(NotADocument::NotItsTurn)) };
+        self.read_now(task, file).await
+    }
+
+    /// Reads a file whose turn it is.
+    async fn read_now(&self, task: Task, file: Bytes) -> Result<Result<Vec<u8>, NotADocument>, Error> {
         let not_started = |error: &dyn std::fmt::Display| Error::Internal(format!("no process reads PDFs: {error}"));
-        // It is never closed.
-        let _one = ONE.acquire().await.map_err(|error| not_started(&error))?;
         let looked_at = file.clone();
         let passed = tokio::task::spawn_blocking(move || pdf::pass(&looked_at)).await;
         if let Err(refused) = passed.map_err(|error| not_started(&error))? {
@@ -167,6 +175,12 @@ impl PdfReader {
             }
         }
     }
+}
+
+/// Waits for so long until no other file is read. None if one still is.
+async fn turn(wait: Duration) -> Option<SemaphorePermit<'static>> {
+    // It is never closed.
+    tokio::time::timeout(wait, ONE.acquire()).await.ok()?.ok()
 }
 
 /// Hands the file to the process, and takes its answer. There is none from a process that fails.
@@ -268,6 +282,26 @@ fn limit() -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_file_waits_for_its_turn_and_no_longer() {
+        let first = turn(Duration::from_secs(1)).await;
+        assert!(first.is_some());
+        assert!(turn(Duration::from_millis(10)).await.is_none());
+        let reader = PdfReader::of("/there/is/no/such/program".into());
+        let (one, other) = (Bytes::from_static(b"one"), Bytes::from_static(b"other"));
+        let (checked, sizes, alike) = tokio::join!(
+            reader.check(one.clone()),
+            reader.page_sizes(one.clone()),
+            reader.have_same_pages([one.clone(), other]),
+        );
+        assert_eq!(checked.unwrap(), Err(NotADocument::NotItsTurn));
+        assert_eq!((sizes.unwrap(), alike.unwrap()), (Vec::new(), true));
+        drop(first);
+        assert_eq!(reader.check(one).await.unwrap(), Err(NotADocument::NotAPdf));
+        let most = limits::PDF_TURN_TIMEOUT + limits::PDF_READ_TIMEOUT;
+        assert!(most < limits::CALL_DEADLINE, "a call ends with a refusal");
+    }
 
     #[test]
     fn a_task_is_read_as_it_is_written() {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use hayro_syntax::Pdf;
 use hayro_syntax::content::{Instruction, UntypedIter};
-use hayro_syntax::object::{Array, Dict, MaybeRef, Name, Object, Rect, Stream, String as Text};
+use hayro_syntax::object::{Array, Dict, MaybeRef, Name, Number, Object, Rect, Stream, String as Text};
 use hayro_syntax::xref::XRef;
 
 use super::NotADocument;
@@ -39,13 +39,18 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
             };
             let is_field = name(&note, b"Subtype").is_some_and(|subtype| &*subtype == b"Widget");
             let is_alike = match () {
+                () if flags(&note).is_none() => false,
                 () if !is_shown(&note) => true,
-                () if is_field => is_drawn_here && !is_redrawn && is_field_alike(&note, &form),
-                // A border around a link is no content.
-                () => is_link(&note) || is_drawn_here && appearance(&note).is_some(),
+                () if is_field => is_drawn_here && !is_redrawn && is_field_alike(&note),
+                () if appearance(&note).is_some() => is_drawn_here,
+                () => is_link(&note),
             };
             if !is_alike {
                 return Err(if is_field { NotADocument::FormDiffers } else { NotADocument::NotesDiffer });
+            }
+            // What draws the pictures shows them with any layer.
+            if is_shown(&note) && appearance(&note).is_some() && is_set(&note, b"OC") {
+                return Err(NotADocument::LayersDiffer);
             }
         }
     }
@@ -64,8 +69,26 @@ fn is_true(dict: &Dict<'_>, key: &[u8]) -> bool {
     dict.get::<bool>(key).unwrap_or_default()
 }
 
+fn is_set(dict: &Dict<'_>, key: &[u8]) -> bool {
+    dict.get::<Object<'_>>(key).is_some_and(|value| !matches!(value, Object::Null(_)))
+}
+
 fn name<'a>(dict: &Dict<'a>, key: &[u8]) -> Option<Name<'a>> {
     dict.get(key)
+}
+
+/// A number that is written as a whole one, such as 2, and is not below 0. Where it is due, programs read others differently.
+pub(super) fn whole(number: Number) -> Option<u32> {
+    number.to_string().parse().ok()
+}
+
+/// The flags of a note. None for what programs read differently.
+fn flags(note: &Dict<'_>) -> Option<u32> {
+    match note.get::<Object<'_>>(b"F") {
+        None | Some(Object::Null(_)) => Some(0),
+        Some(Object::Number(flags)) => whole(flags),
+        Some(_) => None,
+    }
 }
 
 /// Whether a note shows anything at all.
@@ -73,12 +96,22 @@ pub(super) fn is_shown(note: &Dict<'_>) -> bool {
     const HIDDEN: u32 = 1 << 1;
     const NO_VIEW: u32 = 1 << 5;
     let has_area = note.get::<Rect>(b"Rect").is_some_and(|area| area.width() > 0.0 && area.height() > 0.0);
-    has_area && note.get::<u32>(b"F").unwrap_or_default() & (HIDDEN | NO_VIEW) == 0
+    has_area && flags(note).unwrap_or_default() & (HIDDEN | NO_VIEW) == 0
 }
 
-/// Whether it only leads somewhere, or opens what belongs to another note.
+/// Whether it only leads somewhere, or opens what belongs to another note. A thin border around a link is no content; a wide
+/// one covers what is there.
 fn is_link(note: &Dict<'_>) -> bool {
-    name(note, b"Subtype").is_some_and(|subtype| matches!(&*subtype, b"Link" | b"Popup"))
+    match name(note, b"Subtype").as_deref() {
+        Some(b"Link") => {
+            let style = note.get::<Dict<'_>>(b"BS").and_then(|style| style.get::<f32>(b"W"));
+            let border =
+                note.get::<Array<'_>>(b"Border").and_then(|border| border.iter::<Object<'_>>().nth(2)?.into_f32());
+            style.into_iter().chain(border).all(|width| width <= 1.0)
+        }
+        Some(b"Popup") => true,
+        _ => false,
+    }
 }
 
 /// The drawing of a note in its state.
@@ -102,7 +135,7 @@ fn inherited<'a>(field: &Dict<'a>, key: &[u8]) -> Option<Object<'a>> {
     None
 }
 
-fn flags(field: &Dict<'_>) -> u32 {
+fn field_flags(field: &Dict<'_>) -> u32 {
     match inherited(field, b"Ff") {
         Some(Object::Number(flags)) => u32::try_from(flags.as_i64()).unwrap_or_default(),
         _ => 0,
@@ -110,26 +143,24 @@ fn flags(field: &Dict<'_>) -> u32 {
 }
 
 /// Whether programs that know fields show the same as those that draw appearances.
-fn is_field_alike(field: &Dict<'_>, form: &Dict<'_>) -> bool {
+fn is_field_alike(field: &Dict<'_>) -> bool {
     const PASSWORD: u32 = 1 << 13;
     const PUSH_BUTTON: u32 = 1 << 16;
     let drawing = appearance(field);
     let kind = inherited(field, b"FT").and_then(Object::into_name);
     let is_drawn = || drawing.is_some() || !has_look(field);
     match kind.as_deref() {
-        // Nothing is drawn of one that nobody has signed.
-        Some(b"Sig") => true,
-        Some(b"Btn") if flags(field) & PUSH_BUTTON != 0 => is_drawn(),
+        // Of one that nobody has signed, nothing is drawn but its look.
+        Some(b"Sig") => is_drawn(),
+        Some(b"Btn") if field_flags(field) & PUSH_BUTTON != 0 => is_drawn(),
         Some(b"Btn") => is_button_alike(field) && (is_chosen(field) || is_drawn_or_off(field)),
-        Some(b"Tx") if flags(field) & PASSWORD != 0 => drawing.is_some(),
+        Some(b"Tx") if field_flags(field) & PASSWORD != 0 => drawing.is_some(),
         Some(b"Tx" | b"Ch") => {
             let wanted = values(field);
             if wanted.is_empty() && drawing.is_none() {
-                return is_drawn();
+                return is_drawn() && !has_options(field);
             }
-            drawing
-                .and_then(|drawing| shown(&drawing, form))
-                .is_some_and(|shown| is_value_shown(field, &wanted, &shown))
+            drawing.and_then(|drawing| shown(&drawing)).is_some_and(|shown| is_value_shown(field, &wanted, &shown))
         }
         _ => drawing.is_some(),
     }
@@ -138,8 +169,13 @@ fn is_field_alike(field: &Dict<'_>, form: &Dict<'_>) -> bool {
 /// Whether a field says how its border, background or label looks.
 fn has_look(field: &Dict<'_>) -> bool {
     let look = field.get::<Dict<'_>>(b"MK").unwrap_or_default();
-    let is_set = |key: &[u8]| look.get::<Object<'_>>(key).is_some_and(|value| !matches!(value, Object::Null(_)));
-    [&b"BC"[..], b"BG", b"CA"].into_iter().any(is_set)
+    [&b"BC"[..], b"BG", b"CA"].into_iter().any(|key| is_set(&look, key))
+}
+
+/// Whether a field has options, which some programs show although none is chosen.
+fn has_options(field: &Dict<'_>) -> bool {
+    let options = inherited(field, b"Opt").and_then(Object::into_array).unwrap_or_default();
+    options.raw_iter().next().is_some() || inherited(field, b"I").is_some()
 }
 
 /// A box or a button of a group shows its state, and that is its value's. A box with no drawing of a state is empty in it.
@@ -203,7 +239,7 @@ fn is_value_shown(field: &Dict<'_>, wanted: &[Vec<char>], shown: &[char]) -> boo
         return false;
     }
     let is_list = inherited(field, b"FT").and_then(Object::into_name).is_some_and(|kind| &*kind == b"Ch")
-        && flags(field) & COMBO == 0;
+        && field_flags(field) & COMBO == 0;
     if is_list {
         return wanted.iter().all(|value| shown.windows(value.len()).any(|part| part == value.as_slice()));
     }
@@ -220,10 +256,10 @@ fn letters_of(text: &[u8]) -> Vec<char> {
 }
 
 /// The letters that a drawing of a field shows, [`UNKNOWN`] for those that can't be told. None if there are drawings inside, or
-/// text that is not seen.
-fn shown(drawing: &Stream<'_>, form: &Dict<'_>) -> Option<Vec<char>> {
-    let (own, shared) = (part(drawing.dict(), b"Resources"), part(form, b"DR"));
-    let (states, own, shared) = (part(&own, b"ExtGState"), part(&own, b"Font"), part(&shared, b"Font"));
+/// text that is not seen. Its fonts are its own: few programs look for them in the form.
+fn shown(drawing: &Stream<'_>) -> Option<Vec<char>> {
+    let own = part(drawing.dict(), b"Resources");
+    let (states, fonts) = (part(&own, b"ExtGState"), part(&own, b"Font"));
     let content = drawing.decoded_data().ok()?;
     let (mut shown, mut font, mut saved) = (String::new(), None::<Rc<Encoding>>, Vec::new());
     let mut instructions = UntypedIter::new(&content);
@@ -234,12 +270,11 @@ fn shown(drawing: &Stream<'_>, form: &Dict<'_>) -> Option<Vec<char>> {
             b"q" => saved.push(font.clone()),
             b"Q" => font = saved.pop().flatten(),
             b"Tf" => {
-                let name = first_name(&instruction)?;
-                let found = own.get::<Dict<'_>>(&**name).or_else(|| shared.get(&**name));
+                let found = fonts.get::<Dict<'_>>(&**font_name(&instruction)?);
                 font = found.and_then(|font| Encoding::of(&font)).map(Rc::new);
             }
             b"gs" => {
-                let state = first_name(&instruction).and_then(|name| states.get::<Dict<'_>>(&**name));
+                let state = last_name(&instruction).and_then(|name| states.get::<Dict<'_>>(&**name));
                 if state.is_some_and(|state| state.get::<Array<'_>>(b"Font").is_some()) {
                     font = None;
                 }
@@ -269,13 +304,29 @@ fn part<'a>(of: &Dict<'a>, key: &[u8]) -> Dict<'a> {
 
 /// Whether text is drawn as text from here on.
 fn is_filled(mode: &Instruction<'_, '_>) -> bool {
-    matches!(mode.operands().next(), Some(Object::Number(mode)) if (0..=2).contains(&mode.as_i64()))
+    last_whole(mode).is_some_and(|mode| mode <= 2)
 }
 
-/// The name that an instruction begins with.
-pub(super) fn first_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b Name<'a>> {
-    match instruction.operands().next()? {
+/// The name that an instruction is about. Programs take its last operands, and pass over those before.
+pub(super) fn last_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b Name<'a>> {
+    match instruction.operands().last()? {
         Object::Name(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// The number that an instruction is about.
+pub(super) fn last_whole(instruction: &Instruction<'_, '_>) -> Option<u32> {
+    match instruction.operands().last()? {
+        Object::Number(number) => whole(*number),
+        _ => None,
+    }
+}
+
+/// The font that is chosen, by its name and its size.
+pub(super) fn font_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b Name<'a>> {
+    match instruction.operands().collect::<Vec<_>>()[..] {
+        [.., Object::Name(name), Object::Number(_)] => Some(name),
         _ => None,
     }
 }

@@ -54,6 +54,28 @@ const GLYPHS: &str = "\
     tilde ˜ trademark ™ twosuperior ² Uacute Ú uacute ú Ucircumflex Û ucircumflex û Udieresis Ü udieresis ü \
     Ugrave Ù ugrave ù Yacute Ý yacute ý Ydieresis Ÿ ydieresis ÿ yen ¥ Zcaron Ž zcaron ž";
 
+/// The names of those of ASCII, where that is another than the character itself.
+const ASCII_GLYPHS: &str = "\
+    space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft parenright asterisk plus comma hyphen \
+    period slash zero one two three four five six seven eight nine colon semicolon less equal greater question at \
+    bracketleft backslash bracketright asciicircum underscore grave braceleft bar braceright asciitilde";
+/// Names of nothing and of a space.
+const BLANK_GLYPHS: &str = ".notdef nbspace nonbreakingspace";
+/// The names of the signs in Symbol that text fonts lack (ISO 32000-1, D.5).
+const SYMBOL_GLYPHS: &str = "\
+    universal existential suchthat asteriskmath congruent Alpha Beta Chi Delta Epsilon Phi Gamma Eta Iota theta1 Kappa Lambda \
+    Mu Nu Omicron Pi Theta Rho Sigma Tau Upsilon sigma1 Omega Xi Psi Zeta therefore perpendicular radicalex alpha beta chi \
+    delta epsilon phi gamma eta iota phi1 kappa lambda nu omicron pi theta rho sigma tau upsilon omega1 omega xi psi zeta \
+    similar Upsilon1 minute lessequal infinity club diamond heart spade arrowboth arrowleft arrowup arrowright arrowdown \
+    second greaterequal proportional partialdiff notequal equivalence approxequal arrowvertex arrowhorizex carriagereturn \
+    aleph Ifraktur Rfraktur weierstrass circlemultiply circleplus emptyset intersection union propersuperset reflexsuperset \
+    notsubset propersubset reflexsubset element notelement angle gradient registerserif copyrightserif trademarkserif product \
+    radical dotmath logicaland logicalor arrowdblboth arrowdblleft arrowdblup arrowdblright arrowdbldown lozenge angleleft \
+    registersans copyrightsans trademarksans summation parenlefttp parenleftex parenleftbt bracketlefttp bracketleftex \
+    bracketleftbt bracelefttp braceleftmid braceleftbt braceex angleright integral integraltp integralex integralbt \
+    parenrighttp parenrightex parenrightbt bracketrighttp bracketrightex bracketrightbt bracerighttp bracerightmid \
+    bracerightbt apple";
+
 /// The characters of a text string: UTF-16 with its mark, UTF-8 with its, or else a byte each.
 pub(super) fn of_string(text: &[u8]) -> String {
     if let Some(units) = text.strip_prefix(b"\xfe\xff") {
@@ -149,13 +171,38 @@ fn apply(codes: &mut [char; 256], differences: &Array<'_>) -> bool {
 /// The character with a glyph's name: one of [`GLYPHS`], or its number as in `uni20AC`.
 fn of_glyph(glyph: &[u8]) -> char {
     let Ok(glyph) = std::str::from_utf8(glyph) else { return UNKNOWN };
-    let mut known = GLYPHS.split(' ').zip(GLYPHS.split(' ').skip(1)).step_by(2);
-    let named = known.find(|(name, _)| *name == glyph).and_then(|(_, character)| character.chars().next());
     let number = || {
         let digits = glyph.strip_prefix("uni").filter(|digits| digits.len() == 4)?;
         u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)
     };
-    named.or_else(number).unwrap_or(UNKNOWN)
+    of_known_glyph(glyph).or_else(number).unwrap_or(UNKNOWN)
+}
+
+fn of_known_glyph(glyph: &str) -> Option<char> {
+    let mut known = GLYPHS.split(' ').zip(GLYPHS.split(' ').skip(1)).step_by(2);
+    known.find(|(name, _)| *name == glyph).and_then(|(_, character)| character.chars().next())
+}
+
+/// Whether a font that each program has uses only letters that it has in each. They have their own names: by numbers, as in
+/// `uni20AC`, only some programs find them.
+pub(super) fn has_usual_letters(font: &Dict<'_>) -> bool {
+    let encoding = font.get::<Dict<'_>>(b"Encoding").unwrap_or_default();
+    let differences = encoding.get::<Array<'_>>(b"Differences").unwrap_or_default();
+    let base = name(font, b"BaseFont");
+    differences.iter::<Object<'_>>().filter_map(Object::into_name).all(|glyph| {
+        std::str::from_utf8(&glyph).is_ok_and(|glyph| is_usual(base.as_deref().unwrap_or_default(), glyph))
+    })
+}
+
+fn is_usual(font: &[u8], glyph: &str) -> bool {
+    let is_in = |names: &str| names.split(' ').any(|name| name == glyph);
+    let is_letter = || matches!(glyph.as_bytes(), [letter] if letter.is_ascii_alphabetic());
+    let is_sign = || match font {
+        b"Symbol" => is_in(SYMBOL_GLYPHS),
+        b"ZapfDingbats" => glyph.strip_prefix('a').is_some_and(|number| number.parse::<u8>().is_ok()),
+        _ => false,
+    };
+    is_letter() || is_in(ASCII_GLYPHS) || is_in(BLANK_GLYPHS) || of_known_glyph(glyph).is_some() || is_sign()
 }
 
 /// Whether the letters of a font are signs.
@@ -205,5 +252,38 @@ mod tests {
             assert_eq!(of_string(text), "€ 9");
         }
         assert_eq!(of_string(b"\x1f\x7f"), "˜\u{fffd}");
+    }
+
+    #[test]
+    fn a_standard_font_has_the_standard_letters() {
+        let (text, signs, dingbats) = (&b"Helvetica"[..], &b"Symbol"[..], &b"ZapfDingbats"[..]);
+        for (font, glyph) in [
+            (text, "A"),
+            (text, "quotesingle"),
+            (text, "zero"),
+            (text, "Euro"),
+            (text, "zcaron"),
+            (text, ".notdef"),
+            (signs, "lambda"),
+            (signs, "mu"),
+            (dingbats, "a20"),
+        ] {
+            assert!(is_usual(font, glyph), "{glyph}");
+        }
+        for (font, glyph) in [
+            (text, "afii10017"),
+            (text, "uni4E00"),
+            (text, "uni0041"),
+            (text, "sfthyphen"),
+            (text, "lambda"),
+            (text, "a20"),
+            (text, "g7"),
+            (text, "1"),
+            (text, ""),
+            (signs, "afii10017"),
+            (dingbats, "apple"),
+        ] {
+            assert!(!is_usual(font, glyph), "{glyph}");
+        }
     }
 }

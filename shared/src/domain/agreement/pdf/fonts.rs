@@ -1,32 +1,37 @@
-//! Whether all programs show the text of a PDF alike: its fonts are in it, or are among the 14 that every program has.
+//! Whether all programs show the text of a PDF alike: its fonts are in it, or are among the 14 that every program has. All that
+//! is drawn is looked through here, so what [`layers`] hide is found here as well.
 //!
 //! Fonts that only stand in a list are of no matter, and so is text that is not drawn, such as what a scanner has read.
 
 use std::collections::{HashMap, HashSet};
 
 use hayro_syntax::Pdf;
-use hayro_syntax::content::UntypedIter;
+use hayro_syntax::content::{Instruction, UntypedIter};
 use hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier, Stream};
 use hayro_syntax::page::Page;
 
 use super::NotADocument;
-use super::appearance::{appearance, first_name, is_shown, items};
-use super::known_fonts::{is_embedded, is_standard};
+use super::appearance::{appearance, font_name, is_shown, items, last_name, last_whole};
+use super::encoding::has_usual_letters;
+use super::known_fonts::{FontFileId, files, is_standard};
+use super::layers;
 
 /// The mode in which text is not drawn.
-const INVISIBLE: i64 = 3;
+const INVISIBLE: u32 = 3;
 
 /// Refuses text in a font that each program replaces with another.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let mut search = Search::default();
     for page in pdf.pages().iter() {
-        search.rest.push(Drawing { content: contents(page), resources: Resources::of_page(page) });
+        let resources = Resources::of_page(page);
         let notes = items(page.raw(), b"Annots", page.xref()).filter_map(|note| note?.into_dict());
         for note in notes.filter(is_shown) {
             if let Some(drawing) = appearance(&note) {
-                search.add(&drawing, &Resources::default());
+                layers::check_use(drawing.dict().get(b"OC"))?;
+                search.add(&drawing, &resources, State::default());
             }
         }
+        search.rest.push(Drawing { content: contents(page), resources, state: State::default() });
         while let Some(drawing) = search.rest.pop() {
             search.look_through(&drawing)?;
         }
@@ -52,12 +57,13 @@ pub(super) fn contents(page: &Page<'_>) -> Vec<u8> {
 }
 
 /// What the names in a drawing stand for.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Resources<'a> {
     fonts: Dict<'a>,
     drawings: Dict<'a>,
     patterns: Dict<'a>,
     states: Dict<'a>,
+    properties: Dict<'a>,
 }
 
 impl<'a> Resources<'a> {
@@ -68,6 +74,7 @@ impl<'a> Resources<'a> {
             drawings: named.x_objects.clone(),
             patterns: named.patterns.clone(),
             states: named.ext_g_states.clone(),
+            properties: named.properties.clone(),
         }
     }
 
@@ -78,117 +85,172 @@ impl<'a> Resources<'a> {
             drawings: part(b"XObject"),
             patterns: part(b"Pattern"),
             states: part(b"ExtGState"),
+            properties: part(b"Properties"),
         }
+    }
+
+    /// As they are written in the file.
+    fn written(&self) -> [&'a [u8]; 5] {
+        [&self.fonts, &self.drawings, &self.patterns, &self.states, &self.properties].map(Dict::data)
     }
 }
 
 struct Drawing<'a> {
     content: Vec<u8>,
     resources: Resources<'a>,
+    /// The state in which it begins.
+    state: State,
 }
 
 /// The text that is drawn next.
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct State {
-    /// Whether its font is there. None without a font, or with one that is known no better.
-    has_font: Option<bool>,
-    mode: i64,
+    /// Whether it has a font, and every program has that. Without one, some draw text in a font of their own, others none.
+    has_font: bool,
+    is_invisible: bool,
+}
+
+/// What makes a drawing show the same each time.
+#[derive(PartialEq, Eq, Hash)]
+struct Seen<'a> {
+    drawing: ObjectIdentifier,
+    state: State,
+    /// The resources around, of one that has none of its own.
+    around: Option<[&'a [u8]; 5]>,
 }
 
 #[derive(Default)]
 struct Search<'a> {
     rest: Vec<Drawing<'a>>,
-    seen: HashSet<ObjectIdentifier>,
+    seen: HashSet<Seen<'a>>,
+    /// Which font files are sound.
+    files: HashMap<FontFileId, bool>,
 }
 
 impl<'a> Search<'a> {
-    /// Adds a drawing, once. Without resources of its own it has those around it.
-    fn add(&mut self, drawing: &Stream<'a>, around: &Resources<'a>) {
-        if !self.seen.insert(drawing.obj_id()) {
+    /// Adds a drawing that begins in this state, once. Without resources of its own it has those around it.
+    fn add(&mut self, drawing: &Stream<'a>, around: &Resources<'a>, state: State) {
+        let own = drawing.dict().get::<Dict<'_>>(b"Resources");
+        let named = own.is_none().then(|| around.written());
+        if !self.seen.insert(Seen { drawing: drawing.obj_id(), state, around: named }) {
             return;
         }
-        let own = drawing.dict().get::<Dict<'_>>(b"Resources");
         let resources = own.map_or_else(|| around.clone(), |own| Resources::of(&own));
-        self.rest.push(Drawing { content: drawing.decoded_data().unwrap_or_default().into_owned(), resources });
+        let content = drawing.decoded_data().unwrap_or_default().into_owned();
+        self.rest.push(Drawing { content, resources, state });
     }
 
     /// Adds the drawings of a font whose letters are drawings.
-    fn add_letters(&mut self, font: &Dict<'a>) {
+    fn add_letters(&mut self, font: &Dict<'a>, around: &Resources<'a>) {
         let Some(letters) = font.get::<Dict<'_>>(b"CharProcs") else { return };
-        let resources = font.get::<Dict<'_>>(b"Resources").map(|own| Resources::of(&own)).unwrap_or_default();
+        let own = font.get::<Dict<'_>>(b"Resources");
+        let resources = own.map_or_else(|| around.clone(), |own| Resources::of(&own));
         for letter in letters.keys().filter_map(|letter| letters.get::<Stream<'_>>(&*letter)).collect::<Vec<_>>() {
-            self.add(&letter, &resources);
+            self.add(&letter, &resources, State::default());
         }
     }
 
-    fn look_through(&mut self, Drawing { content, resources }: &Drawing<'a>) -> Result<(), NotADocument> {
-        let (mut state, mut saved) = (State::default(), Vec::new());
-        let mut fonts: HashMap<Vec<u8>, Option<bool>> = HashMap::new();
+    fn look_through(&mut self, Drawing { content, resources, state }: &Drawing<'a>) -> Result<(), NotADocument> {
+        let (mut state, mut saved) = (*state, Vec::new());
+        let mut fonts: HashMap<Vec<u8>, bool> = HashMap::new();
         let mut instructions = UntypedIter::new(content);
         while let Some(instruction) = instructions.next() {
             match &**instruction.operator {
-                b"q" => saved.push(state.clone()),
+                b"q" => saved.push(state),
+                // Where there is none to go back to, programs differ.
                 b"Q" => state = saved.pop().unwrap_or_default(),
-                b"Tr" => {
-                    state.mode = match instruction.operands().next() {
-                        Some(Object::Number(mode)) => mode.as_i64(),
-                        _ => 0,
-                    };
-                }
+                b"Tr" => state.is_invisible = last_whole(&instruction) == Some(INVISIBLE),
                 b"Tf" => {
-                    let Some(font) = first_name(&instruction) else { continue };
+                    let Some(font) = font_name(&instruction) else { continue };
                     let known = fonts.get(&**font).copied();
                     state.has_font = known.unwrap_or_else(|| {
                         let font = resources.fonts.get::<Dict<'_>>(&**font);
-                        font.map(|font| self.is_there(&font))
+                        font.is_some_and(|font| self.is_there(&font, resources))
                     });
                     fonts.insert(font.to_vec(), state.has_font);
                 }
                 b"gs" => {
-                    let chosen = first_name(&instruction).and_then(|name| resources.states.get::<Dict<'_>>(&**name));
-                    let font = chosen.and_then(|chosen| chosen.get::<Array<'_>>(b"Font"));
-                    if let Some(font) = font.and_then(|font| font.iter::<Dict<'_>>().next()) {
-                        state.has_font = Some(self.is_there(&font));
+                    let chosen = last_name(&instruction).and_then(|name| resources.states.get::<Dict<'_>>(&**name));
+                    if let Some(chosen) = chosen {
+                        self.choose(&chosen, resources, &mut state);
                     }
                 }
-                b"Tj" | b"TJ" | b"'" | b"\"" if state.has_font == Some(false) && state.mode != INVISIBLE => {
+                b"Tj" | b"TJ" | b"'" | b"\"" if !state.has_font && !state.is_invisible && has_text(&instruction) => {
                     return Err(NotADocument::FontsMissing);
                 }
-                b"Do" => {
-                    let drawing =
-                        first_name(&instruction).and_then(|name| resources.drawings.get::<Stream<'_>>(&**name));
-                    let is_form = |drawing: &Stream<'_>| is_named(drawing.dict(), b"Subtype", b"Form");
-                    if let Some(form) = drawing.filter(is_form) {
-                        self.add(&form, resources);
-                    }
+                b"BDC" => {
+                    let named = last_name(&instruction).and_then(|name| resources.properties.get(&**name));
+                    layers::check_use(named)?;
                 }
-                b"scn" | b"SCN" => {
-                    let names = instruction.operands().filter_map(|operand| match operand {
-                        Object::Name(name) => Some(name),
-                        _ => None,
-                    });
-                    if let Some(pattern) = names.last().and_then(|name| resources.patterns.get::<Stream<'_>>(&**name)) {
-                        self.add(&pattern, resources);
-                    }
-                }
+                b"Do" | b"scn" | b"SCN" => self.add_named(&instruction, resources, state)?,
                 _ => {}
             }
         }
         Ok(())
     }
 
+    /// Takes what a graphics state sets: a font, and a mask, which may be drawn with text.
+    fn choose(&mut self, chosen: &Dict<'a>, resources: &Resources<'a>, state: &mut State) {
+        let font = chosen.get::<Array<'_>>(b"Font");
+        if let Some(font) = font.and_then(|font| font.iter::<Dict<'_>>().next()) {
+            state.has_font = self.is_there(&font, resources);
+        }
+        let mask = chosen.get::<Dict<'_>>(b"SMask");
+        if let Some(mask) = mask.and_then(|mask| mask.get::<Stream<'_>>(b"G")) {
+            self.add(&mask, resources, State::default());
+        }
+    }
+
+    /// Adds the drawing or the pattern that an instruction names. A drawing begins in the state in which it is drawn.
+    fn add_named(
+        &mut self,
+        instruction: &Instruction<'_, '_>,
+        resources: &Resources<'a>,
+        state: State,
+    ) -> Result<(), NotADocument> {
+        let Some(name) = last_name(instruction) else { return Ok(()) };
+        if &**instruction.operator != b"Do" {
+            if let Some(pattern) = resources.patterns.get::<Stream<'_>>(&**name) {
+                self.add(&pattern, resources, State::default());
+            }
+            return Ok(());
+        }
+        let Some(drawing) = resources.drawings.get::<Stream<'_>>(&**name) else { return Ok(()) };
+        layers::check_use(drawing.dict().get(b"OC"))?;
+        if is_named(drawing.dict(), b"Subtype", b"Form") {
+            self.add(&drawing, resources, state);
+        }
+        Ok(())
+    }
+
     /// Whether every program has the letters of a font.
-    fn is_there(&mut self, font: &Dict<'a>) -> bool {
+    fn is_there(&mut self, font: &Dict<'a>, around: &Resources<'a>) -> bool {
         if is_named(font, b"Subtype", b"Type3") {
-            self.add_letters(font);
+            self.add_letters(font, around);
             return true;
         }
         if is_named(font, b"Subtype", b"Type0") {
             let descendants = font.get::<Array<'_>>(b"DescendantFonts").unwrap_or_default();
-            return descendants.iter::<Dict<'_>>().next().is_some_and(|font| is_embedded(&font));
+            let own = descendants.iter::<Dict<'_>>().next();
+            return own.and_then(|own| self.is_sound(&own)).unwrap_or_default();
         }
-        is_embedded(font) || is_standard(font)
+        self.is_sound(font).unwrap_or_else(|| is_standard(font) && has_usual_letters(font))
     }
+
+    /// Whether a font's files can be read. None if it brings none along.
+    fn is_sound(&mut self, font: &Dict<'a>) -> Option<bool> {
+        let each = files(font).map(|file| *self.files.entry(file.id()).or_insert_with(|| file.is_sound()));
+        each.reduce(|sound, other| sound && other)
+    }
+}
+
+/// Whether an instruction draws any letter.
+fn has_text(instruction: &Instruction<'_, '_>) -> bool {
+    let is_text = |part: &Object<'_>| matches!(part, Object::String(text) if !text.as_bytes().is_empty());
+    instruction.operands().any(|operand| match operand {
+        Object::Array(parts) => parts.iter::<Object<'_>>().any(|part| is_text(&part)),
+        other => is_text(other),
+    })
 }
 
 fn is_named(dict: &Dict<'_>, key: &[u8], name: &[u8]) -> bool {

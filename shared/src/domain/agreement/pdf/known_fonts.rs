@@ -1,6 +1,6 @@
 //! Fonts whose letters every program draws alike.
 
-use hayro_syntax::object::{Dict, Name, Stream};
+use hayro_syntax::object::{Dict, Name, ObjectIdentifier, Stream};
 
 /// The fonts that every program has (ISO 32000-1, 9.6.2.2).
 const STANDARD: [&[u8]; 14] = [
@@ -20,6 +20,11 @@ const STANDARD: [&[u8]; 14] = [
     b"ZapfDingbats",
 ];
 
+/// Where a font names its file (ISO 32000-1, 9.9).
+const TYPE_1: &[u8] = b"FontFile";
+const TRUE_TYPE: &[u8] = b"FontFile2";
+const COMPACT: &[u8] = b"FontFile3";
+
 /// Whether a font has the name of one that every program has.
 pub(super) fn is_standard(font: &Dict<'_>) -> bool {
     font.get::<Name<'_>>(b"BaseFont").is_some_and(|name| STANDARD.contains(&&*name))
@@ -27,6 +32,119 @@ pub(super) fn is_standard(font: &Dict<'_>) -> bool {
 
 /// Whether a font brings its letters along.
 pub(super) fn is_embedded(font: &Dict<'_>) -> bool {
+    files(font).next().is_some()
+}
+
+/// What tells a font file: where it is, where it is named, and whether it is of a kind that suits the font.
+pub(super) type FontFileId = (ObjectIdentifier, &'static [u8], bool);
+
+/// A file of letters that a font brings along.
+pub(super) struct FontFile<'a> {
+    key: &'static [u8],
+    suits: bool,
+    file: Stream<'a>,
+}
+
+/// The files that a font brings along.
+pub(super) fn files<'a>(font: &Dict<'a>) -> impl Iterator<Item = FontFile<'a>> {
     let described = font.get::<Dict<'_>>(b"FontDescriptor").unwrap_or_default();
-    [&b"FontFile"[..], b"FontFile2", b"FontFile3"].into_iter().any(|key| described.get::<Stream<'_>>(key).is_some())
+    let kind = font.get::<Name<'_>>(b"Subtype");
+    [TYPE_1, TRUE_TYPE, COMPACT].into_iter().filter_map(move |key| {
+        // What draws the pictures takes no other ones for these.
+        let suits = match kind.as_deref() {
+            Some(b"TrueType") => key == TRUE_TYPE,
+            Some(b"Type1" | b"MMType1") => key != TRUE_TYPE,
+            _ => true,
+        };
+        Some(FontFile { key, suits, file: described.get(key)? })
+    })
+}
+
+impl FontFile<'_> {
+    /// What it is known by.
+    pub(super) fn id(&self) -> FontFileId {
+        (self.file.obj_id(), self.key, self.suits)
+    }
+
+    /// Whether programs can read it, as far as its beginning tells. With a broken one, each draws what it likes.
+    pub(super) fn is_sound(&self) -> bool {
+        self.suits && self.file.decoded_data().is_ok_and(|file| is_of_kind(self.key, &file))
+    }
+}
+
+fn is_of_kind(key: &[u8], file: &[u8]) -> bool {
+    match key {
+        TYPE_1 => is_type_1(file),
+        TRUE_TYPE => is_sfnt(file),
+        _ => is_compact(file) || is_sfnt(file),
+    }
+}
+
+/// A Type 1 font: a program in PostScript, as text or in segments.
+fn is_type_1(file: &[u8]) -> bool {
+    file.starts_with(b"\x80\x01") || file.trim_ascii_start().starts_with(b"%!")
+}
+
+/// A TrueType or OpenType font, or a collection of them: a list of tables, of which one has the letters.
+fn is_sfnt(file: &[u8]) -> bool {
+    const HEAD_BYTES: usize = 12;
+    match file.first_chunk() {
+        Some(b"ttcf") => true,
+        Some([0, 1, 0, 0] | b"true" | b"OTTO") => {
+            let count = file.get(4..6).and_then(<[u8]>::first_chunk).map_or(0, |count| u16::from_be_bytes(*count));
+            let tables = file.get(HEAD_BYTES..).unwrap_or_default().as_chunks::<16>().0;
+            tables.iter().take(count.into()).any(|table| has_letters(table, file.len()))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an entry of that list, its name, checksum, offset and length, is about letters, and they are in the file.
+fn has_letters([a, b, c, d, _, _, _, _, offset @ .., _, _, _, _]: &[u8; 16], file_bytes: usize) -> bool {
+    let is_inside = usize::try_from(u32::from_be_bytes(*offset)).is_ok_and(|offset| offset <= file_bytes);
+    is_inside && matches!(&[*a, *b, *c, *d], b"glyf" | b"CFF " | b"CFF2")
+}
+
+/// A font in the compact format (CFF): version 1, and after its head the list of the names of its fonts.
+fn is_compact(file: &[u8]) -> bool {
+    let [1, _, head_bytes, _, ..] = file else { return false };
+    file.get(usize::from(*head_bytes)..).and_then(<[u8]>::first_chunk).is_some_and(|count| *count != [0, 0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_font_file_begins_as_those_of_its_kind() {
+        let sfnt = |kind: &[u8], table: &[u8], offset: u8| {
+            [kind, &[0, 1, 0, 0, 0, 0, 0, 0], table, &[0, 0, 0, 0, 0, 0, 0, offset, 0, 0, 0, 9]].concat()
+        };
+        let true_type = sfnt(&[0, 1, 0, 0], b"glyf", 28);
+        let compact = b"\x01\x00\x04\x01\x00\x01\x01\x01\x02A";
+        for (key, file) in [
+            (TYPE_1, &b"%!PS-AdobeFont-1.0: A"[..]),
+            (TYPE_1, b"\x80\x01\x00\x00"),
+            (TRUE_TYPE, &true_type),
+            (TRUE_TYPE, &sfnt(b"true", b"glyf", 28)),
+            (TRUE_TYPE, b"ttcf\x00\x01\x00\x00"),
+            (COMPACT, compact),
+            (COMPACT, &sfnt(b"OTTO", b"CFF ", 28)),
+        ] {
+            assert!(is_of_kind(key, file), "{file:?}");
+        }
+        for key in [TYPE_1, TRUE_TYPE, COMPACT] {
+            for file in [&b""[..], b"garbage", b"\x00\x01\x00\x00", b"\x01\x00\x04\x01", b"\x01\x00\x04\x01\x00\x00"] {
+                assert!(!is_of_kind(key, file), "{file:?}");
+            }
+        }
+        for (key, file) in [
+            (TYPE_1, &true_type[..]),
+            (TRUE_TYPE, compact),
+            (TRUE_TYPE, &sfnt(b"true", b"head", 28)),
+            (TRUE_TYPE, &sfnt(b"true", b"glyf", 99)),
+        ] {
+            assert!(!is_of_kind(key, file), "{file:?}");
+        }
+    }
 }

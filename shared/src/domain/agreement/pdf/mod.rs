@@ -9,6 +9,7 @@ mod encoding;
 mod filter;
 mod fonts;
 mod known_fonts;
+mod layers;
 mod tokens;
 mod unpacking;
 
@@ -49,6 +50,9 @@ pub enum NotADocument {
     /// Programs draw its notes differently.
     #[error("has notes or stamps that programs draw differently. Print it to a new PDF, then upload that.")]
     NotesDiffer,
+    /// Programs show its layers differently.
+    #[error("has layers that programs show differently. Print it to a new PDF, then upload that.")]
+    LayersDiffer,
     /// Its text is in fonts that programs replace.
     #[error(
         "uses fonts that are not embedded in it, so its text can look different or be missing. Print it to a new PDF, then upload that."
@@ -57,6 +61,9 @@ pub enum NotADocument {
     /// Opening it took more time or memory than it may take.
     #[error("takes too long or too much memory to open. Print it to a new PDF, then upload that.")]
     TooDemanding,
+    /// Other files were being opened for all the time that it could wait.
+    #[error("couldn’t be opened, because others are being opened. Try again in a moment.")]
+    NotItsTurn,
     /// It has no pages.
     #[error("has no pages.")]
     NoPages,
@@ -78,6 +85,7 @@ pub fn check(file: Vec<u8>) -> Result<usize, NotADocument> {
         return Err(NotADocument::NoPages);
     }
     appearance::check(&pdf)?;
+    layers::check(&pdf)?;
     fonts::check(&pdf)?;
     Ok(pdf.pages().len())
 }
@@ -160,6 +168,10 @@ mod alike_tests {
             stream("", content),
         ];
         objects.extend(further.iter().map(|object| (*object).to_owned()));
+        file(&objects)
+    }
+
+    fn file(objects: &[String]) -> Vec<u8> {
         let bodies = objects.iter().zip(1..).map(|(object, n)| format!("{n} 0 obj\n{object}\nendobj\n"));
         let bodies: String = bodies.collect();
         // Without a table: readers find the objects themselves.
@@ -169,6 +181,9 @@ mod alike_tests {
     fn stream(keys: &str, content: &str) -> String {
         format!("<< {keys} /Length {} >>\nstream\n{content}\nendstream", content.len())
     }
+
+    /// The head of a font file with its list of tables, of which it has one, in hex.
+    const TRUE_TYPE: &str = "00010000 0001000000000000 676C7966 00000000 0000001C 00000000>";
 
     fn form(content: &str) -> String {
         let keys = "/Type /XObject /Subtype /Form /BBox [0 0 99 20]";
@@ -224,6 +239,13 @@ mod alike_tests {
             "/FT /Ch /V (9)",
             "/FT /Btn /V /Yes",
             "/FT /Tx /Parent << /V (9) >>",
+            "/FT /Ch /Opt [(9) (1)]",
+            "/FT /Ch /Parent << /Opt [(9)] >>",
+            "/FT /Ch /Opt [(9) (1)] /I [0]",
+            "/FT /Ch /I [0]",
+            "/FT /Sig /MK << /BG [0] >>",
+            "/FT /Tx /F 2.0",
+            "/FT /Tx /F -1",
         ] {
             assert_eq!(
                 with_note(&format!("/Subtype /Widget {undrawn}"), ""),
@@ -231,7 +253,16 @@ mod alike_tests {
                 "{undrawn}"
             );
         }
-        for nothing in ["/FT /Sig", "/FT /Tx", "/FT /Tx /V ()", "/FT /Btn", "/FT /Tx /F 2 /V (9)", "/FT /Tx /V null"] {
+        for nothing in [
+            "/FT /Sig",
+            "/FT /Tx",
+            "/FT /Tx /V ()",
+            "/FT /Btn",
+            "/FT /Tx /F 2 /V (9)",
+            "/FT /Tx /V null",
+            "/FT /Ch",
+            "/FT /Ch /Opt []",
+        ] {
             assert_eq!(with_note(&format!("/Subtype /Widget {nothing}"), ""), Ok(1), "{nothing}");
         }
     }
@@ -240,16 +271,18 @@ mod alike_tests {
     #[test]
     fn a_field_shows_its_value_in_all_scripts() {
         let text = |font: &str, value: &str, drawn: &str| {
-            let fonts = format!("/DR << /Font << /F << {font} >> >> >>");
+            let fonts = format!("/Resources << /Font << /F << {font} >> >> >>");
             let note = format!("<< /Rect [9 9 99 29] /Subtype /Widget /FT /Tx /V {value} /AP << /N 6 0 R >> >>");
-            let drawing = stream("/Subtype /Form /BBox [0 0 99 20]", &format!("BT /F 9 Tf {drawn} Tj ET"));
-            let field = format!("/AcroForm << /Fields [5 0 R] {fonts} >>");
-            check(page(&field, "/Annots [5 0 R]", "", &[&note, &drawing, &stream("", "font")]))
+            let keys = format!("/Subtype /Form /BBox [0 0 99 20] {fonts}");
+            let drawing = stream(&keys, &format!("BT /F 9 Tf {drawn} Tj ET"));
+            let field = "/AcroForm << /Fields [5 0 R] >>";
+            check(page(field, "/Annots [5 0 R]", "", &[&note, &drawing, &stream("", "%!PS-AdobeFont-1.0: A")]))
         };
         let own = "/Subtype /Type1 /BaseFont /Helvetica";
         let windows = &format!("{own} /Encoding /WinAnsiEncoding");
-        let named = &format!("{own} /Encoding << /Differences [24 /breve 39 /quotesingle 160 /Euro 200 /uni20AC] >>");
         let embedded = "/Subtype /Type1 /BaseFont /A /FontDescriptor << /FontFile 7 0 R >>";
+        let names = "/Encoding << /Differences [24 /breve 39 /quotesingle 160 /Euro 200 /uni20AC] >>";
+        let named = &format!("{embedded} {names}");
         let (pounds, euros) = ("<FEFF00A30039>", "<FEFF20AC0039>");
         for (font, value, drawn) in [
             (own, "(\\2439)", "(\\243 9)"),
@@ -306,13 +339,24 @@ mod alike_tests {
 
     #[test]
     fn a_note_without_a_drawing_is_refused() {
-        for note in
-            ["/Subtype /FreeText /Contents (Ten)", "/Subtype /Text", "/Subtype /Stamp /AP << /N << /On 6 0 R >> >>"]
-        {
+        for note in [
+            "/Subtype /FreeText /Contents (Ten)",
+            "/Subtype /Text",
+            "/Subtype /Stamp /AP << /N << /On 6 0 R >> >>",
+            "/Subtype /Link /Border [0 0 60]",
+            "/Subtype /Link /BS << /W 60 >>",
+            "/Subtype /Stamp /F 2.0 /AP << /N 6 0 R >>",
+            "/Subtype /Stamp /F -1 /AP << /N 6 0 R >>",
+            "/Subtype /Stamp /F 4294967298 /AP << /N 6 0 R >>",
+            "/Subtype /Stamp /F (2) /AP << /N 6 0 R >>",
+        ] {
             assert_eq!(with_note(note, ""), Err(NotADocument::NotesDiffer), "{note}");
         }
         for note in [
+            "/Subtype /Link",
             "/Subtype /Link /Border [0 0 1]",
+            "/Subtype /Link /BS << /W 1 >>",
+            "/Subtype /Link /AP << /N 6 0 R >> /Border [0 0 9]",
             "/Subtype /Popup",
             "/Subtype /Text /F 2",
             "/Subtype /Stamp /AP << /N 6 0 R >>",
@@ -343,14 +387,35 @@ mod alike_tests {
         let japanese =
             "<< /Subtype /Type0 /BaseFont /H /DescendantFonts [<< /Subtype /CIDFontType0 /BaseFont /H >>] >>";
         let embedded = "<< /Subtype /TrueType /BaseFont /Arial /FontDescriptor << /FontFile2 5 0 R >> >>";
-        let file = stream("", "font");
+        let file = stream("/Filter /ASCIIHexDecode", TRUE_TYPE);
         assert_eq!(text("<< /Subtype /Type1 /BaseFont /Times-Roman >>", drawn, &[]), Ok(1));
         assert_eq!(text(embedded, drawn, &[&file]), Ok(1));
         for missing in [arial, japanese, "<< /Subtype /Type1 >>"] {
             assert_eq!(text(missing, drawn, &[]), Err(NotADocument::FontsMissing), "{missing}");
-            for unseen in ["BT /F 9 Tf ET", "BT 3 Tr /F 9 Tf (9) Tj ET", "q BT /F 9 Tf ET Q BT (9) Tj ET"] {
+            for unseen in ["BT /F 9 Tf ET", "BT 3 Tr /F 9 Tf (9) Tj ET", "/F 9 Tf [() -9] TJ () Tj"] {
                 assert_eq!(text(missing, unseen, &[]), Ok(1), "{missing} {unseen}");
             }
+        }
+        let times = "<< /Subtype /Type1 /BaseFont /Times-Roman >>";
+        for without in [
+            "BT (9) Tj ET",
+            "BT /G 9 Tf (9) Tj ET",
+            "q BT /F 9 Tf ET Q BT (9) Tj ET",
+            "/F 9 Tf Q (9) Tj",
+            "3.0 Tr /G 9 Tf (9) Tj",
+        ] {
+            assert_eq!(text(times, without, &[]), Err(NotADocument::FontsMissing), "{without}");
+        }
+        for unread in ["", "garbage"] {
+            assert_eq!(text(embedded, drawn, &[&stream("", unread)]), Err(NotADocument::FontsMissing), "{unread}");
+        }
+        let named = |glyphs: &str| {
+            let encoding = format!("/Encoding << /Differences [57 {glyphs}] >>");
+            text(&format!("<< /Subtype /Type1 /BaseFont /Helvetica {encoding} >>"), drawn, &[])
+        };
+        assert_eq!(named("/Euro /A"), Ok(1));
+        for other in ["/afii10017", "/Euro /uni4E00"] {
+            assert_eq!(named(other), Err(NotADocument::FontsMissing), "{other}");
         }
         assert_eq!(text(arial, "q 3 Tr Q BT /F 9 Tf [(9)] TJ ET", &[]), Err(NotADocument::FontsMissing));
         let inside = stream("/Subtype /Form /BBox [0 0 9 9]", drawn);
@@ -360,5 +425,100 @@ mod alike_tests {
         let drawings = "<< /Subtype /Type3 /CharProcs << /a 5 0 R >> /Resources << /Font << /F << /Subtype /TrueType /BaseFont /Arial >> >> >> >>";
         assert_eq!(text(drawings, drawn, &[&stream("", "0 0 9 9 re f")]), Ok(1));
         assert_eq!(text(drawings, drawn, &[&stream("", drawn)]), Err(NotADocument::FontsMissing));
+    }
+
+    /// Text is in the font that is chosen where it is drawn, by whatever instruction and in whatever drawing.
+    #[test]
+    fn a_font_is_found_wherever_it_is_chosen() {
+        const ARIAL: &str = "<< /Subtype /TrueType /BaseFont /Arial >>";
+        const TIMES: &str = "<< /Subtype /Type1 /BaseFont /Times-Roman >>";
+        let (drawn, shown) = ("BT /F 9 Tf (9) Tj ET", "BT (9) Tj ET");
+        let form =
+            |resources: &str, content: &str| stream(&format!("/Subtype /Form /BBox [0 0 9 9] {resources}"), content);
+        let text = |keys: &str, content: &str, further: &[&str]| {
+            let fonts = format!("/Font << /F {ARIAL} /T {TIMES} >>");
+            check(page("", &format!("/Resources << {fonts} {keys} >>"), content, further))
+        };
+        let x = "/XObject << /X 5 0 R >>";
+        for inside in [form("/Resources << >>", shown), form("", shown)] {
+            assert_eq!(text(x, "/T 9 Tf /X Do", &[&inside]), Ok(1), "the font around");
+            assert_eq!(text(x, "3 Tr /F 9 Tf /X Do", &[&inside]), Ok(1));
+            for missing in ["/F 9 Tf /X Do", "/X Do", "/T 9 Tf /X Do /F 9 Tf /X Do", "/F 9 Tf /Y /X Do"] {
+                assert_eq!(text(x, missing, &[&inside]), Err(NotADocument::FontsMissing), "{missing}");
+            }
+        }
+        for (content, checked) in [
+            ("/F /T 9 Tf (9) Tj", Ok(1)),
+            ("/T /F 9 Tf (9) Tj", Err(NotADocument::FontsMissing)),
+            ("/F 9 Tf /T (9) Tf (9) Tj", Err(NotADocument::FontsMissing)),
+        ] {
+            assert_eq!(text("", content, &[]), checked, "{content}");
+        }
+        let letters = "/Font << /L << /Subtype /Type3 /CharProcs << /a 5 0 R >> >> /F";
+        let letters = format!("/Resources << {letters} {ARIAL} >> >>");
+        let checked = check(page("", &letters, "/L 9 Tf (a) Tj", &[&stream("", drawn)]));
+        assert_eq!(checked, Err(NotADocument::FontsMissing), "in a letter");
+        let mask = "/ExtGState << /G << /SMask << /S /Luminosity /G 5 0 R >> >> >>";
+        assert_eq!(text(mask, "/G gs 0 0 9 9 re f", &[&form("", drawn)]), Err(NotADocument::FontsMissing), "in a mask");
+        assert_eq!(text(mask, "/G gs 0 0 9 9 re f", &[&form("", "0 0 9 9 re f")]), Ok(1));
+    }
+
+    #[test]
+    fn a_drawing_is_looked_at_on_each_page() {
+        let page_of = |font: &str| {
+            let fonts = format!("/Font << /F << /Subtype /Type1 /BaseFont /{font} >> >>");
+            let named = format!("/Resources << {fonts} /XObject << /X 6 0 R >> >>");
+            format!("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 5 0 R {named} >>")
+        };
+        let both = |one: &str, other: &str| {
+            let objects = [
+                "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+                "<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 >>".to_owned(),
+                page_of(one),
+                page_of(other),
+                stream("", "/X Do"),
+                stream("/Subtype /Form /BBox [0 0 9 9]", "BT /F 9 Tf (9) Tj ET"),
+            ];
+            check(file(&objects))
+        };
+        assert_eq!(both("Helvetica", "Courier"), Ok(2));
+        assert_eq!(both("Helvetica", "Arial"), Err(NotADocument::FontsMissing));
+    }
+
+    #[test]
+    fn hidden_layers_are_refused() {
+        let group = |chosen: &str, usage: &str| {
+            let catalog = format!("/OCProperties << /OCGs [5 0 R] /D << {chosen} >> >>");
+            let layer = format!("<< /Type /OCG /Name (Layer) /Usage << {usage} >> >>");
+            let named = "/Resources << /Properties << /L 5 0 R >> >>";
+            check(page(&catalog, named, "/OC /L BDC 0 0 9 9 re f EMC", &[&layer]))
+        };
+        let usual = "/Print << /PrintState /ON >> /View << /ViewState /ON >>";
+        let by_purpose = |purpose: &str| format!("/AS [<< /Event /View /Category [/View /{purpose}] /OCGs [5 0 R] >>]");
+        for shown in ["", "/OFF []", "/BaseState /ON /ON [5 0 R]", &by_purpose("Print")] {
+            assert_eq!(group(shown, usual), Ok(1), "{shown}");
+        }
+        for hidden in ["/OFF [5 0 R]", "/BaseState /OFF", &by_purpose("Zoom")] {
+            assert_eq!(group(hidden, usual), Err(NotADocument::LayersDiffer), "{hidden}");
+        }
+        for differs in ["/View << /ViewState /OFF >>", "/Print << /PrintState /OFF >>"] {
+            assert_eq!(group("", differs), Err(NotADocument::LayersDiffer), "{differs}");
+        }
+        let several = |rule: &str| {
+            let layer = format!("<< /Type /OCMD /OCGs [6 0 R] {rule} >>");
+            let drawing = stream("/Subtype /Form /BBox [0 0 9 9] /OC 5 0 R", "");
+            let further = [&layer, "<< /Type /OCG /Name (Layer) >>", &drawing];
+            let named = "/Resources << /Properties << /L 5 0 R >> /XObject << /X 7 0 R >> >>";
+            ["/OC /L BDC EMC", "/X Do"].map(|content| check(page("", named, content, &further)))
+        };
+        for shown in ["", "/P /AllOn"] {
+            assert_eq!(several(shown), [Ok(1); 2], "{shown}");
+        }
+        for computed in ["/P /AllOff", "/VE [/Not 6 0 R]"] {
+            assert_eq!(several(computed), [Err(NotADocument::LayersDiffer); 2], "{computed}");
+        }
+        let of_layer = |note: &str| with_note(&format!("{note} /OC << /Type /OCG >>"), "0 0 9 9 re f");
+        assert_eq!(of_layer("/Subtype /Stamp /AP << /N 6 0 R >>"), Err(NotADocument::LayersDiffer));
+        assert_eq!(of_layer("/Subtype /Link"), Ok(1));
     }
 }
