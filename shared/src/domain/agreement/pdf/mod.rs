@@ -281,8 +281,8 @@ mod alike_tests {
         let own = "/Subtype /Type1 /BaseFont /Helvetica";
         let windows = &format!("{own} /Encoding /WinAnsiEncoding");
         let embedded = "/Subtype /Type1 /BaseFont /A /FontDescriptor << /FontFile 7 0 R >>";
-        let names = "/Encoding << /Differences [24 /breve 39 /quotesingle 160 /Euro 200 /uni20AC] >>";
-        let named = &format!("{embedded} {names}");
+        let encoding = "/Encoding << /Differences [24 /breve 39 /quotesingle 160 /Euro 200 /uni20AC] >>";
+        let named = &format!("{embedded} {encoding}");
         let (pounds, euros) = ("<FEFF00A30039>", "<FEFF20AC0039>");
         for (font, value, drawn) in [
             (own, "(\\2439)", "(\\243 9)"),
