@@ -36,15 +36,11 @@ pub(super) struct Drawing<'a> {
     pub is_late: bool,
 }
 
-/// Whether the document of new evidence counts for another payment, or what is to be accepted looks like what was accepted
-/// for another one.
+/// Whether what is to be accepted looks like what was accepted for another payment.
 pub(super) fn is_elsewhere(payments: &[Payment], at: usize, act: &Act) -> bool {
     let others = payments.iter().enumerate().filter(|(other, _)| *other != at);
     let mut filed = others.flat_map(|(_, payment)| &payment.evidence);
     match act {
-        Act::File(New { document: Some(document), .. }) => {
-            filed.any(|filed| filed.stands() && filed.new.document == Some(*document))
-        }
         Act::Accept(which, _) => {
             let judged = &payments[at].evidence[*which].new;
             filed.any(|filed| filed.is_accepted_arrival() && filed.new.minor == judged.minor)

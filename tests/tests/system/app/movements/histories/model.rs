@@ -180,8 +180,7 @@ impl Payment {
         accepted.map(|filed| filed.new.minor).sum()
     }
 
-    /// Does an act. `elsewhere` says whether the document of new evidence counts for another payment, or what is to be accepted
-    /// looks like what was accepted for another one.
+    /// Does an act. `elsewhere` says whether what is to be accepted looks like what was accepted for another payment.
     pub fn act(&mut self, by: Who, act: &Act, elsewhere: bool) -> Result<Did, Refused> {
         if self.has_done(by, act) {
             return Ok(Did::Nothing);
@@ -191,7 +190,6 @@ impl Payment {
             Act::Authorize | Act::Enter | Act::Verify | Act::Release => self.prepare(by, act),
             Act::Report(is_stale) => self.report(by, *is_stale),
             Act::Ask => self.pass("sender_reported", "receipt_pending"),
-            Act::File(new) if elsewhere && self.takes(by, new).is_ok() => Err("it counts elsewhere"),
             Act::File(new) => self.file(by, new),
             Act::Accept(which, is_another) => self.accept(by, *which, *is_another, elsewhere),
             Act::Reject(which) | Act::Withdraw(which) => self.remove(by, *which, matches!(act, Act::Withdraw(_))),
@@ -285,7 +283,9 @@ impl Payment {
             Who::Ada => !is_receivers,
             Who::Northwind => name == "recipient_confirmation",
         };
-        let is_again = |filed: &Filed| filed.stands() && filed.new.document == new.document;
+        let is_again = |filed: &Filed| {
+            filed.stands() && filed.is_receivers() == is_receivers && filed.new.document == new.document
+        };
         self.expect(may)?;
         let is_open = self.is_in_flight() || (is_receivers && self.state == "instructions_ready");
         self.expect(is_open || self.has_ended)?;
