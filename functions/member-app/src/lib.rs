@@ -489,7 +489,7 @@ impl Served {
         let result = catch_panic_and_overrun(async {
             match self.route {
                 RouteKind::Part => {
-                    request.authenticate_participant(operation).await?;
+                    Box::pin(request.authenticate_participant(operation)).await?;
                     if part::in_person::is_asked(&request, operation) {
                         return part::in_person::question(&mut request);
                     }

@@ -172,7 +172,7 @@ impl Handler for Record {
             Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
         };
         let has_pages_of_document = has_pages_of(request, &wanted(&record.agreement, document)?, &content).await?;
-        if has_pages_of_document && !(form.get(IS_SIGNED) == "on") {
+        if has_pages_of_document && form.get(IS_SIGNED) != "on" {
             let errors = FieldErrors::one(IS_SIGNED, FieldCode::Required, SAME_PAGES);
             return Ok(again(errors, None).await?.unprocessable());
         }

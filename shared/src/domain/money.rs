@@ -391,9 +391,12 @@ mod tests {
         assert_eq!((&*money.amount_display(), &*money.for_people()), ("USD 1,250.00", "$1,250.00 USD"));
     }
 
+    fn read(text: &str, code: &str) -> Result<i64, NotAnAmount> {
+        Money::read(text, currency(code)).map(Money::amount_minor)
+    }
+
     #[test]
     fn money_is_positive_and_has_no_more_decimals_than_its_currency() {
-        let read = |text: &str, code: &str| Money::read(text, currency(code)).map(Money::amount_minor);
         for (text, code, minor) in [
             ("1,250.00", "USD", 125_000),
             ("0.01", "USD", 1),
@@ -458,6 +461,10 @@ mod tests {
         ] {
             assert_eq!(read(text, code), Err(reason), "{text} {code}");
         }
+    }
+
+    #[test]
+    fn what_is_stored_is_checked_like_what_is_typed() {
         for text in [
             r#"{"amount_minor":0,"currency":"USD"}"#,
             r#"{"amount_minor":-1,"currency":"USD"}"#,

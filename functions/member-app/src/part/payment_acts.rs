@@ -228,12 +228,7 @@ async fn conflict(request: &Request, form: &Form, refused: NotMoved) -> Result<P
 fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
     let nothing = "Nothing was recorded.";
     match refused {
-        NotMoved::InPerson => Notice::bad(
-            "This isn’t your own browser",
-            format!(
-                "It has a session of a member of {organization}, so what you report here can’t count as your own word. {nothing} Open your link in your own browser."
-            ),
-        ),
+        NotMoved::InPerson => in_members_browser(organization),
         NotMoved::InstructionsChanged => instructions_changed(organization),
         NotMoved::NotNow(MovementState::Cancelled) => Notice::bad(
             "This payment was cancelled",
@@ -299,6 +294,14 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
             Notice::bad("This is not asked of you now", format!("The payment has moved on. {nothing}"))
         }
     }
+}
+
+/// What a recipient reads who reports an arrival in a member's browser.
+fn in_members_browser(organization: &str) -> Notice {
+    let line = format!(
+        "It has a session of a member of {organization}, so what you report here can’t count as your own word. Nothing was recorded. Open your link in your own browser."
+    );
+    Notice::bad("This isn’t your own browser", line)
 }
 
 /// What a sender reads who reports a payment by instructions that changed meanwhile.

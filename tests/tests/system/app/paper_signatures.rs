@@ -477,7 +477,7 @@ async fn a_scan_with_the_pages_of_the_document_takes_a_tick() {
     let page = live.member.get(&path).await;
     assert!(!page.says("although its pages are those"), "{}", page.body);
     let document = format!("{}/documents/{}/download", live.path(), live.agreement.documents[0].id);
-    let mut saved_again = live.member.get(&document).await.bytes.to_vec();
+    let mut saved_again = live.member.get(&document).await.bytes;
     saved_again.extend(b"\n% saved again\n%%EOF\n");
     let refused = send(&live.member, &path, &page, &POST, ("Scan.pdf", &saved_again)).await;
     assert_eq!(refused.status, 422, "{}", refused.body);

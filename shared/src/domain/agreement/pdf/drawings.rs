@@ -46,10 +46,10 @@ impl Seen {
     }
 
     /// Adds the drawings and pictures that a page or another drawing may use, in the order of their names.
-    fn add_drawings(&mut self, named: &Dict<'_>) {
-        let mut names: Vec<_> = named.keys().collect();
+    fn add_drawings(&mut self, drawings: &Dict<'_>) {
+        let mut names: Vec<_> = drawings.keys().collect();
         names.sort_unstable_by(|one, other| one.as_ref().cmp(other.as_ref()));
-        for drawing in names.into_iter().filter_map(|name| named.get::<Stream<'_>>(&*name)) {
+        for drawing in names.into_iter().filter_map(|name| drawings.get::<Stream<'_>>(&*name)) {
             self.add_drawing(&drawing);
         }
     }
@@ -83,7 +83,8 @@ mod tests {
             content,
         ];
         let objects = fixed.iter().map(String::as_str).chain(further.iter().copied());
-        let bodies: String = objects.zip(1..).map(|(object, n)| format!("{n} 0 obj\n{object}\nendobj\n")).collect();
+        let bodies = objects.zip(1..).map(|(object, n)| format!("{n} 0 obj\n{object}\nendobj\n"));
+        let bodies: String = bodies.collect();
         pages_digest(format!("%PDF-1.4\n{bodies}trailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%EOF\n").into_bytes())
     }
 
