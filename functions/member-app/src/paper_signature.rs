@@ -213,7 +213,8 @@ async fn has_pages_of(request: &Request, document: &Document, upload: &DocumentC
     let (app, org) = (request.app(), request.signed_in()?.scope().org());
     let files = app.files()?;
     let (document, upload) = tokio::try_join!(files.get(org, content), files.get(org, upload))?;
-    app.pdfs.have_same_pages([document, upload]).await
+    // The upload first: if that takes too long to read, the document is not read as well.
+    app.pdfs.have_same_pages([upload, document]).await
 }
 
 fn wanted(agreement: &Agreement, document: DocumentId) -> Result<Document, Error> {
