@@ -31,6 +31,7 @@ use shared::domain::movement::state::{ExceptionReason, MovementState};
 use shared::domain::movement::surplus::Surplus;
 use shared::domain::movement::terms::{Direction, Method};
 use shared::domain::movement::{Movement, Release, ReleaseBasis, Status};
+use shared::domain::participant::session::InPerson;
 use shared::domain::time::Timestamp;
 
 use crate::files::{Files, file};
@@ -207,6 +208,8 @@ struct ClaimLine<'a> {
     is_current: bool,
     participant_id: ParticipantId,
     reported_by: &'a Actor,
+    /// The member in whose browser the sender reported it.
+    reported_in_person: Option<&'a InPerson>,
     reported_at: Timestamp,
     sent_on: Day,
     references: &'a [TransferReference],
@@ -221,13 +224,14 @@ impl<'a> ClaimLine<'a> {
     }
 
     fn new(movement_id: MovementId, (attempt, is_current): (usize, bool), claim: &'a Claim) -> Self {
-        let Claim { reported_at, participant_id, by, sent_on, references } = claim;
+        let Claim { reported_at, participant_id, by, in_person, sent_on, references } = claim;
         Self {
             movement_id,
             attempt,
             is_current,
             participant_id: *participant_id,
             reported_by: by,
+            reported_in_person: in_person.as_ref(),
             reported_at: *reported_at,
             sent_on: *sent_on,
             references,
@@ -254,6 +258,8 @@ struct EvidenceLine<'a> {
     path: Option<String>,
     account: Option<AccountLine<'a>>,
     filed_by: &'a Actor,
+    /// The member in whose browser a participant filed it.
+    filed_in_person: Option<&'a InPerson>,
     filed_at: Timestamp,
     /// Whether it was filed after the payment had ended with its agreement.
     is_late: bool,
@@ -310,6 +316,7 @@ impl<'a> EvidenceLine<'a> {
             path,
             account: evidence.account().map(AccountLine::from),
             filed_by: evidence.filed_by(),
+            filed_in_person: evidence.in_person(),
             filed_at: evidence.filed_at(),
             is_late: evidence.is_late(),
             is_another: matches!(evidence.state(), EvidenceState::Accepted { is_another: true, .. }),
@@ -374,6 +381,7 @@ mod tests {
     fn with_payment() -> AgreementRecord {
         let claim = |day: &str| {
             json!({"reported_at": at(4), "participant_id": PAYMENT, "by": kim(), "sent_on": day,
+            "in_person": {"member_id": PAYMENT, "member": "Maren"},
             "references": [{"type": "check_number", "value": "1042"}]})
         };
         let decided = |state: &str| json!({"state": state, "at": at(9), "by": kim(), "reason": "Not ours"});
@@ -427,6 +435,7 @@ mod tests {
             ]
         );
         let claims = read(&contents, "claims.jsonl");
+        assert!(claims.iter().all(|line| line["reported_in_person"]["member"] == "Maren"), "{claims:?}");
         let attempts: Vec<Value> =
             claims.iter().map(|line| json!([line["attempt"], line["is_current"], line["sent_on"]])).collect();
         assert_eq!(attempts, [json!([1, false, "2026-03-12"]), json!([2, true, "2026-03-14"])]);

@@ -10,6 +10,7 @@ use shared::domain::movement::evidence::{Evidence, EvidenceState};
 use shared::domain::movement::evidence_account::{AccountStanding, EvidenceAccount};
 use shared::domain::movement::source::{EvidenceSource, Origin, Side};
 use shared::domain::movement::state::MovementState;
+use shared::domain::participant::session::InPerson;
 use shared::domain::sentences::movements::{account_standing, assurance, evidence_source, reference_type};
 use shared::service::movement_review::MovementReview;
 
@@ -92,7 +93,7 @@ impl Shown<'_> {
             differences: Vec::new(),
             can_prove: "It proves nothing about the arrival.",
             by: match claim.by.actor_type {
-                ActorType::Participant => format!("Reported by {sender}"),
+                ActorType::Participant => format!("Reported by {sender}{}", in_browser_of(claim.in_person.as_ref())),
                 _ => format!("Recorded by {}", actor_label(&claim.by)),
             },
             at: claim.reported_at.into(),
@@ -187,8 +188,12 @@ fn anchor(id: EvidenceId) -> String {
 
 /// Who filed evidence, and in whose browser if that was a member's.
 fn filed_by(evidence: &Evidence) -> String {
-    let host = evidence.in_person().map(|host| format!(", {host}")).unwrap_or_default();
-    format!("Filed by {}{host}", actor_label(evidence.filed_by()))
+    format!("Filed by {}{}", actor_label(evidence.filed_by()), in_browser_of(evidence.in_person()))
+}
+
+/// What follows the name of whoever acted in a member's browser.
+fn in_browser_of(host: Option<&InPerson>) -> String {
+    host.map(|host| format!(", {host}")).unwrap_or_default()
 }
 
 /// Where evidence comes from, in short.

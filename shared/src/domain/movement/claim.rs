@@ -6,6 +6,7 @@ use super::safe_text::SafeLine;
 use crate::domain::actor::Actor;
 use crate::domain::day::Day;
 use crate::domain::ids::ParticipantId;
+use crate::domain::participant::session::InPerson;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
@@ -170,6 +171,9 @@ pub struct Claim {
     pub participant_id: ParticipantId,
     /// Who reported it: the sender, or a member who recorded what the sender said.
     pub by: Actor,
+    /// The member in whose browser the sender reported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_person: Option<InPerson>,
     /// The day on which the money was sent, as the sender says.
     pub sent_on: Day,
     /// How banks find the transfer again, as the sender says.

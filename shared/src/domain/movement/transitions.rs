@@ -29,6 +29,7 @@ use crate::domain::actor::Actor;
 use crate::domain::ids::ParticipantId;
 use crate::domain::member::Counting;
 use crate::domain::money::Money;
+use crate::domain::participant::session::InPerson;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
@@ -197,8 +198,13 @@ impl Movement {
         self.expect_that(MovementState::takes_claim)?;
         let participant_id = self.sender()?;
         let NewClaim { sent_on, references } = new;
-        let claim = Claim { reported_at: stamp.at, participant_id, by: stamp.by, sent_on, references };
+        let claim = Claim { reported_at: stamp.at, participant_id, by: stamp.by, in_person: None, sent_on, references };
         Ok(Self { claim: Some(claim), ..self.to(Status::SenderReported, stamp.at) })
+    }
+
+    /// The same, reported in a member's browser.
+    pub(in crate::domain) fn reported_in_browser_of(self, in_person: Option<InPerson>) -> Self {
+        Self { claim: self.claim.map(|claim| Claim { in_person, ..claim }), ..self }
     }
 
     /// `sender_reported` → `receipt_pending`.

@@ -58,6 +58,7 @@ pub fn report_sent(
     }
     let consent = consent_of(by)?;
     let after = movement.report(claim.clone(), stamp(by, ground))?;
+    let after = after.reported_in_browser_of(occasion.origin.in_person.clone());
     let act = ReceiptAct::ReportedSent { movement_id: movement.id(), claim: claim.into(), consent };
     Ok(acted(by, ground, (occasion, act), movement, (after, 0, None)))
 }

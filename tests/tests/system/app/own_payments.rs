@@ -107,6 +107,7 @@ async fn an_arrival_that_is_reported_in_a_members_browser_is_no_word_of_the_reci
     let filed = send(&ada, &ada.get(&path).await, &action, &arrived("250,000"), Some(("wire.pdf", &file))).await;
     assert_eq!(filed.status, 303, "{}", filed.body);
     let page = paying.live.member.get(&format!("/app/money/movements/{}", paying.id)).await;
+    says(&page, &["Reported by Ada Okafor, in person, in Maren Holt’s browser"]);
     says(&page, &["Filed by Ada Okafor, in person, in Maren Holt’s browser"]);
 }
 

@@ -3,6 +3,7 @@
 //! [`pass`] looks at the bytes, and anything may call it. What opens a PDF, [`check`], [`page_sizes`] and [`pages_digest`], runs
 //! in a process of its own: a small file can make its reader recurse, compute or allocate without end.
 
+mod actions;
 mod appearance;
 mod drawings;
 mod encoding;
@@ -53,6 +54,9 @@ pub enum NotADocument {
     /// Programs show its layers differently.
     #[error("has layers that programs show differently. Print it to a new PDF, then upload that.")]
     LayersDiffer,
+    /// It changes what it shows once it is open.
+    #[error("has scripts or actions that change what it shows. Print it to a new PDF, then upload that.")]
+    Acts,
     /// Its text is in fonts that programs replace.
     #[error(
         "uses fonts that are not embedded in it, so its text can look different or be missing. Print it to a new PDF, then upload that."
@@ -86,6 +90,7 @@ pub fn check(file: Vec<u8>) -> Result<usize, NotADocument> {
     }
     appearance::check(&pdf)?;
     layers::check(&pdf)?;
+    actions::check(&pdf)?;
     fonts::check(&pdf)?;
     Ok(pdf.pages().len())
 }
@@ -520,5 +525,27 @@ mod alike_tests {
         let of_layer = |note: &str| with_note(&format!("{note} /OC << /Type /OCG >>"), "0 0 9 9 re f");
         assert_eq!(of_layer("/Subtype /Stamp /AP << /N 6 0 R >>"), Err(NotADocument::LayersDiffer));
         assert_eq!(of_layer("/Subtype /Link"), Ok(1));
+    }
+
+    #[test]
+    fn what_changes_once_it_is_open_is_refused() {
+        let script = "<< /S /JavaScript /JS (this.getField\\('Price'\\).value = '1') >>";
+        let opening = |action: &str| check(page(&format!("/OpenAction {action}"), "", "", &[]));
+        for action in
+            [script, "<< /Type /Action /S /SetOCGState >>", "<< /S /GoTo /Next [<< /S /Hide /T (Price) >>] >>"]
+        {
+            assert_eq!(opening(action), Err(NotADocument::Acts), "{action}");
+        }
+        for (catalog, keys) in [
+            ("/Names << /JavaScript << /Names [(A) 5 0 R] >> >>", ""),
+            ("", "/AA << /O 5 0 R >>"),
+            ("", "/Annots [<< /Subtype /Link /Rect [9 9 99 29] /A 5 0 R >>]"),
+        ] {
+            assert_eq!(check(page(catalog, keys, "", &[script])), Err(NotADocument::Acts), "{catalog}{keys}");
+        }
+        for harmless in ["<< /S /GoTo /D [3 0 R /Fit] >>", "<< /S /URI /URI (a) >>", "[3 0 R /Fit]"] {
+            assert_eq!(opening(harmless), Ok(1), "{harmless}");
+        }
+        assert_eq!(check(page("", "", "", &["<< /Type /StructElem /S /Hide >>"])), Ok(1), "a heading of that name");
     }
 }

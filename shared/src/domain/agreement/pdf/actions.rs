@@ -1,0 +1,47 @@
+//! Whether a PDF may change what it shows once it is open: by a script, or by an action on its notes, layers or fields.
+//!
+//! Decision: such a file is refused, also where nothing seems to start the action. Some programs run scripts, others don't, and
+//! what a script does can't be told from its text.
+
+use hayro_syntax::Pdf;
+use hayro_syntax::object::{Dict, MaybeRef, Name, Object};
+
+use super::NotADocument;
+
+/// What hides or fills in something that others show as it was.
+const CHANGING: [&[u8]; 6] = [b"JavaScript", b"Hide", b"SetOCGState", b"Rendition", b"ImportData", b"ResetForm"];
+
+/// Refuses what has such an action.
+pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
+    let mut open: Vec<_> = pdf.objects().into_iter().collect();
+    while let Some(object) = open.pop() {
+        let dict = match object {
+            Object::Array(list) => {
+                open.extend(list.raw_iter().filter_map(here));
+                continue;
+            }
+            Object::Dict(dict) => dict,
+            Object::Stream(stream) => stream.dict().clone(),
+            _ => continue,
+        };
+        if is_changing(&dict) {
+            return Err(NotADocument::Acts);
+        }
+        open.extend(dict.entries().filter_map(|(_, value)| here(value)));
+    }
+    Ok(())
+}
+
+/// What is written in place. What is written elsewhere is an object of its own.
+fn here(value: MaybeRef<Object<'_>>) -> Option<Object<'_>> {
+    match value {
+        MaybeRef::NotRef(object) => Some(object),
+        MaybeRef::Ref(_) => None,
+    }
+}
+
+fn is_changing(dict: &Dict<'_>) -> bool {
+    let name = |key: &[u8]| dict.get::<Name<'_>>(key);
+    let is_action = name(b"Type").is_none_or(|kind| &*kind == b"Action");
+    is_action && name(b"S").is_some_and(|action| CHANGING.contains(&&*action))
+}
