@@ -1,24 +1,22 @@
 //! The page of the member's account: their name, password, sessions and organizations, and signing out.
 
 use askama::Template;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with_notice};
+use pages::fields::Fields;
+use pages::labels::{DisplayTime, role_label};
+use pages::layout::{Layout, Notice};
+use pages::response::PageResponse;
 use shared::domain::organization::{NewName, Organization};
 use shared::error::Error;
 use shared::service::members;
-use shared::web::Request;
 use shared::web::cookies::Cookie;
-use shared::web::login;
 use shared::web::own_account::{self, Overview, OwnSession, PasswordChanged};
+use shared::web::{Request, login};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
-use crate::Handler;
-use crate::done::{notice_of_act, redirect_with_notice};
-use crate::fields::Fields;
 use crate::home;
-use crate::labels::DisplayTime;
-use crate::layout::{Layout, Notice};
-use crate::organization::role_label;
-use crate::response::PageResponse;
 use crate::second_factor::OnState;
 
 /// The path of the page.

@@ -4,6 +4,14 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
+use pages::Handler;
+use pages::agreement_rows::AgreementRow;
+use pages::done::{notice_of_act, redirect_with_notice};
+use pages::labels::{DisplayTime, actor_label, contact_kind_label};
+use pages::layout::{Layout, Notice, encode_query_value};
+use pages::pager::{Pager, is_past_the_end, page_at};
+use pages::response::PageResponse;
+use pages::urls::contact_url;
 use shared::domain::agreement::{Agreement, ParticipantRole};
 use shared::domain::contact::{Contact, ContactChanges, ContactKind, Email, FormerIdentity, NewContact};
 use shared::domain::ids::ContactId;
@@ -17,24 +25,13 @@ use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
 
-use crate::Handler;
-use crate::done::{notice_of_act, redirect_with_notice};
-use crate::labels::{DisplayTime, actor_label, contact_kind_label};
-use crate::layout::{Layout, Notice, encode_query_value};
-use crate::pager::{Pager, is_past_the_end, page_at};
-use crate::response::PageResponse;
-use crate::workspaces::{AgreementRow, WorkspaceRow};
+use crate::workspaces::WorkspaceRow;
 
 /// The path of the list.
-const PATH: &str = "/app/contacts";
+const PATH: &str = pages::urls::CONTACTS;
 
 /// The fields of the form, named as in the API.
 const FIELDS: [&str; 4] = ["display_name", "kind", "email", "external_reference"];
-
-/// The URL of a contact's page.
-pub(crate) fn contact_url(id: ContactId) -> String {
-    format!("{PATH}/{id}")
-}
 
 #[derive(Template)]
 #[template(path = "contacts.html")]

@@ -6,6 +6,13 @@ mod proof;
 use std::collections::BTreeSet;
 
 use askama::Template;
+use pages::Handler;
+use pages::audit_rows::{Object, caller_of};
+use pages::blockers::{BlockerRow, blocker_rows};
+use pages::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
+use pages::layout::{Layout, Notice};
+use pages::response::PageResponse;
+use pages::urls::{NEW_AGREEMENT, OBLIGATIONS, TOKENS, access_url, agreement_url, endpoint_url, obligation_url};
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::audit::{AuditRow, ObjectKind};
 use shared::domain::contact::Contact;
@@ -25,19 +32,6 @@ use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
 use uuid::Uuid;
-
-use crate::Handler;
-use crate::access::access_url;
-use crate::agreement::agreement_url;
-use crate::audit::{Object, caller_of};
-use crate::developers::endpoint_url;
-use crate::draft::begin;
-use crate::draft::blockers::{BlockerRow, blocker_rows};
-use crate::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
-use crate::layout::{Layout, Notice};
-use crate::obligations::{self, obligation_url};
-use crate::response::PageResponse;
-use crate::tokens;
 
 /// The time before the end of what waits in which its badge is red, in milliseconds.
 const URGENT_MS: i64 = 12 * 3600 * 1000;
@@ -177,7 +171,7 @@ impl Handler for Show {
             lead: lead(&found),
             sections: sections(&found, own, request.now()),
             rest: rest(&found),
-            begin: begin::PATH,
+            begin: NEW_AGREEMENT,
             has_activity: !found.queue.is_new || !found.changes.is_empty(),
             changes: found.changes.iter().map(|row| ChangeRow::new(row, &found.names, is_admin)).collect(),
         };
@@ -272,19 +266,19 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
             id: "proofs",
             title: "Proof of transfers to review",
             items: found.proofs.shown.iter().map(Item::of_proof).collect(),
-            more: more(&found.proofs, format!("{} more funding items", found.proofs.more()), crate::funding::PATH),
+            more: more(&found.proofs, format!("{} more funding items", found.proofs.more()), pages::urls::FUNDING),
         },
         Section {
             id: "overdue",
             title: "Overdue obligations",
             items: due.overdue.iter().map(Item::of_overdue).collect(),
-            more: more_obligations(due.overdue_total, due.overdue.len(), obligations::PATH),
+            more: more_obligations(due.overdue_total, due.overdue.len(), OBLIGATIONS),
         },
         Section {
             id: "claims",
             title: "Obligations to confirm",
             items: due.to_confirm.iter().map(Item::of_claim).collect(),
-            more: more_obligations(due.to_confirm_total, due.to_confirm.len(), obligations::PATH),
+            more: more_obligations(due.to_confirm_total, due.to_confirm.len(), OBLIGATIONS),
         },
         Section {
             id: "drafts",
@@ -334,7 +328,7 @@ fn attention(found: &Home, queue: &Queue<'_>) -> Section {
             },
         ),
         more(&found.endpoints, format!("{} more failing endpoints", found.endpoints.more()), "/app/developers"),
-        more(&found.tokens, format!("{} more tokens", found.tokens.more()), tokens::PATH),
+        more(&found.tokens, format!("{} more tokens", found.tokens.more()), TOKENS),
     ];
     Section {
         id: "attention",
@@ -542,7 +536,7 @@ impl Item {
 
     fn of_token(token: &Token, now: Timestamp) -> Self {
         Self {
-            url: tokens::PATH.to_owned(),
+            url: TOKENS.to_owned(),
             title: token.name.clone(),
             detail: "Access token".to_owned(),
             blockers: Vec::new(),

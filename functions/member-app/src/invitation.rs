@@ -2,6 +2,11 @@
 
 use askama::Template;
 use http::StatusCode;
+use pages::Handler;
+use pages::fields::{Fields, form_secret};
+use pages::labels::role_label;
+use pages::layout::{Layout, Link, Notice};
+use pages::response::{MessagePage, PageResponse};
 use shared::crypto::LinkSecret;
 use shared::domain::second_factor::TypedCode;
 use shared::error::Error;
@@ -9,17 +14,12 @@ use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::link_holder::{self, Acceptance, Accepted, Needs, OpenInvitation, Proof};
 
-use crate::Handler;
-use crate::fields::Fields;
 use crate::home;
-use crate::layout::{Layout, Link, Notice};
-use crate::organization::role_label;
-use crate::response::{MessagePage, PageResponse};
-use crate::sign_in::{form_secret, signed_in};
+use crate::sign_in::signed_in;
 use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 
 /// The beginning of the page's path, before the secret.
-pub(crate) const PATH: &str = "/app/invitations/";
+const PATH: &str = pages::urls::INVITATIONS;
 
 #[derive(Template)]
 #[template(path = "invitation.html")]

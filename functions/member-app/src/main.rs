@@ -8,7 +8,7 @@ use shared::Webhooks;
 async fn main() -> Result<(), Error> {
     shared::lambda::serve(|app| {
         let app = app.with_webhooks(Webhooks::from_env()?);
-        Ok(member_app::members(app.into()))
+        Ok(member_app::router(app.into()))
     })
     .await
 }

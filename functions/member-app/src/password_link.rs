@@ -2,19 +2,18 @@
 
 use askama::Template;
 use http::StatusCode;
+use pages::Handler;
+use pages::fields::form_secret;
+use pages::layout::{Layout, Link, Notice};
+use pages::response::{MessagePage, PageResponse};
 use shared::crypto::LinkSecret;
 use shared::error::Error;
 use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::link_holder::{self, OpenPasswordLink, PasswordSet};
 
-use crate::Handler;
-use crate::layout::{Layout, Link, Notice};
-use crate::response::{MessagePage, PageResponse};
-use crate::sign_in::form_secret;
-
 /// The beginning of the page's path, before the secret.
-pub(crate) const PATH: &str = "/app/password-links/";
+const PATH: &str = pages::urls::PASSWORD_LINKS;
 
 #[derive(Template)]
 #[template(path = "password_link.html")]

@@ -2,9 +2,20 @@
 
 use askama::Template;
 use http::StatusCode;
+use pages::Handler;
+use pages::agreement_summary::{AgreementSummary, next_line};
+use pages::blockers::{BlockerRow, blocker_rows};
+use pages::deal::{Deadline, Deal};
+use pages::done::{notice_of_act, redirect_with_notice};
+use pages::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge, too_late};
+use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::payment_list::{PaymentList, name};
+use pages::response::{PageResponse, to_sign_in};
+use pages::urls::{agreement_url, movement_url, proposal_url};
+use pages::warnings::{WarningGroup, not_meant, ticked, warning_groups};
 use shared::api::views::agreements::AgreementView;
+use shared::domain::agreement::Document;
 use shared::domain::agreement::warnings::WarningKind;
-use shared::domain::agreement::{Document, Lifecycle};
 use shared::domain::ids::{MemberId, ProposalId};
 use shared::domain::member::{Changed, Refusal};
 use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
@@ -14,19 +25,6 @@ use shared::platform::endings::end_at_once;
 use shared::service::proposals::{self, Choice, ProposalReview, ReviewFingerprint};
 use shared::web::{Flash, Form, Request, SubmittedForm};
 
-use crate::Handler;
-use crate::agreement::agreement_url;
-use crate::agreement_summary::AgreementSummary;
-use crate::deal::{Deadline, Deal};
-use crate::done::{notice_of_act, redirect_with_notice};
-use crate::draft::acts::not_meant;
-use crate::draft::blockers::{BlockerRow, blocker_rows};
-use crate::draft::payments::{PaymentList, name};
-use crate::draft::warnings::{WarningGroup, ticked, warning_groups};
-use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge};
-use crate::layout::{Layout, Link, Notice, encode_query_value};
-use crate::movement::movement_url;
-use crate::response::{PageResponse, to_sign_in};
 use crate::sign_in::SESSION_ENDED;
 
 /// The payments on their way that the page names.
@@ -285,16 +283,6 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
     }
 }
 
-/// Why an agreement is no longer in the state that the proposal needs.
-pub(crate) fn too_late(lifecycle: Lifecycle) -> &'static str {
-    match lifecycle {
-        Lifecycle::Draft | Lifecycle::Active => "The agreement has been published already.",
-        Lifecycle::Completed => "The agreement is completed.",
-        Lifecycle::Cancelled => "The agreement has been cancelled.",
-        Lifecycle::Expired => "The agreement has expired.",
-    }
-}
-
 /// A field error's message with a capital letter.
 fn sentence(message: &str) -> String {
     let mut chars = message.chars();
@@ -329,10 +317,6 @@ impl Submitted {
     }
 }
 
-pub(crate) fn proposal_url(id: ProposalId) -> String {
-    format!("/app/proposals/{id}")
-}
-
 /// The blockers of the confirmation, each with a link to where it is removed.
 fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
     if review.is_too_late {
@@ -362,14 +346,6 @@ fn outcome(review: &ProposalReview, summary: &AgreementSummary) -> Notice {
         (_, ProposalAction::PublishAgreement) => Notice::good("Declined", "Nothing was published."),
         (_, ProposalAction::CancelAgreement) => Notice::good("Declined", "Nothing was cancelled."),
     }
-}
-
-/// What a published agreement waits for, as the line of a notice.
-pub(crate) fn next_line(summary: &AgreementSummary) -> String {
-    let Some(next) = &summary.next else { return String::new() };
-    // A name such as “Inc.” already ends with a period.
-    let stop = if next.ends_with('.') { "" } else { "." };
-    format!("Next: {next}{stop}")
 }
 
 /// The agreement's parts as the page shows them. Of an agreement as it was proposed, only those documents open that are

@@ -1,6 +1,11 @@
 //! The list of all proposals, filtered in the address by state, action and agreement.
 
 use askama::Template;
+use pages::Handler;
+use pages::labels::{action_verb, proposal_badge};
+use pages::layout::{Layout, encode_query_value};
+use pages::pager::{Pager, is_past_the_end, page_at};
+use pages::response::PageResponse;
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::error::Error;
@@ -10,15 +15,10 @@ use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Offset, Search};
 
-use crate::Handler;
 use crate::home::ProposalRow;
-use crate::labels::{action_verb, proposal_badge};
-use crate::layout::{Layout, encode_query_value};
-use crate::pager::{Pager, is_past_the_end, page_at};
-use crate::response::PageResponse;
 
 /// The path of the list.
-pub(crate) const PATH: &str = "/app/proposals";
+const PATH: &str = pages::urls::PROPOSALS;
 
 #[derive(Template)]
 #[template(path = "proposals.html")]

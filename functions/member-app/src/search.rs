@@ -1,6 +1,18 @@
 //! The search page: everything that has a name, by kind.
 
 use askama::Template;
+use pages::Handler;
+use pages::agreement_payments::purpose_of;
+use pages::labels::{
+    Badge, contact_kind_label, endpoint_badge, item_badge, lifecycle_badge, movement_badge, obligation_badge,
+    role_label, scope_label, subscription_label, token_badge, workspace_badge,
+};
+use pages::layout::{Layout, encode_query_value};
+use pages::response::PageResponse;
+use pages::urls::{
+    TOKENS, agreement_url, contact_url, endpoint_url, item_url, members_url, movement_url, obligation_url,
+    statement_url, trust_url, workspace_url,
+};
 use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;
 use shared::domain::funding::FundingItem;
@@ -22,23 +34,7 @@ use shared::web::Request;
 use shared::wire::page::Page;
 use uuid::Uuid;
 
-use crate::Handler;
-use crate::agreement::agreement_url;
-use crate::contacts::contact_url;
-use crate::developers::endpoint_url;
-use crate::funding::{item_badge, item_url, trust_url};
 use crate::home::ProposalRow;
-use crate::labels::{
-    Badge, contact_kind_label, endpoint_badge, lifecycle_badge, movement_badge, subscription_label, workspace_badge,
-};
-use crate::layout::{Layout, encode_query_value};
-use crate::movement::{movement_url, purpose_of};
-use crate::obligations::{obligation_badge, obligation_url};
-use crate::organization::{self, role_label};
-use crate::response::PageResponse;
-use crate::statement::statement_url;
-use crate::tokens::{self, scope_label, token_badge};
-use crate::workspaces::workspace_url;
 
 #[derive(Template)]
 #[template(path = "found.html")]
@@ -136,7 +132,7 @@ fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) 
         group(
             ["statements", "Statements", "Entries", "Format"],
             &found.statements,
-            crate::statement::PATH.to_owned(),
+            pages::urls::STATEMENTS.to_owned(),
             statement,
         ),
         group(["trusts", "Trusts", "Trustees", "Kind"], &found.trusts, list("/app/trusts"), trust),
@@ -146,10 +142,10 @@ fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) 
             list("/app/funding"),
             funding_item,
         ),
-        group(["members", "Members", "Email", "Role"], &found.members, organization::search_url(search), |found| {
+        group(["members", "Members", "Email", "Role"], &found.members, members_url(search, 0), |found| {
             member(found, search)
         }),
-        group(["tokens", "Access tokens", "Scope", "State"], &found.tokens, tokens::PATH.to_owned(), |found| {
+        group(["tokens", "Access tokens", "Scope", "State"], &found.tokens, TOKENS.to_owned(), |found| {
             token(found, now)
         }),
         group(
@@ -285,7 +281,7 @@ fn funding_item(found: &FundingItem) -> Row {
 
 fn member(found: &MemberRecord, search: &str) -> Row {
     Row {
-        url: organization::search_url(search),
+        url: members_url(search, 0),
         name: found.name.as_str().to_owned(),
         about: found.email.as_str().to_owned(),
         badge: Badge { text: role_label(found.role), class: "quiet" },
@@ -295,7 +291,7 @@ fn member(found: &MemberRecord, search: &str) -> Row {
 
 fn token(found: &Token, now: Timestamp) -> Row {
     Row {
-        url: tokens::PATH.to_owned(),
+        url: TOKENS.to_owned(),
         name: found.name.clone(),
         about: scope_label(found.scope).to_owned(),
         badge: token_badge(found, now),

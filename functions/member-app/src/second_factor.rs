@@ -4,6 +4,12 @@ use std::fmt::Write;
 
 use askama::Template;
 use http::HeaderValue;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with_notice, with_notice};
+use pages::fields::Fields;
+use pages::labels::DisplayTime;
+use pages::layout::{Layout, Notice};
+use pages::response::PageResponse;
 use qrcodegen::{QrCode, QrCodeEcc};
 use shared::crypto::{TotpCode, TotpSecret};
 use shared::domain::second_factor::TypedCode;
@@ -12,12 +18,6 @@ use shared::limits;
 use shared::web::second_factor::{self, Done, Status};
 use shared::web::{Flash, Redirect, Request};
 
-use crate::Handler;
-use crate::done::{notice_of_act, redirect_with_notice, with_notice};
-use crate::fields::Fields;
-use crate::labels::DisplayTime;
-use crate::layout::{Layout, Notice};
-use crate::response::PageResponse;
 use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 
 /// The path of the page.

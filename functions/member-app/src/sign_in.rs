@@ -2,17 +2,17 @@
 
 use askama::Template;
 use http::StatusCode;
-use shared::crypto::CookieSecret;
+use pages::fields::form_secret;
+use pages::layout::{Layout, Notice};
+use pages::response::PageResponse;
+use pages::{Handler, unsent};
 use shared::error::Error;
 use shared::web::cookies::Cookie;
 use shared::web::login::{self, LoginCookies, Nowhere};
 use shared::web::next::safe_next;
 use shared::web::{Flash, Request};
 
-use crate::Handler;
-use crate::layout::{Layout, Notice};
-use crate::response::PageResponse;
-use crate::{sign_in_code, unsent};
+use crate::sign_in_code;
 
 /// The title of the notice for a decision that arrived when the session had ended.
 pub(crate) const SESSION_ENDED: &str = "Your session ended. Nothing was decided.";
@@ -132,15 +132,6 @@ pub(crate) fn signed_in(request: &Request, location: String, cookies: &LoginCook
         Flash::SecondStep.removal(request),
     ];
     cookies.into_iter().fold(PageResponse::see_other(location), PageResponse::with_cookie)
-}
-
-/// The secret of the forms of people who are not signed in, for the cookie `Form`. It stays the same, so that the form in
-/// another tab works too.
-pub(crate) fn form_secret(request: &Request) -> Result<CookieSecret, Error> {
-    match request.cookie(Cookie::Form) {
-        Some(secret) => Ok(secret),
-        None => Ok(CookieSecret::new()?),
-    }
 }
 
 pub(crate) fn next_page(next: Option<&str>) -> String {

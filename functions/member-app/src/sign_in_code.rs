@@ -2,6 +2,10 @@
 
 use askama::Template;
 use http::StatusCode;
+use pages::Handler;
+use pages::fields::{Fields, form_secret};
+use pages::layout::{Layout, Notice, encode_query_value};
+use pages::response::PageResponse;
 use shared::crypto::{RecoveryCode, TotpCode};
 use shared::domain::second_factor::TypedCode;
 use shared::error::Error;
@@ -9,11 +13,7 @@ use shared::web::cookies::Cookie;
 use shared::web::login::{self, SignInWithCode};
 use shared::web::{Flash, Form, Request};
 
-use crate::Handler;
-use crate::fields::Fields;
-use crate::layout::{Layout, Notice, encode_query_value};
-use crate::response::PageResponse;
-use crate::sign_in::{form_secret, next_page, no_session, signed_in};
+use crate::sign_in::{next_page, no_session, signed_in};
 
 /// The path of the page.
 const PATH: &str = "/app/sign-in/code";

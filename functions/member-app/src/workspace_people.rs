@@ -2,6 +2,13 @@
 
 use askama::Template;
 use http::StatusCode;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with_notice};
+use pages::labels::contact_kind_label;
+use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::pager::{Pager, is_past_the_end};
+use pages::response::PageResponse;
+use pages::urls::{agreement_url, workspace_url};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{ContactId, WorkspaceId};
 use shared::domain::workspace::NewPerson;
@@ -11,14 +18,7 @@ use shared::service::contacts::{self, ContactQuery};
 use shared::service::workspaces::{self, KeepingReason};
 use shared::web::Request;
 
-use crate::Handler;
-use crate::agreement::agreement_url;
-use crate::done::{notice_of_act, redirect_with_notice};
-use crate::labels::contact_kind_label;
-use crate::layout::{Layout, Link, Notice, encode_query_value};
-use crate::pager::{Pager, is_past_the_end};
-use crate::response::PageResponse;
-use crate::workspaces::{NotRemoved, workspace_page, workspace_url};
+use crate::workspaces::{NotRemoved, workspace_page};
 
 /// The URL of a workspace's page of this kind.
 fn people_url(workspace: WorkspaceId) -> String {

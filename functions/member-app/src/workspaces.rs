@@ -1,10 +1,17 @@
 //! The list of workspaces, and the page of a workspace with its people and agreements.
 
 use askama::Template;
+use pages::Handler;
+use pages::agreement_rows::AgreementRow;
+use pages::done::{notice_of_act, redirect_with_notice};
+use pages::labels::{Badge, DisplayTime, workspace_badge};
+use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::pager::{Pager, is_past_the_end, page_at};
+use pages::response::PageResponse;
+use pages::urls::{contact_url, workspace_url};
 use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;
 use shared::domain::ids::WorkspaceId;
-use shared::domain::sentences;
 use shared::domain::workspace::{NewWorkspace, Workspace};
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage, WorkspaceAgreements};
@@ -12,14 +19,6 @@ use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
-
-use crate::Handler;
-use crate::contacts::contact_url;
-use crate::done::{notice_of_act, redirect_with_notice};
-use crate::labels::{Badge, DisplayTime, lifecycle_badge, workspace_badge};
-use crate::layout::{Layout, Link, Notice, encode_query_value};
-use crate::pager::{Pager, is_past_the_end, page_at};
-use crate::response::PageResponse;
 
 #[derive(Template)]
 #[template(path = "workspaces.html")]
@@ -68,12 +67,7 @@ impl WorkspaceRow {
 }
 
 /// The path of the list.
-const PATH: &str = "/app/workspaces";
-
-/// The URL of a workspace's page.
-pub(crate) fn workspace_url(id: WorkspaceId) -> String {
-    format!("{PATH}/{id}")
-}
+const PATH: &str = pages::urls::WORKSPACES;
 
 /// Shows the list.
 pub(crate) struct List;
@@ -188,30 +182,6 @@ impl PersonRow {
     }
 }
 
-/// An agreement in a list.
-pub(crate) struct AgreementRow {
-    pub url: String,
-    pub name: String,
-    /// What there is to say about the state besides the badge.
-    pub status: Option<String>,
-    pub badge: Badge,
-    pub participants: usize,
-}
-
-impl AgreementRow {
-    pub fn new(agreement: &Agreement, is_ready: bool) -> Self {
-        let badge = lifecycle_badge(agreement.lifecycle());
-        let status = sentences::agreement_status(agreement, is_ready);
-        Self {
-            url: format!("/app/agreements/{}", agreement.id()),
-            name: agreement.name.as_str().to_owned(),
-            status: (status != badge.text).then_some(status),
-            badge,
-            participants: agreement.participants.len(),
-        }
-    }
-}
-
 /// Shows a workspace.
 pub(crate) struct Show;
 
@@ -272,8 +242,8 @@ pub(crate) async fn workspace_page(
         agreements_pager: Pager::new("agreements", agreements.pagination, |offset| {
             format!("{path}?agreements={offset}&people={people_offset}#agreements")
         }),
-        funding: crate::funding::funding_url(id),
-        new_agreement: format!("{}?workspace={id}", crate::draft::begin::PATH),
+        funding: pages::urls::funding_url(id),
+        new_agreement: format!("{}?workspace={id}", pages::urls::NEW_AGREEMENT),
         people: people.data.iter().map(person_row).collect(),
         agreements: agreements.data.iter().map(agreement_row).collect(),
         path,

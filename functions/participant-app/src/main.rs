@@ -6,10 +6,10 @@ use files::Files;
 use lambda_http::Error;
 use shared::Webhooks;
 use shared::platform::aws::{AwsSettings, Service};
-use shared::platform::config;
+use shared::platform::{config, pdf_reader};
 
 fn main() -> Result<(), Error> {
-    member_app::read_pdf_if_asked();
+    pdf_reader::read_if_asked(None);
     serve()
 }
 
@@ -20,7 +20,7 @@ async fn serve() -> Result<(), Error> {
         let bucket = config::required("FILES_BUCKET")?;
         let files = Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?);
         let app = app.with_webhooks(Webhooks::from_env()?).with_files(Arc::new(files));
-        Ok(member_app::participants(app.into()))
+        Ok(participant_app::router(app.into()))
     })
     .await
 }

@@ -8,7 +8,7 @@ use shared::platform::aws::{AwsSettings, Service};
 use shared::platform::config;
 
 fn main() -> Result<(), Error> {
-    member_app::read_pdf_if_asked();
+    picture_app::read_pdf_if_asked();
     serve()
 }
 
@@ -18,7 +18,7 @@ async fn serve() -> Result<(), Error> {
     shared::lambda::serve(|app| {
         let bucket = config::required("FILES_BUCKET")?;
         let files = Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?);
-        Ok(member_app::pictures(app.with_files(Arc::new(files)).into()))
+        Ok(picture_app::router(app.with_files(Arc::new(files)).into()))
     })
     .await
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use member_app::reference::description::Operation;
+use pages::api_description::Operation;
 use serde_json::{Map, Value};
 
 /// The variable with the address of the API, without a slash at its end.

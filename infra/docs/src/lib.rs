@@ -9,8 +9,8 @@ mod guides;
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use member_app::reference::Prose;
-use member_app::reference::description::{Answer, Description, Field, Operation, Part};
+use pages::api_description::{Answer, Description, Field, Operation, Part};
+use pages::prose::Prose;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use shared::api::openapi;
@@ -39,7 +39,7 @@ pub struct Files {
 /// [`Error::Internal`] when the document is none, or the page can't be written.
 pub fn files(document: &str) -> Result<Files, Error> {
     let description = Description::parse(document.as_bytes())?;
-    let style = member_app::style_head() + STYLE;
+    let style = pages::style_head() + STYLE;
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; font-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         hash(&style),

@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use http::Request;
 use mcp::Access;
+use pages::routes::{Pages, complete};
 use shared::api::operation::Register;
 use shared::api::pipeline::Routes;
 use shared::domain::audit::Via;
@@ -93,13 +94,28 @@ impl Functions {
             None => api,
         };
         let api = mcp::router(app.clone(), access(&app.base_url), operations);
-        let router = member_app::router(app.clone()).merge(api);
+        let pages = app_pages().into_iter().map(|(_, pages)| pages).reduce(Pages::merge).unwrap_or_default();
+        let router = complete(pages, app.clone()).merge(api);
         let router = with_one_path(with_entrance(match &calls {
             Some(_) => in_the_name_of_functions(router),
             None => router,
         }));
         Ok(Self { app, router, keys, client, calls })
     }
+}
+
+/// The pages of each function of the app.
+pub(crate) fn app_pages() -> Vec<(&'static str, Pages)> {
+    vec![
+        ("member-app", member_app::routes()),
+        ("agreement-app", agreement_app::routes()),
+        ("money-app", money_app::routes()),
+        ("funding-app", funding_app::routes()),
+        ("organization-app", organization_app::routes()),
+        ("participant-app", participant_app::routes()),
+        ("picture-app", picture_app::routes()),
+        ("evidence-app", evidence_app::routes()),
+    ]
 }
 
 /// What a request meets before the functions: its path in one spelling.

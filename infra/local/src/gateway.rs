@@ -13,6 +13,8 @@ use http::Method;
 use shared::api::operation::{ReadOperation, Register, WriteOperation};
 use shared::api::{openapi, page};
 
+use crate::functions::app_pages;
+
 /// The function that answers what no route fits.
 pub const DEFAULT: &str = "read-api";
 
@@ -89,8 +91,9 @@ pub fn answers() -> Vec<Route> {
     let api = all.into_iter().flat_map(|(function, operations)| {
         operations.0.into_iter().map(move |(method, path)| route(method.as_str(), path, function))
     });
-    let pages = member_app::paths().into_iter();
-    let app = pages.flat_map(|(function, paths)| paths.into_iter().map(move |path| route("ANY", path, function)));
+    let pages = app_pages().into_iter();
+    let app = pages
+        .flat_map(|(function, pages)| pages.into_paths().into_iter().map(move |path| route("ANY", path, function)));
     api.chain([agents]).chain(app).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Reads one PDF, for the tests: see `shared::platform::pdf_reader`.
 
 fn main() {
-    member_app::read_pdf_if_asked();
+    picture_app::read_pdf_if_asked();
     eprintln!("This program only reads PDFs for the tests.");
 }

@@ -1,12 +1,13 @@
 //! The lines of payments.
 
+use pages::agreement_payments::purpose_of;
+use pages::labels::actor_label;
+use pages::urls::movement_url;
 use shared::domain::money::Money;
 use shared::domain::sentences::movements::exception;
 use shared::service::home::{PaymentToSee, PaymentWait};
 
-use super::Item;
-use crate::labels::actor_label;
-use crate::movement::{movement_url, purpose_of};
+use crate::home::Item;
 
 impl Item {
     /// A payment that a member should look at: exceptions and changed instructions in red, since money may be lost.

@@ -1,12 +1,12 @@
 //! The lines of funding items with proof to review.
 
+use pages::labels::actor_label;
+use pages::urls::item_url;
 use shared::domain::funding::proof::Proof;
 use shared::domain::sentences::funding_words as words;
 use shared::service::proof_to_review::ItemToReview;
 
-use super::Item;
-use crate::funding::item_url;
-use crate::labels::actor_label;
+use crate::home::Item;
 
 impl Item {
     /// A funding item with proof that a member should accept or reject.

@@ -1,0 +1,461 @@
+//! The page on which a member hands a participant their link, and sees what the participant did.
+
+use std::fmt;
+
+use askama::Template;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
+use pages::fields::Fields;
+use pages::labels::{DisplayTime, actor_label, contact_kind_label};
+use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::receipts::{receipt_facts, receipt_title_of};
+use pages::response::PageResponse;
+use pages::urls::{LINKS, access_url, agreement_url, answers_url, contact_url, verification_url};
+use shared::domain::agreement::{Agreement, Lifecycle};
+use shared::domain::contact::{ChangedIdentity, Contact, ContactKind, DisplayName, Email, FormerIdentity};
+use shared::domain::ids::{AgreementId, GateId, OrgId, PaperSignatureId, ParticipantId, ReceiptId};
+use shared::domain::member::NotReopened;
+use shared::domain::organization::Organization;
+use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
+use shared::domain::participant::session::Part;
+use shared::domain::participant::{LinkCode, ParticipantLink};
+use shared::error::Error;
+use shared::service::link_codes::{self, CodeMade};
+use shared::service::participants::{self, LinkShown, ParticipantRecord};
+use shared::web::{Flash, Redirect, Request};
+use uuid::Uuid;
+
+use crate::paper_signature::{PaperRow, links_to_record};
+
+/// The link of a participant. None if the keys that make it can't be read now.
+async fn link_of(
+    request: &Request,
+    (agreement_id, participant_id): (AgreementId, ParticipantId),
+    generation: u64,
+) -> Option<String> {
+    let keys = request.app().webhooks().ok()?.keys.keyring().await.ok()?;
+    let organization_id: OrgId = request.signed_in().ok()?.organization().id;
+    let part = Part { organization_id, agreement_id, participant_id };
+    let link = ParticipantLink::new(&keys, part, generation).ok()?;
+    Some(format!("{}{LINKS}{}", request.app().base_url, link.reveal()))
+}
+
+/// A message with a participant's link, as the `mailto:` that opens it. None without an email address.
+fn mail_to(contact: &Contact, organization: &Organization, agreement: &Agreement, link: &str) -> Option<String> {
+    let email = contact.email.as_ref()?;
+    let (organization, name) = (organization.name.as_str(), agreement.name.as_str());
+    let text = format!(
+        "Hello {},\r\n\r\n{organization} asks you to take part in “{name}”. This link is yours alone and opens your pages:\r\n\r\n{link}\r\n\r\nPlease don’t forward it.\r\n",
+        contact.display_name.as_str()
+    );
+    let subject = encode(&format!("{name}: your part"));
+    Some(format!("mailto:{}?subject={subject}&body={}", encode(email.as_str()), encode(&text)))
+}
+
+/// A text as a part of a `mailto:`, where a slash would begin nothing but is encoded all the same.
+fn encode(text: &str) -> String {
+    encode_query_value(text).replace('/', "%2F")
+}
+
+#[derive(Template)]
+#[template(path = "access.html")]
+struct AccessPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    name: String,
+    /// The page of the contact.
+    contact: String,
+    link: LinkCard,
+    /// What has changed of the contact since the publication, or since a member confirmed it.
+    changed: Option<ChangedContact>,
+    generation: u64,
+    /// Whether the agreement is active, so that there is something to do.
+    is_active: bool,
+    seen_at: Option<DisplayTime>,
+    has_consent: bool,
+    tasks: Vec<String>,
+    verification: String,
+    receipts: Vec<ReceiptRow>,
+    /// The code for the link, if the organization asks for one.
+    code: Option<CodeCard>,
+    /// The signatures on paper, the newest first.
+    papers: Vec<PaperRow>,
+    /// The documents for which one can be recorded.
+    to_record: Vec<Link>,
+    /// The signature on paper whose rejection was refused.
+    refused: Option<PaperSignatureId>,
+    fields: Fields,
+}
+
+/// The name and the address that a contact has or had.
+#[derive(Clone)]
+struct Details {
+    /// The name, with its kind if that has changed.
+    name: String,
+    email: Option<String>,
+}
+
+impl fmt::Display for Details {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.name, self.email.as_deref().unwrap_or("No email address"))
+    }
+}
+
+/// What has changed of a participant's contact since the publication, or since a member confirmed it.
+pub(crate) struct ChangedContact {
+    /// The name and address before. None if they are too long ago to be kept.
+    before: Option<Details>,
+    /// The name and address now.
+    now: Details,
+    /// What changed, by whom, and when, the oldest first.
+    changes: Vec<(String, DisplayTime)>,
+    /// The version that the form confirms.
+    version: u64,
+    /// Whether the address is another one, or gone: nothing is given out before a member confirms it.
+    pub is_readdressed: bool,
+}
+
+impl ChangedContact {
+    pub fn new(changed: &ChangedIdentity<'_>) -> Self {
+        let contact = changed.contact;
+        let tells_kind = changed.changes.iter().any(|was| was.kind != contact.kind);
+        let told = |(name, kind, email): (&DisplayName, ContactKind, Option<&Email>)| {
+            let kind = if tells_kind { format!(" ({})", contact_kind_label(kind)) } else { String::new() };
+            Details { name: format!("{}{kind}", name.as_str()), email: email.map(|email| email.as_str().to_owned()) }
+        };
+        let before = |was: &FormerIdentity| told((&was.display_name, was.kind, was.email.as_ref()));
+        let now = told((&contact.display_name, contact.kind, contact.email.as_ref()));
+        let after = changed.changes.iter().skip(1).map(before).chain([now.clone()]);
+        let change = |(was, after): (&FormerIdentity, Details)| {
+            (format!("{} changed it to {after}", actor_label(&was.changed_by)), was.until.into())
+        };
+        Self {
+            before: changed.before.map(before),
+            changes: changed.changes.iter().zip(after).map(change).collect(),
+            version: contact.identity_version,
+            is_readdressed: changed.is_readdressed(),
+            now,
+        }
+    }
+}
+
+/// What a member sees of a participant's link.
+///
+/// Decision: whoever has the link can act as the participant, so that it is shown is on record. It is shown for as long as
+/// what exists nowhere else, two minutes: nobody has it on the screen by opening a page.
+enum LinkCard {
+    /// That it can be shown.
+    Hidden,
+    /// That the new address, or that there is none, is confirmed first.
+    Readdressed,
+    /// The link, and the message that has it.
+    Shown { link: String, mail: Option<String> },
+    /// That it can't be shown right now.
+    Unreadable,
+}
+
+impl LinkCard {
+    async fn of(request: &Request, participant: ParticipantId, record: &ParticipantRecord) -> Result<Self, Error> {
+        let ParticipantRecord { agreement, contact, access, .. } = record;
+        if record.changed().is_some_and(|changed| changed.is_readdressed()) {
+            return Ok(Self::Readdressed);
+        }
+        match Flash::ParticipantLink(participant).read(request).await {
+            Ok(Some(generation)) if generation == access.generation.to_string() => {}
+            Ok(_) => return Ok(Self::Hidden),
+            Err(_) => return Ok(Self::Unreadable),
+        }
+        let organization = request.signed_in()?.organization();
+        let link = link_of(request, (agreement.id(), participant), access.generation).await;
+        Ok(link.map_or(Self::Unreadable, |link| {
+            let mail = mail_to(contact, organization, agreement, &link);
+            Self::Shown { link, mail }
+        }))
+    }
+}
+
+/// The code that a member reads out.
+struct CodeCard {
+    /// The code, for the two minutes after it was made.
+    value: Option<String>,
+    /// The one that works: until when, and how many tries are left.
+    current: Option<(DisplayTime, u32)>,
+    /// The id of the code that the form makes.
+    once: Uuid,
+}
+
+impl CodeCard {
+    /// The card. None, if the organization does not ask for codes.
+    async fn of(
+        request: &Request,
+        participant: ParticipantId,
+        record: &ParticipantRecord,
+    ) -> Result<Option<Self>, Error> {
+        if !request.signed_in()?.organization().asks_for_codes {
+            return Ok(None);
+        }
+        let current = record.code.as_ref().map(|code| (DisplayTime::from(code.expires_at), code.tries_left()));
+        // A code that was used or replaced is not shown again. The page also works when the keys can't be read.
+        let shown = Flash::LinkCode(participant).read(request).await.ok().flatten();
+        let own = shown.as_deref().and_then(|shown| shown.split_once('\n'));
+        let is_current = |id: &str| record.code.as_ref().is_some_and(|code| code.id.to_string() == id);
+        let value = own.filter(|(id, _)| is_current(id)).map(|(_, value)| value.to_owned());
+        Ok(Some(Self { value, current, once: Uuid::now_v7() }))
+    }
+}
+
+/// What the participant did.
+struct ReceiptRow {
+    title: String,
+    at: DisplayTime,
+    facts: Vec<(&'static str, String)>,
+    typed: Option<String>,
+    drawn: Option<String>,
+    /// Where the uploaded file is.
+    file: Option<String>,
+    /// Where the answers are.
+    answers: Option<String>,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_participant"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, (None, Fields::default()), notice).await?.with_cookie(cookie))
+    }
+}
+
+/// The page. A rejection of a signature on paper that was refused keeps what was typed.
+pub(crate) async fn page(
+    request: &Request,
+    (refused, fields): (Option<PaperSignatureId>, Fields),
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let signed_in = request.signed_in()?;
+    let record = participants::record(signed_in.scope(), id, participant).await?;
+    let ParticipantRecord { agreement, contact, access, receipts, papers, .. } = &record;
+    if !agreement.was_published() {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    }
+    let page = AccessPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
+        path: access_url(id, participant),
+        name: contact.display_name.as_str().to_owned(),
+        contact: contact_url(contact.id),
+        link: LinkCard::of(request, participant, &record).await?,
+        changed: record.changed().as_ref().map(ChangedContact::new),
+        generation: access.generation,
+        is_active: agreement.lifecycle() == Lifecycle::Active,
+        seen_at: access.seen_at.map(DisplayTime::from),
+        has_consent: access.consent.is_some(),
+        tasks: pages::tasks::task_texts(agreement, participant),
+        verification: verification_url(id, participant),
+        receipts: receipts.iter().rev().map(|receipt| row(agreement, receipt, &access_url(id, participant))).collect(),
+        papers: papers
+            .iter()
+            .rev()
+            .map(|paper| PaperRow::new(&record, paper, (signed_in.member(), &signed_in.organization().time_zone)))
+            .collect(),
+        to_record: links_to_record(agreement, participant),
+        code: CodeCard::of(request, participant, &record).await?,
+        refused,
+        fields,
+    };
+    let shown: [Uuid; 3] = [id.uuid(), participant.uuid(), contact.id.uuid()];
+    Ok(PageResponse::render(&page)?.showing(shown))
+}
+
+fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
+    let (typed, drawn) = match &receipt.act {
+        ReceiptAct::Signed { signature: Signature::Typed { name }, .. } => (Some(name.as_str().to_owned()), None),
+        ReceiptAct::Signed { signature: Signature::Drawn { drawing }, .. } => (None, Some(drawing.path().to_owned())),
+        _ => (None, None),
+    };
+    ReceiptRow {
+        title: receipt_title_of(agreement, receipt, None),
+        at: receipt.at.into(),
+        facts: receipt_facts(receipt),
+        typed,
+        drawn,
+        file: matches!(receipt.act, ReceiptAct::Uploaded { .. }).then(|| format!("{url}/files/{}", receipt.id)),
+        answers: match receipt.act {
+            ReceiptAct::Answered { gate_id, .. } => Some(answers_url(agreement.id(), gate_id, receipt.participant_id)),
+            _ => None,
+        },
+    }
+}
+
+/// Shows the link, which the member can copy and send from then on.
+pub(crate) struct ShowLink;
+
+impl Handler for ShowLink {
+    fn operation(_: &Request) -> &'static str {
+        "show_link"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
+        let location = format!("{}#link-title", access_url(ids.0, ids.1));
+        let cookie = Flash::ParticipantLink(ids.1).set(&submitted, &shown.to_string()).await?;
+        let redirect = Redirect { location: location.clone(), cookie };
+        submitted.redirect_if_committed(&redirect);
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let refused = match submitted.run(|| participants::show_link(scope, by, ids, shown)).await? {
+            LinkShown::Shown => None,
+            LinkShown::Reissued => Some("It was reissued after you opened the page. Show the new one."),
+            LinkShown::Readdressed => Some(READDRESSED),
+        };
+        if let Some(line) = refused {
+            return Ok(with_notice(&submitted, location, &Notice::bad("The link wasn’t shown", line)).await.into());
+        }
+        let line = "It stays on this page for two minutes. The agreement’s history says that you have seen it.";
+        Ok(shown_once(&submitted, redirect, "Link shown", line).await)
+    }
+}
+
+/// Why nothing is given out for a participant whose address has changed.
+const READDRESSED: &str = "The participant’s address has changed since the publication. Confirm the change first.";
+
+/// Confirms the name and the address that the participant's contact has now.
+pub(crate) struct ConfirmContact;
+
+impl Handler for ConfirmContact {
+    fn operation(_: &Request) -> &'static str {
+        "confirm_contact"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let shown: u64 = submitted.form().get("version").parse().unwrap_or(u64::MAX);
+        let location = access_url(ids.0, ids.1);
+        let line = "It is used for this agreement from now on.";
+        let redirect = redirect_with_notice(&submitted, location.clone(), "New details confirmed", line).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        if submitted.run(|| participants::confirm_contact(scope, by, ids, shown)).await? {
+            return Ok(redirect.into());
+        }
+        let line = "They have changed again since you opened the page. Compare them once more.";
+        Ok(with_notice(&submitted, location, &Notice::bad("Nothing was confirmed", line)).await.into())
+    }
+}
+
+/// Reissues the link.
+pub(crate) struct Reissue;
+
+impl Handler for Reissue {
+    fn operation(_: &Request) -> &'static str {
+        "reissue_link"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
+        let line = "The previous link no longer works. Next: show the new one, and send it.";
+        let redirect = redirect_with_notice(&submitted, access_url(ids.0, ids.1), "Link reissued", line).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        submitted.run(|| participants::reissue_link(scope, by, ids, shown)).await?;
+        Ok(redirect.into())
+    }
+}
+
+/// Makes a code for the link, which a member reads out.
+pub(crate) struct CreateCode;
+
+impl Handler for CreateCode {
+    fn operation(_: &Request) -> &'static str {
+        "create_link_code"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let url = format!("{}#code-title", access_url(ids.0, ids.1));
+        let code = LinkCode::of(submitted.derive(&format!("code for the link of {} in {}", ids.1, ids.0)).await?);
+        let id = submitted.once();
+        let cookie = Flash::LinkCode(ids.1).set(&submitted, &format!("{id}\n{}", code.reveal())).await?;
+        let redirect = Redirect { location: url.clone(), cookie };
+        submitted.redirect_if_committed(&redirect);
+        let keys = request.app().webhooks()?.keys.keyring().await?;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let refused = match submitted.run(|| link_codes::create(scope, by, ids, (id, &code, &keys))).await? {
+            CodeMade::Made => None,
+            CodeMade::NotAskedFor => Some("Your organization doesn’t ask participants for codes."),
+            CodeMade::Readdressed => Some(READDRESSED),
+        };
+        if let Some(line) = refused {
+            return Ok(with_notice(&submitted, url, &Notice::bad("No code was made", line)).await.into());
+        }
+        let line = "It is valid for 15 minutes and works once.";
+        Ok(shown_once(&submitted, redirect, "Code created", line).await)
+    }
+}
+
+/// Downloads a file that the participant uploaded.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_uploaded_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let wanted: ReceiptId = request.path_id("receipt")?;
+        let scope = request.signed_in()?.scope();
+        let record = participants::record(scope, id, participant).await?;
+        let receipt = record.receipts.iter().find(|receipt| receipt.id == wanted).ok_or_else(Error::not_found)?;
+        let ReceiptAct::Uploaded { file_name, content, file_type, .. } = &receipt.act else {
+            return Err(Error::not_found());
+        };
+        let file = request.app().files()?.get(scope.org(), content).await?;
+        // Never shown in the browser: it comes from outside, and only its form was checked.
+        let page = PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str());
+        Ok(page.showing([id.uuid(), participant.uuid()]))
+    }
+}
+
+/// Opens a declined condition again.
+pub(crate) struct Reopen;
+
+impl Handler for Reopen {
+    fn operation(_: &Request) -> &'static str {
+        "reopen_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
+        let declined_at = submitted.form().get("declined_at");
+        let shown = declined_at.parse().map_err(|_| Error::not_found())?;
+        let url = format!("{}#notice", agreement_url(id));
+        let line = "It waits again for those who have not done their part. Next: tell them.";
+        let redirect = redirect_with_notice(&submitted, url.clone(), "The condition is open again", line).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let refused = match submitted.run(|| participants::reopen(scope, by, id, (gate, shown))).await? {
+            // Another member was faster, or this form was sent before: the page shows that it is open.
+            Ok(()) | Err(NotReopened::NotDeclined) => return Ok(redirect.into()),
+            Err(NotReopened::Unknown) => return Err(Error::not_found()),
+            Err(NotReopened::DeclinedAgain) => "A participant has declined again. Read the new reason first.",
+            Err(NotReopened::NotActive(_)) => {
+                "The agreement is no longer active, so none of its conditions opens again."
+            }
+        };
+        let notice = Notice::bad("Nothing was changed", refused);
+        Ok(with_notice(&submitted, url, &notice).await.into())
+    }
+}

@@ -1,0 +1,217 @@
+//! The page of an agreement.
+
+use askama::Template;
+use pages::Handler;
+use pages::acts::Acts;
+use pages::agreement_summary::{AgreementSummary, next_line};
+use pages::deal::Deal;
+use pages::done::notice_of_act;
+use pages::fields::Fields;
+use pages::labels::{DisplayTime, action_verb, actor_label, lifecycle_badge};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::urls::{agreement_url, funding_url, workspace_url};
+use shared::api::views::agreements::AgreementView;
+use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
+use shared::domain::ids::AgreementId;
+use shared::domain::proposal::{Proposal, ProposalAction};
+use shared::domain::sentences;
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::service::agreements::{self, AgreementReview};
+use shared::web::Request;
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::Offset;
+
+use crate::draft::overview;
+
+#[derive(Template)]
+#[template(path = "agreement.html")]
+struct AgreementPage {
+    layout: Layout,
+    id: String,
+    name: String,
+    deal: Deal,
+    kind: &'static str,
+    workspace: Link,
+    /// The funding page of the workspace, with how many of its items the agreement papers, if it does.
+    funding: Option<Link>,
+    dates: Vec<(&'static str, DisplayTime)>,
+    created_by: String,
+    agreement_summary: AgreementSummary,
+    proposals: Vec<PendingProposal>,
+    notice: Option<Notice>,
+    path: String,
+    /// The id of a copy that the page's form makes.
+    copy: AgreementId,
+    evidence: Option<EvidenceLinks>,
+    can_be_cancelled: bool,
+    fields: Fields,
+    acts: Acts,
+}
+
+/// A pending proposal, beside its agreement.
+pub(crate) struct PendingProposal {
+    pub url: String,
+    pub verb: &'static str,
+    pub created_by: String,
+    pub time_left: String,
+    /// Whether the draft was edited after it was made.
+    pub is_older: bool,
+}
+
+impl PendingProposal {
+    pub fn new(proposal: &Proposal, agreement: &Agreement, now: Timestamp) -> Self {
+        Self {
+            url: format!("/app/proposals/{}", proposal.id()),
+            verb: action_verb(proposal.action),
+            created_by: actor_label(&proposal.created_by),
+            time_left: sentences::time_left(now, proposal.expires_at),
+            is_older: agreement.updated_at > proposal.created_at,
+        }
+    }
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_agreement"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        let id: AgreementId = request.path_id("id")?;
+        Ok(page(request, id, Fields::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+/// What the address asks for.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    /// The position of the page of payments.
+    #[deserr(default)]
+    payments: Offset,
+}
+
+/// The page of an agreement: of a draft, the page on which it is set up.
+pub(crate) async fn page(
+    request: &Request,
+    id: AgreementId,
+    fields: Fields,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let query: Query = request.read_query()?;
+    let payments_from = usize::try_from(query.payments.get()).unwrap_or(usize::MAX);
+    let review = agreements::review_from(request.signed_in()?.scope(), id, payments_from).await?;
+    let page = if review.in_full.agreement.lifecycle() == Lifecycle::Draft {
+        overview::of_review(request, &review, fields, notice)?
+    } else {
+        PageResponse::render(&agreement_page(request, &review, (fields, notice))?)?
+    };
+    Ok(page.showing([id.uuid()]))
+}
+
+/// The funding page with the items that an agreement papers, by how many they are. None once it has ended and they are free.
+fn funding_link(agreement: &Agreement) -> Option<Link> {
+    let text = match agreement.funding_item_ids.len() {
+        0 => return None,
+        1 => "1 funding item".to_owned(),
+        many => format!("{many} funding items"),
+    };
+    let url = funding_url(agreement.workspace_id);
+    (!agreement.has_ended_early()).then_some(Link { url, text })
+}
+
+fn agreement_page(
+    request: &Request,
+    review: &AgreementReview,
+    (fields, notice): (Fields, Option<Notice>),
+) -> Result<AgreementPage, Error> {
+    let AgreementReview { in_full, workspace, pending, .. } = review;
+    let agreement = &in_full.agreement;
+    let view = AgreementView::of(in_full, &request.app().base_url);
+    let summary =
+        AgreementSummary::new(agreement, &view, &in_full.contacts).with_verifications(agreement, &review.verifications);
+    let summary = summary.with_papers(agreement, &review.papers).with_obligations(review, request.now());
+    let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+    let summary = summary.with_movements(review, today);
+    let summary = summary.with_accesses(review);
+    // The notice of a publication has no line yet.
+    let notice = notice.map(|mut notice| {
+        if notice.lines.is_empty() {
+            notice.lines.extend(Some(next_line(&summary)).filter(|line| !line.is_empty()));
+        }
+        notice
+    });
+    let badge = lifecycle_badge(agreement.lifecycle());
+    let status = (view.status != badge.text).then(|| view.status.clone());
+    let title = ("Agreement", agreement.name.as_str().to_owned());
+    let deal = Deal { status, ..Deal::new(title, badge, workspace, agreement, &summary) };
+    Ok(AgreementPage {
+        layout: Layout::new(request),
+        id: agreement.id().to_string(),
+        name: agreement.name.as_str().to_owned(),
+        kind: match agreement.kind {
+            AgreementKind::General => "Agreement",
+            AgreementKind::Safe => "SAFE",
+        },
+        deal,
+        workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+        funding: funding_link(agreement),
+        dates: dates(agreement, &view),
+        created_by: actor_label(&agreement.created_by),
+        agreement_summary: summary,
+        notice,
+        path: agreement_url(agreement.id()),
+        copy: AgreementId::new(),
+        evidence: EvidenceLinks::of(agreement),
+        can_be_cancelled: agreement.lifecycle() == Lifecycle::Active
+            && pending.iter().all(|proposal| proposal.action != ProposalAction::CancelAgreement),
+        fields,
+        acts: Acts::new(review),
+        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
+    })
+}
+
+/// Where the evidence of an agreement is.
+struct EvidenceLinks {
+    bundle: String,
+    /// Of a completed agreement.
+    certificate: Option<String>,
+    /// Whether more may come.
+    is_active: bool,
+}
+
+impl EvidenceLinks {
+    /// None before an agreement was published: a draft binds nobody.
+    fn of(agreement: &Agreement) -> Option<Self> {
+        let base = format!("/app/evidence/agreements/{}", agreement.id());
+        let is_completed = agreement.lifecycle() == Lifecycle::Completed;
+        agreement.was_published().then(|| Self {
+            bundle: format!("{base}/bundle"),
+            certificate: is_completed.then(|| format!("{base}/certificate")),
+            is_active: agreement.lifecycle() == Lifecycle::Active,
+        })
+    }
+}
+
+/// The name and time of each event in the agreement's life.
+fn dates(agreement: &Agreement, view: &AgreementView) -> Vec<(&'static str, DisplayTime)> {
+    let mut dates = vec![("Created", agreement.created_at.into())];
+    let later = [
+        ("Published", view.published_at),
+        ("Completed", view.completed_at),
+        ("Cancelled", view.cancelled_at),
+        match agreement.life() {
+            Life::Draft | Life::Active { .. } => ("Expires", view.expires_at),
+            Life::Expired { expired_at, .. } => ("Expired", Some(expired_at)),
+            // It ended before its expiry.
+            Life::Completed { .. } | Life::Cancelled { .. } => ("Expires", None),
+        },
+    ];
+    dates.extend(later.into_iter().filter_map(|(name, time)| Some((name, time?.into()))));
+    dates
+}

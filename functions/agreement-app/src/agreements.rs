@@ -1,0 +1,84 @@
+//! The list of agreements.
+
+use askama::Template;
+use pages::Handler;
+use pages::agreement_rows::AgreementRow;
+use pages::layout::{Layout, encode_query_value};
+use pages::pager::{Pager, is_past_the_end};
+use pages::response::PageResponse;
+use shared::domain::agreement::Lifecycle;
+use shared::error::Error;
+use shared::service::agreements::{self, AgreementPage, AgreementQuery};
+use shared::web::Request;
+
+/// The path of the list.
+const PATH: &str = "/app/agreements";
+
+/// The lifecycles to filter by, with their names on the page.
+const LIFECYCLES: [(Option<Lifecycle>, &str); 6] = [
+    (None, "All"),
+    (Some(Lifecycle::Draft), "Draft"),
+    (Some(Lifecycle::Active), "Active"),
+    (Some(Lifecycle::Completed), "Completed"),
+    (Some(Lifecycle::Cancelled), "Cancelled"),
+    (Some(Lifecycle::Expired), "Expired"),
+];
+
+#[derive(Template)]
+#[template(path = "agreements.html")]
+struct AgreementsPage {
+    layout: Layout,
+    lifecycles: Vec<LifecycleTab>,
+    lifecycle: &'static str,
+    search: String,
+    agreements: Vec<AgreementRow>,
+    pager: Option<Pager>,
+}
+
+struct LifecycleTab {
+    url: String,
+    name: &'static str,
+    is_current: bool,
+}
+
+/// Shows the list.
+pub(crate) struct List;
+
+impl Handler for List {
+    fn operation(_: &Request) -> &'static str {
+        "view_agreements"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let scope = request.signed_in()?.scope();
+        let query: AgreementQuery = request.read_query()?;
+        let current = query.lifecycle.get();
+        let AgreementPage { page: found, ready } = agreements::list(scope, &query).await?;
+        let search = request.query("search").unwrap_or_default();
+        let url = |lifecycle: Option<Lifecycle>, offset: u64| {
+            let lifecycle = lifecycle.map_or("", Lifecycle::as_str);
+            format!("{PATH}?lifecycle={lifecycle}&search={}&offset={offset}", encode_query_value(&search))
+        };
+        if is_past_the_end(found.pagination) {
+            return Ok(PageResponse::see_other(url(current, 0)));
+        }
+        let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| LifecycleTab {
+            url: url(lifecycle, 0),
+            name,
+            is_current: lifecycle == current,
+        };
+        let page = AgreementsPage {
+            layout: Layout::new(request),
+            lifecycles: LIFECYCLES.iter().map(tab).collect(),
+            lifecycle: current.map_or("", Lifecycle::as_str),
+            pager: Pager::new("agreements", found.pagination, |offset| url(current, offset)),
+            agreements: found
+                .data
+                .iter()
+                .map(|agreement| AgreementRow::new(agreement, ready.contains(&agreement.id())))
+                .collect(),
+            search,
+        };
+        Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|agreement| agreement.id().uuid())))
+    }
+}

@@ -1,0 +1,288 @@
+//! The page on which a member reads what a participant answered, and accepts or returns it.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use pages::Handler;
+use pages::answer_rows::{AnswerRow, answer_rows};
+use pages::done::{notice_of_act, redirect_with_notice};
+use pages::fields::Fields;
+use pages::labels::{Badge, DisplayTime, actor_label};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::urls::{access_url, agreement_url, answers_url, item_url};
+use shared::domain::agreement::gate::InformationField;
+use shared::domain::agreement::{Agreement, Lifecycle};
+use shared::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, SubmissionId};
+use shared::domain::information::bank_details::BankDetails;
+use shared::domain::information::{Answer, OpenAnswer, Submission, Verdict, place};
+use shared::domain::member::{Judgment, NotJudged};
+use shared::domain::movement::safe_text::SafeNote;
+use shared::domain::proposal::Note;
+use shared::error::Error;
+use shared::platform::secrets::open_with;
+use shared::service::information::{self, AnswersToRead};
+use shared::web::Request;
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+#[derive(Template)]
+#[template(path = "answers.html")]
+struct AnswersPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    step: String,
+    name: String,
+    access: String,
+    /// What was sent, the newest first.
+    revisions: Vec<Revision>,
+    fields: Fields,
+    /// The funding items whose confirmation was asked for and uploaded. Filing it as proof is what comes next.
+    proofs: Vec<Link>,
+}
+
+/// What a participant sent.
+struct Revision {
+    id: SubmissionId,
+    number: u32,
+    sent_at: DisplayTime,
+    /// In whose browser, if it was a member's.
+    host: Option<String>,
+    badge: Badge,
+    /// Who decided about it, and when.
+    decided: Option<(String, DisplayTime)>,
+    /// Why it was returned.
+    reason: Option<String>,
+    rows: Vec<AnswerRow>,
+    /// The hash that the receipt names.
+    sha256: String,
+    /// Where what was hashed is.
+    hashed: String,
+    /// How many answers differ from those of the revision before.
+    changes: usize,
+    /// Whether a member can decide about it.
+    is_open: bool,
+}
+
+/// Shows the answers.
+pub(crate) struct Read;
+
+impl Handler for Read {
+    fn operation(_: &Request) -> &'static str {
+        "read_answers"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+type Ids = (AgreementId, GateId, ParticipantId);
+
+fn ids(request: &Request) -> Result<Ids, Error> {
+    Ok((request.path_id("id")?, request.path_id("condition")?, request.path_id("participant")?))
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, gate, participant) = ids(request)?;
+    let found = information::to_read(request.signed_in()?.scope(), id, (gate, participant)).await?;
+    let AnswersToRead { agreement, contact, submissions } = &found;
+    let mut revisions = Vec::new();
+    for submission in submissions.iter().rev() {
+        revisions.push(revision(request, &found, submission, (id, gate, participant)).await?);
+    }
+    let stage = agreement.stages.iter().find(|stage| stage.gates.iter().any(|found| found.id == gate));
+    let page = AnswersPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
+        path: answers_url(id, gate, participant),
+        step: stage.map(|stage| stage.name.as_str().to_owned()).unwrap_or_default(),
+        name: contact.display_name.as_str().to_owned(),
+        access: access_url(id, participant),
+        proofs: submissions.last().map(|latest| confirmed_items(agreement, gate, latest)).unwrap_or_default(),
+        revisions,
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid(), participant.uuid(), contact.id.uuid()]))
+}
+
+/// The items that an agreement papers whose confirmation is a file of some answers, by what was asked for.
+fn confirmed_items(agreement: &Agreement, gate: GateId, submission: &Submission) -> Vec<Link> {
+    let link = |question: &InformationField| {
+        let item = agreement.funding_item_ids.iter().find(|item| item.uuid() == question.id.uuid())?;
+        let is_file = matches!(submission.answers.get(&question.id), Some(Answer::Open(OpenAnswer::File(_))));
+        let url = format!("{}#confirmation", item_url(*item));
+        is_file.then(|| Link { url, text: question.label.as_str().to_owned() })
+    };
+    agreement.questions(gate).unwrap_or_default().iter().filter_map(link).collect()
+}
+
+async fn revision(
+    request: &Request,
+    found: &AnswersToRead,
+    submission: &Submission,
+    (id, gate, participant): Ids,
+) -> Result<Revision, Error> {
+    let keys = &*request.app().webhooks()?.keys;
+    let mut opened: BTreeMap<FieldId, Vec<String>> = BTreeMap::new();
+    for field in submission.answers.keys() {
+        let Some(sealed) = submission.sealed(*field) else { continue };
+        let place = place(gate, participant, *field);
+        // Without the keys, the page shows how the account number ends.
+        if let Ok(text) = open_with(keys, |keyring| keyring.open(sealed, &place)).await
+            && let Some(details) = BankDetails::opened(&text)
+        {
+            opened.insert(*field, details.masked());
+        }
+    }
+    let file = |field| Some(format!("{}/files/{}/{field}", answers_url(id, gate, participant), submission.id));
+    let questions = found.agreement.questions(gate).unwrap_or_default();
+    let is_active = found.agreement.lifecycle() == Lifecycle::Active;
+    let (badge, decided, reason) = match &submission.verdict {
+        Verdict::Sent if is_active => (Badge { text: "To read", class: "amber" }, None, None),
+        Verdict::Sent => (Badge { text: "Not decided", class: "quiet" }, None, None),
+        Verdict::Accepted { at, by } => {
+            (Badge { text: "Accepted", class: "green" }, Some((actor_label(by), (*at).into())), None)
+        }
+        Verdict::Returned { at, by, reason } => (
+            Badge { text: "Returned", class: "quiet" },
+            Some((actor_label(by), (*at).into())),
+            Some(reason.as_str().to_owned()),
+        ),
+    };
+    Ok(Revision {
+        id: submission.id,
+        number: submission.revision,
+        sent_at: submission.sent_at.into(),
+        host: submission.in_person.as_ref().map(ToString::to_string),
+        badge,
+        decided,
+        reason,
+        rows: answer_rows(questions, submission, |field| opened.get(&field).cloned(), file),
+        sha256: submission.sha256(),
+        hashed: format!("{}/hashed/{}", answers_url(id, gate, participant), submission.id),
+        changes: submission.changed.len(),
+        is_open: is_active && submission.is_undecided(),
+    })
+}
+
+/// Downloads the file of an answer.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_answer_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (id, gate, participant) = ids(request)?;
+        let (submission, field): (SubmissionId, FieldId) = (request.path_id("submission")?, request.path_id("field")?);
+        let scope = request.signed_in()?.scope();
+        let found = information::to_read(scope, id, (gate, participant)).await?;
+        let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
+        let Some(Answer::Open(OpenAnswer::File(file))) = submission.answers.get(&field) else {
+            return Err(Error::not_found());
+        };
+        let content = request.app().files()?.get(scope.org(), &file.content).await?;
+        // Never shown in the browser: it comes from outside, and only its form was checked.
+        let page = PageResponse::file(content, file.file_type.media_type(), "attachment", file.name.as_str());
+        Ok(page.showing([id.uuid(), participant.uuid()]))
+    }
+}
+
+/// Downloads just what the hash in a receipt is of, so that it can be checked. Bank details stay sealed in it.
+pub(crate) struct DownloadHashed;
+
+impl Handler for DownloadHashed {
+    fn operation(_: &Request) -> &'static str {
+        "download_hashed_answers"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (id, gate, participant) = ids(request)?;
+        let submission: SubmissionId = request.path_id("submission")?;
+        let found = information::to_read(request.signed_in()?.scope(), id, (gate, participant)).await?;
+        let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
+        let (text, revision) = (submission.hashed_text(), submission.revision);
+        let name = format!("Answers of {}, revision {revision}.json", found.contact.display_name.as_str());
+        let page = PageResponse::file(text.into(), "application/json", "attachment", &name);
+        Ok(page.showing([id.uuid(), participant.uuid()]))
+    }
+}
+
+/// Accepts answers.
+pub(crate) struct Accept;
+
+impl Handler for Accept {
+    fn operation(_: &Request) -> &'static str {
+        "accept_answers"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        judge(request, Judgment::Accept).await
+    }
+}
+
+/// Returns answers with a reason.
+pub(crate) struct Return;
+
+impl Handler for Return {
+    fn operation(_: &Request) -> &'static str {
+        "return_answers"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let typed = submitted.form().get("reason");
+        // The API shows the reason.
+        match SafeNote::parse(typed).and_then(|_| Note::parse(typed)) {
+            Ok(reason) => judge(request, Judgment::Return(reason)).await,
+            Err((code, message)) => {
+                let is_sensitive = code == FieldCode::SensitiveValue;
+                let errors = FieldErrors::one("reason", code, message);
+                let fields = Fields::submitted(submitted.form(), errors);
+                // An account number is shown nowhere again.
+                let fields = fields.without(|name| is_sensitive && name == "reason");
+                Ok(page(request, fields, None).await?.unprocessable())
+            }
+        }
+    }
+}
+
+async fn judge(request: &Request, judgment: Judgment) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, gate, participant) = ids(request)?;
+    let shown: SubmissionId = submitted.form().get("submission").parse().map_err(|_| Error::not_found())?;
+    let (title, line) = match judgment {
+        Judgment::Accept => ("Answers accepted", ""),
+        Judgment::Return(_) => ("Answers returned", "Next: tell the participant. Their link shows the reason."),
+    };
+    let url = format!("{}#notice", answers_url(id, gate, participant));
+    let redirect = redirect_with_notice(&submitted, url, title, line).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let run = || information::judge(scope, by, (id, gate, participant), (shown, judgment.clone()));
+    let line = match submitted.run(run).await? {
+        Ok(()) => return Ok(redirect.into()),
+        Err(NotJudged::Accepted(other)) => {
+            // The same form, sent twice.
+            if judgment == Judgment::Accept && other == by.actor() {
+                return Ok(redirect.into());
+            }
+            format!("{} has accepted these answers already.", actor_label(&other))
+        }
+        Err(NotJudged::Returned(other, reason)) => {
+            if judgment == Judgment::Return(reason) && other == by.actor() {
+                return Ok(redirect.into());
+            }
+            format!("{} has returned these answers already.", actor_label(&other))
+        }
+        Err(NotJudged::NotActive(_)) => {
+            "The agreement is no longer active, so its answers stay as they are.".to_owned()
+        }
+    };
+    let notice = Notice::bad("Nothing was changed", line);
+    Ok(page(request, Fields::submitted(submitted.form(), FieldErrors::default()), Some(notice)).await?.conflicting())
+}

@@ -1,0 +1,267 @@
+//! Beginning a draft: in which workspace, with which template, between whom.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use pages::Handler;
+use pages::done::redirect_with_notice;
+use pages::fields::{Choice, Fields};
+use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::pager::{Pager, is_past_the_end};
+use pages::response::PageResponse;
+use pages::urls::{agreement_url, workspace_url};
+use shared::domain::agreement::template::{self, Template as DraftTemplate};
+use shared::domain::agreement::{AgreementKind, NewAgreement};
+use shared::domain::ids::{AgreementId, ContactId, WorkspaceId};
+use shared::error::Error;
+use shared::service::drafts::{self, Beginning};
+use shared::service::workspaces::{self, WorkspaceQuery};
+use shared::web::Request;
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input::OrDefault;
+
+use crate::draft::details::agreement_name;
+
+/// The path of the pages.
+const PATH: &str = pages::urls::NEW_AGREEMENT;
+
+/// What a draft can begin with: a template, or nothing.
+#[derive(Clone, Copy)]
+enum Start {
+    Blank(AgreementKind),
+    Template(&'static DraftTemplate),
+}
+
+impl Start {
+    fn all() -> impl Iterator<Item = Self> {
+        let blank = [Self::Blank(AgreementKind::General), Self::Blank(AgreementKind::Safe)];
+        template::all().iter().map(Self::Template).chain(blank)
+    }
+
+    fn find(key: &str) -> Option<Self> {
+        Self::all().find(|start| start.key() == key)
+    }
+
+    fn key(&self) -> &'static str {
+        match self {
+            Self::Blank(AgreementKind::General) => "blank",
+            Self::Blank(AgreementKind::Safe) => "blank-safe",
+            Self::Template(template) => &template.key,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Blank(AgreementKind::General) => "Blank agreement",
+            Self::Blank(AgreementKind::Safe) => "Blank SAFE",
+            Self::Template(template) => &template.name,
+        }
+    }
+
+    fn about(&self) -> &'static str {
+        match self {
+            Self::Blank(AgreementKind::General) => "No participants, documents or steps yet.",
+            Self::Blank(AgreementKind::Safe) => "The terms of a SAFE, and nothing else yet.",
+            Self::Template(template) => &template.about,
+        }
+    }
+
+    fn kind(&self) -> AgreementKind {
+        match self {
+            Self::Blank(kind) => *kind,
+            Self::Template(template) => template.kind,
+        }
+    }
+}
+
+/// Shows the page: which workspace, then which template, then the form.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_new_agreement"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let workspace: Option<WorkspaceId> = request.query("workspace").and_then(|id| id.parse().ok());
+        let start = request.query("template").and_then(|key| Start::find(&key));
+        match (workspace, start) {
+            (None, _) => choose_workspace(request).await,
+            (Some(workspace), None) => choose_template(request, workspace).await,
+            (Some(workspace), Some(start)) => {
+                form_page(request, workspace, start, AgreementId::new(), Fields::default(), None).await
+            }
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "begin_workspace.html")]
+struct WorkspacesPage {
+    layout: Layout,
+    search: String,
+    workspaces: Vec<(Link, String)>,
+    pager: Option<Pager>,
+}
+
+async fn choose_workspace(request: &Request) -> Result<PageResponse, Error> {
+    let query: WorkspaceQuery = request.read_query()?;
+    let found = workspaces::list(request.signed_in()?.scope(), &query).await?;
+    let search = request.query("search").unwrap_or_default();
+    let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(page_url(0)));
+    }
+    let row = |workspace: &shared::domain::workspace::Workspace| {
+        let url = format!("{PATH}?workspace={}", workspace.id());
+        (Link { url, text: workspace.name.as_str().to_owned() }, workspace.number.to_string())
+    };
+    let page = WorkspacesPage {
+        layout: Layout::new(request),
+        pager: Pager::new("workspaces", found.pagination, page_url),
+        workspaces: found.data.iter().map(row).collect(),
+        search,
+    };
+    PageResponse::render(&page)
+}
+
+#[derive(Template)]
+#[template(path = "begin_template.html")]
+struct TemplatesPage {
+    layout: Layout,
+    workspace: Link,
+    starts: Vec<(Link, &'static str)>,
+}
+
+async fn choose_template(request: &Request, workspace: WorkspaceId) -> Result<PageResponse, Error> {
+    let found = workspaces::get_without_people(request.signed_in()?.scope(), workspace).await?;
+    let link = |start: Start| {
+        let url = format!("{PATH}?workspace={workspace}&template={}", start.key());
+        (Link { url, text: start.name().to_owned() }, start.about())
+    };
+    let page = TemplatesPage {
+        layout: Layout::new(request),
+        workspace: Link { url: workspace_url(workspace), text: found.name.as_str().to_owned() },
+        starts: Start::all().map(link).collect(),
+    };
+    Ok(PageResponse::render(&page)?.showing([workspace.uuid()]))
+}
+
+#[derive(Template)]
+#[template(path = "begin_form.html")]
+struct FormPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    workspace: Link,
+    workspace_id: WorkspaceId,
+    path: &'static str,
+    id: AgreementId,
+    key: &'static str,
+    name: &'static str,
+    about: &'static str,
+    /// The parties of the template, each the name and label of its field.
+    parties: Vec<Choice>,
+    people: Vec<Choice>,
+    back: String,
+    fields: Fields,
+}
+
+async fn form_page(
+    request: &Request,
+    workspace: WorkspaceId,
+    start: Start,
+    id: AgreementId,
+    fields: Fields,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let found = workspaces::get(request.signed_in()?.scope(), workspace).await?;
+    let parties = match start {
+        Start::Blank(_) => Vec::new(),
+        Start::Template(template) => template
+            .parties
+            .iter()
+            .map(|party| Choice::new(format!("party.{}", party.key), party.label.as_str()))
+            .collect(),
+    };
+    let later = Choice::new("", "Choose later");
+    let people = found.people.iter();
+    let people = people.map(|contact| Choice::new(contact.id.to_string(), contact.display_name.as_str()));
+    let page = FormPage {
+        layout: Layout::new(request),
+        notice,
+        workspace: Link { url: workspace_url(workspace), text: found.workspace.name.as_str().to_owned() },
+        workspace_id: workspace,
+        path: PATH,
+        id,
+        key: start.key(),
+        name: start.name(),
+        about: start.about(),
+        parties,
+        people: std::iter::once(later).chain(people).collect(),
+        back: format!("{PATH}?workspace={workspace}"),
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([workspace.uuid()]))
+}
+
+/// Creates the draft.
+pub(crate) struct Create;
+
+impl Handler for Create {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "update" => "view_new_agreement",
+            _ => "create_agreement",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let form = submitted.form();
+        let workspace_id: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
+        let start = Start::find(form.get("template")).ok_or_else(Error::not_found)?;
+        // A form without an id begins a draft each time.
+        let id: AgreementId = form.get("id").parse().unwrap_or_else(|_| AgreementId::new());
+        let again = async |errors: FieldErrors| {
+            let fields = Fields::submitted(form, errors);
+            let notice = Notice::bad("Not saved", "Check what is marked below.");
+            Ok(form_page(request, workspace_id, start, id, fields, Some(notice)).await?.unprocessable())
+        };
+        // People were added meanwhile, in another tab: the same form again, with them and with what was typed.
+        if form.get("act") == "update" {
+            let typed = Fields::of(form.typed());
+            return form_page(request, workspace_id, start, id, typed, None).await;
+        }
+        let name = match agreement_name(form.get("name")) {
+            Ok(name) => name,
+            Err(errors) => return again(errors).await,
+        };
+        let beginning = match start {
+            Start::Blank(_) => Beginning::Blank,
+            Start::Template(template) => {
+                let mut parties: BTreeMap<String, ContactId> = BTreeMap::new();
+                for party in &template.parties {
+                    let field = format!("party.{}", party.key);
+                    match (form.get(&field), form.get(&field).parse()) {
+                        ("", _) => {}
+                        (_, Ok(contact)) => drop(parties.insert(party.key.clone(), contact)),
+                        _ => {
+                            let message = "must be chosen from the list";
+                            return again(FieldErrors::one(field, FieldCode::InvalidValue, message)).await;
+                        }
+                    }
+                }
+                Beginning::Template(template, parties)
+            }
+        };
+        let new = NewAgreement { workspace_id, name, kind: OrDefault(start.kind()) };
+        let title = format!("Draft “{}” was created", new.name.as_str());
+        let line = "Nothing is sent to anyone until you publish it.";
+        let redirect = redirect_with_notice(&submitted, agreement_url(id), &title, line).await;
+        match submitted.run(|| drafts::begin(&submitted, id, new.clone(), &beginning)).await {
+            Ok(()) => Ok(redirect.into()),
+            Err(Error::NotFound(errors) | Error::Invalid(errors)) if !errors.is_empty() => again(errors).await,
+            Err(error) => Err(error),
+        }
+    }
+}

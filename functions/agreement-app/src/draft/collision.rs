@@ -1,0 +1,302 @@
+//! What members are told whose edits collide: who changed the part, what it is now, and what they typed, each value with
+//! its label and as people read it.
+
+use std::collections::BTreeSet;
+
+use pages::agreement_summary::participant_name;
+use pages::fields::Fields;
+use pages::labels::actor_label;
+use pages::layout::Notice;
+use pages::payment_list;
+use shared::domain::actor::Actor;
+use shared::domain::agreement::edit::Part;
+use shared::domain::agreement::gate::FieldType;
+use shared::domain::agreement::{Agreement, AgreementKind, ParticipantRole, StageAction};
+use shared::domain::contact::Contact;
+use shared::domain::day::Day;
+use shared::domain::ids::AgreementId;
+use shared::domain::money::{in_form, read_minor};
+use shared::domain::movement::Movement;
+use shared::domain::movement::terms::{Direction, Method};
+use shared::domain::sentences;
+use shared::domain::time_zone::TimeZone;
+use shared::domain::typed_values::{read_percentage, write_percentage};
+use shared::error::Error;
+use shared::service::audit;
+use shared::web::Request;
+
+use crate::draft::{Subject, condition, details, documents, participants, payments, promises, step, terms};
+
+/// The fields with one value, in the order of their forms, each with its label.
+const TEXTS: [(&str, &str); 35] = [
+    ("name", "Name"),
+    ("kind", "Kind"),
+    ("expires_at", "Expires"),
+    ("step_name", "Step name"),
+    ("document_name", "Document name"),
+    ("purpose", "Purpose"),
+    ("reference", "Reference"),
+    ("amount", "Amount"),
+    ("investment", "Investment amount"),
+    ("currency", "Currency"),
+    ("payer", "Payer"),
+    ("payee", "Payee"),
+    ("direction", "Direction"),
+    ("method", "Method"),
+    ("due", "Due"),
+    ("cap", "Valuation cap"),
+    ("discount", "Discount"),
+    ("timing", "Conversion"),
+    ("law", "Governing law"),
+    ("document_id", "Document"),
+    ("movement_id", "Payment"),
+    ("dates", "Dates"),
+    ("first", "First due date"),
+    ("every", "Repeats every"),
+    ("last", "Last due date"),
+    ("times", "Times"),
+    ("days", "Verify every"),
+    ("wait", "Duration"),
+    ("until", "Until"),
+    ("question", "Question"),
+    ("answer", "Answer"),
+    ("options", "Choices"),
+    ("participant_id", "Signer"),
+    ("label", "Label"),
+    ("note", "Note"),
+];
+
+/// The groups of boxes.
+const GROUPS: [(&str, &str); 6] = [
+    ("role.", "Roles"),
+    ("participant.", "Who must act"),
+    ("promisor.", "Who owes it"),
+    ("promisee.", "To whom"),
+    ("block.", "Signature blocks"),
+    ("action.", "When the step is done"),
+];
+
+/// The boxes that stand alone.
+const BOXES: [(&str, &str); 3] =
+    [("mfn", "Most favored nation"), ("pro_rata", "Pro-rata rights"), ("required", "Required")];
+
+/// A value that a member typed and that differs from what is.
+pub(super) struct Difference {
+    pub label: &'static str,
+    /// Empty if they left it empty.
+    pub typed: String,
+    /// Empty if there is none.
+    pub now: String,
+}
+
+/// What the values of fields mean.
+struct Meaning<'a> {
+    agreement: &'a Agreement,
+    contacts: &'a [Contact],
+    payments: &'a [Movement],
+    zone: &'a TimeZone,
+}
+
+/// The values that a form typed and that differ from what its subject has now, or from nothing if it edits nothing that is
+/// there.
+pub(super) async fn differences(
+    request: &Request,
+    id: AgreementId,
+    subject: Option<Subject>,
+    typed: &Fields,
+) -> Result<Vec<Difference>, Error> {
+    let signed_in = request.signed_in()?;
+    let are_payments_named = matches!(subject, Some(Subject::Payment(_))) || !typed.value("movement_id").is_empty();
+    let loaded = shared::service::payments::load(signed_in.scope(), id, |_| are_payments_named).await?;
+    let (agreement, contacts, payments) = &loaded;
+    let zone = &signed_in.organization().time_zone;
+    let now = match subject {
+        Some(Subject::Part(part)) => fields_of(agreement, part, zone),
+        Some(Subject::Payment(id)) => {
+            let own = &signed_in.organization().own_contact_ids;
+            payments
+                .iter()
+                .find(|found| found.id() == id)
+                .map(|found| payments::fields_of(found.terms(), agreement, own))
+        }
+        None => None,
+    };
+    let meaning = Meaning { agreement, contacts, payments, zone };
+    let pairs = meaning.texts(typed).into_iter().zip(meaning.texts(&now.unwrap_or_default()));
+    let pairs = pairs.map(|((label, typed), (_, now))| Difference { label, typed, now });
+    Ok(pairs.filter(|pair| pair.typed != pair.now).collect())
+}
+
+/// The fields of a part's form as the draft has them. The order of a list has none.
+fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Fields> {
+    match part {
+        Part::Description => Some(details::description_fields(agreement)),
+        Part::Expiry => Some(details::expiry_fields(agreement, zone)),
+        Part::Terms => agreement.terms.as_ref().map(terms::fields_of),
+        Part::Participant(id) => agreement.participant(id).map(|found| participants::fields_of(&found.roles)),
+        Part::Document(id) => agreement.document(id).map(documents::fields_of),
+        Part::Stage(id) => agreement.stage(id).map(step::fields_of),
+        Part::Gate(id) => agreement.gate(id).map(|found| condition::fields_of(&found.rule, zone)),
+        Part::Question(gate, id) => agreement.question(gate, id).map(condition::question_fields),
+        Part::Promise(id) => agreement.promise(id).map(promises::fields_of),
+        Part::PromiseOrder
+        | Part::SignatureBlock(_)
+        | Part::StageOrder
+        | Part::GateOrder(_)
+        | Part::QuestionOrder(_) => None,
+    }
+}
+
+impl Meaning<'_> {
+    /// All values, empty where there is none, each with its label and always in the same order.
+    fn texts(&self, fields: &Fields) -> Vec<(&'static str, String)> {
+        let texts = TEXTS.into_iter().map(|(name, label)| (label, self.text(fields, name)));
+        let groups = GROUPS.into_iter().map(|(group, label)| {
+            let checked: BTreeSet<String> = fields.checked(group).map(|name| self.of_group(group, name)).collect();
+            (label, checked.into_iter().collect::<Vec<_>>().join(", "))
+        });
+        let boxes = BOXES
+            .into_iter()
+            .map(|(name, label)| (label, if fields.is_checked(name) { "Yes".to_owned() } else { String::new() }));
+        let triggers = ("Triggers", promises::triggers_text(fields));
+        texts.chain(groups).chain(boxes).chain([triggers]).collect()
+    }
+
+    /// The value of a field as people read it; as it was typed, if it can't be read.
+    fn text(&self, fields: &Fields, name: &str) -> String {
+        let value = fields.value(name).trim();
+        if value.is_empty() {
+            return String::new();
+        }
+        let currency = fields.value("currency").to_ascii_uppercase();
+        let read = match name {
+            "kind" => AgreementKind::parse(value).map(|kind| details::kind_label(kind).to_owned()),
+            "expires_at" | "until" => self.zone.read_local(value).ok().map(|at| self.zone.for_people(at)),
+            "investment" | "cap" => read_minor(value, &currency).ok().map(|minor| in_form(minor, &currency)),
+            "currency" => Some(currency),
+            "amount" => read_minor(value, &currency).ok().map(|minor| in_form(minor, &currency)),
+            "payer" | "payee" => value.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id)),
+            "direction" => {
+                Direction::parse(value).map(|direction| sentences::movements::direction(direction).to_owned())
+            }
+            "method" => Method::parse(value).map(|method| sentences::movements::method(method).to_owned()),
+            "due" | "first" | "last" => Day::read(value).ok().map(Day::for_people),
+            "dates" => Some(value.lines().map(day_text).collect::<Vec<_>>().join("; ")),
+            "every" => Some(format!("{value} {}", promises::unit_text(fields.value("unit")))),
+            "days" => Some(format!("{value} days")),
+            "movement_id" => {
+                let payment = value.parse().ok().and_then(|id| self.payments.iter().find(|found| found.id() == id));
+                payment.map(|payment| payment_list::name(payment).to_owned())
+            }
+            "discount" => read_percentage(value).map(|rate| write_percentage(&rate)),
+            "timing" => terms::timings().into_iter().find(|choice| choice.value == value).map(|choice| choice.text),
+            "document_id" => {
+                let document = value.parse().ok().and_then(|id| self.agreement.document(id));
+                document.map(|document| document.name.as_str().to_owned())
+            }
+            "participant_id" => value.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id)),
+            "wait" => Some(format!("{value} {}", fields.value("unit"))),
+            "answer" => FieldType::parse(value).map(|kind| condition::field_type_label(kind).to_owned()),
+            "options" => Some(value.lines().map(str::trim).collect::<Vec<_>>().join(", ")),
+            _ => None,
+        };
+        read.unwrap_or_else(|| value.to_owned())
+    }
+
+    fn of_group(&self, group: &str, name: &str) -> String {
+        let found = match group {
+            "role." => ParticipantRole::parse(name).map(|role| sentences::role(role).to_owned()),
+            "participant." | "promisor." | "promisee." => {
+                name.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id))
+            }
+            "action." => StageAction::parse(name).map(step::action_label),
+            "block." => name.parse().ok().and_then(|id| {
+                let mut documents = self.agreement.documents.iter();
+                documents.find_map(|document| {
+                    let block = document.blocks.iter().find(|block| block.id == id)?;
+                    Some(condition::block_text(self.agreement, self.contacts, document, block))
+                })
+            }),
+            _ => None,
+        };
+        found.unwrap_or_else(|| "Removed since".to_owned())
+    }
+}
+
+/// A day that was typed in a line, as people read it; as it was typed, if it can't be read.
+fn day_text(line: &str) -> String {
+    Day::read(line).map_or_else(|_| line.trim().to_owned(), Day::for_people)
+}
+
+/// The notice for a member whose form showed something that has changed since.
+pub(super) async fn notice(
+    request: &Request,
+    id: AgreementId,
+    subject: Subject,
+    typed: &Fields,
+) -> Result<Notice, Error> {
+    let by = changed_by(request, id, subject).await?;
+    let is_own = by.as_ref().is_some_and(|by| request.signed_in().is_ok_and(|own| by.is_member(own.member().id())));
+    let by = by.as_ref().map(actor_label);
+    if let Some(list) = list_of(subject) {
+        let by = if is_own { "you, in another window".to_owned() } else { by.unwrap_or("another member".to_owned()) };
+        let line = "The page shows the current order; move it again if you still want to.";
+        return Ok(Notice::warn(format!("The {list} were reordered by {by}"), line));
+    }
+    let title = match by {
+        Some(_) if is_own => "You changed this in another window".to_owned(),
+        by => format!("{} changed this while you were typing", by.unwrap_or("Another member".to_owned())),
+    };
+    let said = |text: &str| if text.is_empty() { "empty".to_owned() } else { format!("“{text}”") };
+    let differences = differences(request, id, Some(subject), typed).await?;
+    let lines = differences
+        .iter()
+        .map(|found| format!("{}: now {}; you typed {}.", found.label, said(&found.now), said(&found.typed)));
+    let next = "Nothing was saved. The form has what you typed: save again to replace what is there now.".to_owned();
+    Ok(Notice::new("warn", title, lines.chain([next])))
+}
+
+/// What a part is the order of.
+fn list_of(subject: Subject) -> Option<&'static str> {
+    match subject {
+        Subject::Part(Part::StageOrder) => Some("steps"),
+        Subject::Part(Part::GateOrder(_)) => Some("conditions"),
+        Subject::Part(Part::QuestionOrder(_)) => Some("questions"),
+        Subject::Part(Part::PromiseOrder) => Some("promises"),
+        _ => None,
+    }
+}
+
+/// Who changed something last, if the newest acts tell: of several parts of a kind they have names, which two may share, and
+/// no ids.
+async fn changed_by(request: &Request, id: AgreementId, subject: Subject) -> Result<Option<Actor>, Error> {
+    let (operations, is_only_one): (&[&str], bool) = match subject {
+        Subject::Payment(_) => (&["change_payment"], false),
+        Subject::Part(part) => operations_of(part),
+    };
+    let (acts, _) = audit::acts(request.signed_in()?.scope(), id).await?;
+    let mut actors = acts.into_iter().filter(|act| operations.contains(&act.operation.as_str())).map(|act| act.actor);
+    let Some(newest) = actors.next() else { return Ok(None) };
+    let is_known = is_only_one || actors.all(|other| other.id == newest.id);
+    Ok(is_known.then_some(newest))
+}
+
+/// The operations that change a part, and whether there is only one such part.
+fn operations_of(part: Part) -> (&'static [&'static str], bool) {
+    match part {
+        Part::Description => (&["describe_agreement"], true),
+        Part::Expiry => (&["set_expiry"], true),
+        Part::Terms => (&["set_terms", "describe_agreement"], true),
+        Part::StageOrder => (&["move_step", "add_step", "remove_step"], true),
+        Part::Participant(_) => (&["change_participant", "add_participant"], false),
+        Part::Document(_) => (&["change_document"], false),
+        Part::SignatureBlock(_) => (&["add_signature_block", "remove_signature_block"], false),
+        Part::Stage(_) => (&["change_step"], false),
+        Part::Gate(_) => (&["change_condition"], false),
+        Part::GateOrder(_) => (&["move_condition", "add_condition", "remove_condition"], false),
+        Part::Question(..) => (&["change_question"], false),
+        Part::QuestionOrder(_) => (&["move_question", "add_question", "remove_question"], false),
+        Part::Promise(_) => (&["change_promise"], false),
+        Part::PromiseOrder => (&["move_promise", "add_promise", "remove_promise"], true),
+    }
+}

@@ -1,0 +1,652 @@
+//! The conditions of a step: adding one, its settings by type, and the questions of an information request.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use pages::Handler;
+use pages::agreement_summary::participant_name;
+use pages::blockers::lacking;
+use pages::done::notice_of_act;
+use pages::fields::{Choice, Fields};
+use pages::layout::{Layout, Link, Notice, shows_notice};
+use pages::response::PageResponse;
+use pages::urls::{agreement_url, condition_url, step_url};
+use shared::domain::agreement::edit::Part;
+use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, GateType, InformationField};
+use shared::domain::agreement::{Agreement, Document, SignatureBlock};
+use shared::domain::contact::Contact;
+use shared::domain::ids::{AgreementId, DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
+use shared::domain::movement::Movement;
+use shared::domain::sentences;
+use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::service::payments as service;
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Filter;
+
+use crate::draft::step::{editable, label, place};
+use crate::draft::{Edit, Problem, moved, payments, seen, submit};
+
+/// What a type of condition waits for, in a sentence.
+fn type_hint(gate_type: GateType) -> &'static str {
+    match gate_type {
+        GateType::SignatureBlocks => "Met when every chosen signature block is signed.",
+        GateType::DocumentSigned => "Met when all signature blocks of the document are signed.",
+        GateType::ParticipantApproval => "Met when everyone chosen has approved.",
+        GateType::FileUpload => "Met when everyone chosen has uploaded a file.",
+        GateType::Countdown => "Met when the time has passed.",
+        GateType::MovementAuthorized => "Met when a member has authorized the payment.",
+        GateType::MovementReconciled => {
+            "Met when proof from the receiving side that the payment arrived is accepted. That the sender says so never meets it."
+        }
+        GateType::InformationRequest => "Met when a member has accepted the answers of everyone chosen.",
+        GateType::IdentityVerified => "Met when the identity of everyone chosen is verified.",
+    }
+}
+
+/// The name of a kind of answer.
+pub(super) fn field_type_label(field_type: FieldType) -> &'static str {
+    match field_type {
+        FieldType::Text => "Short text",
+        FieldType::LongText => "Long text",
+        FieldType::Number => "Number",
+        FieldType::Date => "Date",
+        FieldType::Boolean => "Yes or no",
+        FieldType::Choice => "One choice",
+        FieldType::MultiChoice => "Several choices",
+        FieldType::File => "File",
+        FieldType::Address => "Postal address",
+        FieldType::BankDetails => "Bank details",
+    }
+}
+
+/// The settings of a condition as its form shows them, by its type.
+struct Settings {
+    /// The boxes of participants. `None` for a type that names none.
+    participants: Option<Vec<Choice>>,
+    /// The boxes of signature blocks.
+    blocks: Option<Vec<Choice>>,
+    /// The documents.
+    documents: Option<Vec<Choice>>,
+    /// The payments.
+    payments: Option<Vec<Choice>>,
+    is_countdown: bool,
+}
+
+/// Whether conditions of a type wait for a payment.
+fn waits_for_payment(gate_type: GateType) -> bool {
+    matches!(gate_type, GateType::MovementAuthorized | GateType::MovementReconciled)
+}
+
+impl Settings {
+    fn new(gate_type: GateType, agreement: &Agreement, (contacts, payments): (&[Contact], &[Movement])) -> Self {
+        let names_people = matches!(
+            gate_type,
+            GateType::ParticipantApproval
+                | GateType::FileUpload
+                | GateType::InformationRequest
+                | GateType::IdentityVerified
+        );
+        let participants = agreement.participants.iter().map(|participant| {
+            let name = participant_name(agreement, contacts, participant.id);
+            Choice::new(format!("participant.{}", participant.id), name)
+        });
+        let blocks = agreement.documents.iter().flat_map(|document| {
+            document.blocks.iter().map(|block| {
+                Choice::new(format!("block.{}", block.id), block_text(agreement, contacts, document, block))
+            })
+        });
+        let payments =
+            payments.iter().map(|payment| Choice::new(payment.id().to_string(), payments::name_with_amount(payment)));
+        let no_payment = Choice::new("", "Choose a payment");
+        let none = Choice::new("", "Choose a document");
+        let documents = agreement.documents.iter();
+        let documents = documents.map(|document| Choice::new(document.id.to_string(), document.name.as_str()));
+        Self {
+            participants: names_people.then(|| participants.collect()),
+            blocks: (gate_type == GateType::SignatureBlocks).then(|| blocks.collect()),
+            documents: (gate_type == GateType::DocumentSigned)
+                .then(|| std::iter::once(none).chain(documents).collect()),
+            payments: waits_for_payment(gate_type).then(|| std::iter::once(no_payment).chain(payments).collect()),
+            is_countdown: gate_type == GateType::Countdown,
+        }
+    }
+}
+
+/// A signature block by its document, signer and label.
+pub(super) fn block_text(
+    agreement: &Agreement,
+    contacts: &[Contact],
+    document: &Document,
+    block: &SignatureBlock,
+) -> String {
+    let who = participant_name(agreement, contacts, block.participant_id);
+    format!("{}: {who} ({})", document.name.as_str(), block.label.as_str())
+}
+
+/// A condition's type, as its name.
+pub(super) fn condition_name(agreement: &Agreement, gate: GateId) -> &'static str {
+    agreement.gate(gate).map_or("", |gate| sentences::condition(gate.rule.gate_type()))
+}
+
+/// The fields of a condition's settings as the draft has them.
+pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
+    let on = |name: String| (name, "on".to_owned());
+    let people = |ids: &BTreeSet<ParticipantId>| ids.iter().map(|id| on(format!("participant.{id}"))).collect();
+    let values: Vec<(String, String)> = match rule {
+        GateRule::SignatureBlocks { block_ids } => block_ids.iter().map(|id| on(format!("block.{id}"))).collect(),
+        GateRule::DocumentSigned { document_id } => {
+            document_id.iter().map(|id| ("document_id".to_owned(), id.to_string())).collect()
+        }
+        GateRule::ParticipantApproval { participant_ids }
+        | GateRule::FileUpload { participant_ids }
+        | GateRule::InformationRequest { participant_ids, .. }
+        | GateRule::IdentityVerified { participant_ids } => people(participant_ids),
+        GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
+            const DAY: u32 = 24;
+            let (count, unit) = if hours % DAY == 0 { (hours / DAY, "days") } else { (*hours, "hours") };
+            vec![("wait".to_owned(), count.to_string()), ("unit".to_owned(), unit.to_owned())]
+        }
+        GateRule::Countdown { until: Some(Countdown::At(at)) } => vec![("until".to_owned(), zone.write_local(*at))],
+        GateRule::Countdown { until: None } => Vec::new(),
+        GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => {
+            movement_id.iter().map(|id| ("movement_id".to_owned(), id.to_string())).collect()
+        }
+    };
+    Fields::of(values)
+}
+
+/// Reads the settings of a condition. A setting that is left open is a blocker, not an error.
+fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Result<GateRule, FieldErrors> {
+    let participant_ids =
+        || -> BTreeSet<ParticipantId> { form.checked("participant.").filter_map(|id| id.parse().ok()).collect() };
+    Ok(match gate_type {
+        GateType::SignatureBlocks => {
+            let block_ids: BTreeSet<SignatureBlockId> =
+                form.checked("block.").filter_map(|id| id.parse().ok()).collect();
+            GateRule::SignatureBlocks { block_ids }
+        }
+        GateType::DocumentSigned => {
+            let document_id: Option<DocumentId> = form.get("document_id").parse().ok();
+            GateRule::DocumentSigned { document_id }
+        }
+        GateType::ParticipantApproval => GateRule::ParticipantApproval { participant_ids: participant_ids() },
+        GateType::FileUpload => GateRule::FileUpload { participant_ids: participant_ids() },
+        GateType::IdentityVerified => GateRule::IdentityVerified { participant_ids: participant_ids() },
+        GateType::InformationRequest => {
+            GateRule::InformationRequest { participant_ids: participant_ids(), fields: Vec::new() }
+        }
+        GateType::Countdown => GateRule::Countdown { until: read_countdown(form, zone)? },
+        GateType::MovementAuthorized => {
+            GateRule::MovementAuthorized { movement_id: form.get("movement_id").parse().ok() }
+        }
+        GateType::MovementReconciled => {
+            GateRule::MovementReconciled { movement_id: form.get("movement_id").parse().ok() }
+        }
+    })
+}
+
+fn read_countdown(form: &Form, zone: &TimeZone) -> Result<Option<Countdown>, FieldErrors> {
+    let (wait, until) = (form.get("wait").trim(), form.get("until").trim());
+    match (wait, until) {
+        ("", "") => Ok(None),
+        ("", until) => {
+            let at = zone.read_local(until);
+            let at = at.map_err(|error| FieldErrors::one("until", FieldCode::InvalidFormat, error.to_string()))?;
+            Ok(Some(Countdown::At(at)))
+        }
+        (wait, "") => {
+            let hours_each = if form.get("unit") == "hours" { 1 } else { 24 };
+            let hours = wait.parse::<u32>().ok().and_then(|count| count.checked_mul(hours_each));
+            let hours = hours.filter(|hours| (1..=limits::COUNTDOWN_HOURS_MAX).contains(hours)).ok_or_else(|| {
+                FieldErrors::one(
+                    "wait",
+                    FieldCode::OutOfRange,
+                    "must be a whole number, at least 1 hour and at most 10 years",
+                )
+            })?;
+            Ok(Some(Countdown::AfterHours(hours)))
+        }
+        _ => Err(FieldErrors::one(
+            "until",
+            FieldCode::InvalidValue,
+            "can’t be combined with a duration: fill in one of the two",
+        )),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "draft_condition.html")]
+struct ConditionPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    step: Link,
+    path: String,
+    /// The title: its type.
+    title: String,
+    /// What the condition asks for. `None` while it is new.
+    requirement: Option<String>,
+    hint: &'static str,
+    /// The id that a new condition gets. `None` for one that is there.
+    new_id: Option<GateId>,
+    gate_type: GateType,
+    seen: String,
+    settings: Settings,
+    units: Vec<Choice>,
+    until_hint: String,
+    fields: Fields,
+    /// The questions, if it is an information request that is there.
+    questions: Option<Questions>,
+}
+
+impl ConditionPage {
+    fn shows_notice(&self, section: &str) -> bool {
+        shows_notice(self.notice.as_ref(), &["questions"], section)
+    }
+}
+
+struct Questions {
+    rows: Vec<QuestionRow>,
+    order: String,
+    is_full: bool,
+    /// The form of a new question.
+    new: QuestionForm,
+}
+
+struct QuestionRow {
+    /// What the ids of its form's fields begin with.
+    prefix: String,
+    up: Option<usize>,
+    down: Option<usize>,
+    kind: &'static str,
+    is_required: bool,
+    options: String,
+    text: String,
+    is_open: bool,
+    form: QuestionForm,
+}
+
+struct QuestionForm {
+    id: FieldId,
+    seen: String,
+    fields: Fields,
+    types: Vec<Choice>,
+}
+
+impl QuestionForm {
+    fn new(id: FieldId, seen: String, fields: Fields) -> Self {
+        let types = FieldType::ALL.map(|field_type| Choice::new(field_type.as_str(), field_type_label(field_type)));
+        Self { id, seen, fields, types: types.into() }
+    }
+}
+
+/// The fields of a question's form as the draft has them.
+pub(super) fn question_fields(question: &InformationField) -> Fields {
+    let texts = [
+        ("question", question.label.as_str().to_owned()),
+        ("answer", question.field_type.as_str().to_owned()),
+        ("options", question.options.join("\n")),
+    ];
+    let required = question.required.then(|| ("required", "on".to_owned()));
+    Fields::of(texts.into_iter().chain(required))
+}
+
+fn read_question(id: FieldId, form: &Form) -> Result<InformationField, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let text = label(form.get("question"), "question").map_err(|error| errors.extend(error)).ok();
+    let field_type = FieldType::parse(form.get("answer"));
+    if field_type.is_none() {
+        errors.extend(FieldErrors::one("answer", FieldCode::InvalidValue, "must be one of the kinds in the list"));
+    }
+    let takes_options = matches!(field_type, Some(FieldType::Choice | FieldType::MultiChoice));
+    let options = form.get("options").lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
+    // Other kinds of answers have no use for them: the form keeps them while a member tries kinds.
+    let options: Vec<String> = if takes_options { options.collect() } else { Vec::new() };
+    match (text, field_type) {
+        (Some(label), Some(field_type)) if errors.is_empty() => {
+            Ok(InformationField { id, label, field_type, required: !form.get("required").is_empty(), options })
+        }
+        _ => Err(errors),
+    }
+}
+
+/// With what the form of a new condition begins.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct NewQuery {
+    /// The type of the condition.
+    #[deserr(default, rename = "type")]
+    gate_type: Filter<GateType>,
+}
+
+/// Shows the form of a new condition.
+pub(crate) struct New;
+
+impl Handler for New {
+    fn operation(_: &Request) -> &'static str {
+        "view_new_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let query: NewQuery = request.read_query()?;
+        let gate_type = query.gate_type.get().unwrap_or(GateType::DocumentSigned);
+        new_page(request, gate_type, GateId::new(), Fields::default(), None).await
+    }
+}
+
+async fn new_page(
+    request: &Request,
+    gate_type: GateType,
+    gate: GateId,
+    fields: Fields,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
+    let signed_in = request.signed_in()?;
+    let (agreement, contacts, payments) =
+        service::load(signed_in.scope(), id, |_| waits_for_payment(gate_type)).await?;
+    let Some(found) = agreement.stage(stage).filter(|_| editable(&agreement)) else {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    };
+    let page = ConditionPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: crate::draft::agreement_link(&agreement),
+        step: Link { url: step_url(id, stage), text: found.name.as_str().to_owned() },
+        path: format!("{}/conditions", step_url(id, stage)),
+        title: format!("New condition: {}", sentences::condition(gate_type).to_lowercase()),
+        requirement: None,
+        hint: type_hint(gate_type),
+        new_id: Some(gate),
+        gate_type,
+        seen: String::new(),
+        settings: Settings::new(gate_type, &agreement, (&contacts, &payments)),
+        units: units(),
+        until_hint: until_hint(&signed_in.organization().time_zone),
+        fields,
+        questions: None,
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+fn until_hint(zone: &TimeZone) -> String {
+    format!(
+        "Instead of a duration. Such as Dec 31, 2026 5pm or 12/31/2026, in the time zone {}; a date alone means the end of that day.",
+        zone.as_str()
+    )
+}
+
+fn units() -> Vec<Choice> {
+    vec![Choice::new("days", "days"), Choice::new("hours", "hours")]
+}
+
+/// Adds a condition.
+pub(crate) struct Add;
+
+impl Handler for Add {
+    fn operation(_: &Request) -> &'static str {
+        "add_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
+        let form = submitted.form();
+        let gate_type = GateType::parse(form.get("type")).ok_or_else(Error::not_found)?;
+        let gate: GateId = form.get("id").parse().unwrap_or_else(|_| GateId::new());
+        let again = async |problem: Problem| {
+            let page = new_page(request, gate_type, gate, problem.fields(form), Some(problem.notice.clone())).await?;
+            Ok(problem.answer(page))
+        };
+        let rule = match read_rule(gate_type, form, &request.signed_in()?.organization().time_zone) {
+            Ok(rule) => rule,
+            Err(errors) => return again(Problem::invalid(errors)).await,
+        };
+        let asks = gate_type == GateType::InformationRequest;
+        let location = if asks { condition_url(id, gate) } else { step_url(id, stage) };
+        let now = request.now();
+        let says = move |_: &Agreement, after: &Agreement| said(after, gate, "was added", now);
+        let edit = Edit::new(location, says, move |draft, now| draft.put_gate(stage, gate, rule.clone(), now));
+        submit(request, &submitted, id, edit, again).await
+    }
+}
+
+/// What is said after a condition was added or saved: what it still lacks, or that its date has passed.
+fn said(after: &Agreement, gate: GateId, what: &str, now: Timestamp) -> Notice {
+    let title = format!("The condition “{}” {what}", condition_name(after, gate));
+    let lacking = lacking(after, gate, now);
+    let rule = after.gate(gate).map(|gate| &gate.rule);
+    let has_passed = matches!(rule, Some(GateRule::Countdown { until: Some(Countdown::At(at)) }) if *at <= now);
+    if has_passed {
+        return Notice::warn(title, "Its date is in the past: it will be met as soon as its step opens.");
+    }
+    Notice::new(if lacking.is_empty() { "good" } else { "warn" }, title, lacking)
+}
+
+/// Shows a condition.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
+    }
+}
+
+/// What a refused form of a condition's page typed, which the page shows again.
+enum Typed {
+    Nothing,
+    Settings(Fields),
+    /// In a new question or in the one with this id.
+    Question(FieldId, Fields),
+}
+
+async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
+    let signed_in = request.signed_in()?;
+    let zone = &signed_in.organization().time_zone;
+    let waits =
+        |agreement: &Agreement| agreement.gate(gate).is_some_and(|found| waits_for_payment(found.rule.gate_type()));
+    let (agreement, contacts, payments) = service::load(signed_in.scope(), id, waits).await?;
+    let stage = agreement.stages.iter().find(|stage| stage.gates.iter().any(|found| found.id == gate));
+    let (Some(stage), Some(found), true) = (stage, agreement.gate(gate), editable(&agreement)) else {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    };
+    let gate_type = found.rule.gate_type();
+    let (settings_fields, question_typed) = match typed {
+        Typed::Nothing => (None, None),
+        Typed::Settings(fields) => (Some(fields), None),
+        Typed::Question(id, fields) => (None, Some((id, fields))),
+    };
+    let page = ConditionPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: crate::draft::agreement_link(&agreement),
+        step: Link { url: step_url(id, stage.id), text: stage.name.as_str().to_owned() },
+        path: condition_url(id, gate),
+        title: sentences::condition(gate_type).to_owned(),
+        requirement: Some(payments::requirement(&found.rule, &agreement, (&contacts, &payments))),
+        hint: type_hint(gate_type),
+        new_id: None,
+        gate_type,
+        seen: seen(&agreement, Part::Gate(gate)),
+        settings: Settings::new(gate_type, &agreement, (&contacts, &payments)),
+        units: units(),
+        until_hint: until_hint(zone),
+        fields: settings_fields.unwrap_or_else(|| fields_of(&found.rule, zone)),
+        questions: agreement
+            .questions(gate)
+            .map(|questions| Questions::new(&agreement, gate, questions, question_typed)),
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+impl Questions {
+    fn new(
+        agreement: &Agreement,
+        gate: GateId,
+        questions: &[InformationField],
+        typed: Option<(FieldId, Fields)>,
+    ) -> Self {
+        let last = questions.len().saturating_sub(1);
+        let typed_in = |id: FieldId| typed.as_ref().filter(|(typed, _)| *typed == id).map(|(_, fields)| fields.clone());
+        let rows = questions.iter().enumerate().map(|(n, question)| {
+            let typed = typed_in(question.id);
+            QuestionRow {
+                prefix: format!("q{}-", n + 1),
+                up: n.checked_sub(1),
+                down: (n < last).then_some(n + 1),
+                kind: field_type_label(question.field_type),
+                is_required: question.required,
+                options: question.options.join(", "),
+                text: question.label.as_str().to_owned(),
+                is_open: typed.is_some(),
+                form: QuestionForm::new(
+                    question.id,
+                    seen(agreement, Part::Question(gate, question.id)),
+                    typed.unwrap_or_else(|| question_fields(question)),
+                ),
+            }
+        });
+        let rows: Vec<QuestionRow> = rows.collect();
+        let new = typed.filter(|(id, _)| questions.iter().all(|question| question.id != *id));
+        let (id, fields) = new.unwrap_or_else(|| (FieldId::new(), Fields::of([("required", "on")])));
+        Self {
+            rows,
+            order: seen(agreement, Part::QuestionOrder(gate)),
+            is_full: questions.len() >= limits::GATE_FIELDS_MAX,
+            new: QuestionForm::new(id, String::new(), fields),
+        }
+    }
+}
+
+/// Saves or removes a condition, or changes its questions.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "remove" => "remove_condition",
+            "add_question" => "add_question",
+            "save_question" => "change_question",
+            "move_question" => "move_question",
+            "remove_question" => "remove_question",
+            _ => "change_condition",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
+        let form = submitted.form();
+        let url = condition_url(id, gate);
+        let question: FieldId = form.get("id").parse().unwrap_or_else(|_| FieldId::new());
+        let again = async |problem: Problem| {
+            let fields = problem.fields(form);
+            let typed = match form.get("act") {
+                "add_question" | "save_question" => Typed::Question(question, fields),
+                "" => Typed::Settings(fields),
+                _ => Typed::Nothing,
+            };
+            Ok(problem.answer(page(request, typed, Some(problem.notice.clone())).await?))
+        };
+        let edit = match form.get("act") {
+            "remove" => {
+                let says = move |before: &Agreement, _: &Agreement| {
+                    Notice::good(format!("The condition “{}” was removed", condition_name(before, gate)), "")
+                };
+                Edit::new(agreement_url(id), says, move |draft, now| draft.remove_gate(gate, now))
+                    .of(Part::Gate(gate))
+                    .removing()
+                    .within("steps")
+            }
+            act @ ("add_question" | "save_question") => {
+                let read = match read_question(question, form) {
+                    Ok(read) => read,
+                    Err(errors) => return again(Problem::invalid(errors)).await,
+                };
+                if act == "add_question" {
+                    let says = question_says(gate, question, "was added");
+                    Edit::new(url, says, move |draft, now| {
+                        draft.put_question(gate, read.clone(), now).map_err(at_the_form)
+                    })
+                } else {
+                    let says = question_says(gate, question, "was saved");
+                    Edit::new(url, says, move |draft, now| {
+                        draft.change_question(gate, read.clone(), now).map_err(at_the_form)
+                    })
+                    .of(Part::Question(gate, question))
+                }
+                .within("questions")
+            }
+            "move_question" => move_question(url, gate, question, place(form.get("to"))),
+            "remove_question" => {
+                let says = question_says(gate, question, "was removed");
+                Edit::new(url, says, move |draft, now| draft.remove_question(gate, question, now))
+                    .of(Part::Question(gate, question))
+                    .removing()
+                    .within("questions")
+            }
+            _ => settings_edit(url, gate, form, &request.signed_in()?.organization().time_zone, request.now()),
+        };
+        submit(request, &submitted, id, edit, again).await
+    }
+}
+
+/// What is said after an act on a question.
+fn question_says(
+    gate: GateId,
+    id: FieldId,
+    what: &'static str,
+) -> impl Fn(&Agreement, &Agreement) -> Notice + Send + Sync {
+    move |before, after| {
+        let question = after.question(gate, id).or_else(|| before.question(gate, id));
+        let text = question.map_or("", |question| question.label.as_str());
+        Notice::good(format!("The question “{text}” {what}"), "")
+    }
+}
+
+fn move_question<'a>(url: String, gate: GateId, question: FieldId, to: usize) -> Edit<'a> {
+    let says = move |before: &Agreement, after: &Agreement| {
+        let index = |draft: &Agreement| draft.questions(gate)?.iter().position(|found| found.id == question);
+        let text = after.question(gate, question).map_or("", |question| question.label.as_str());
+        moved(&format!("The question “{text}”"), index(before), index(after))
+    };
+    Edit::new(url, says, move |draft, now| draft.move_question(gate, question, to, now))
+        .of(Part::QuestionOrder(gate))
+        .within("questions")
+}
+
+/// The edit of a condition's settings. Its type stays, and so do its questions, which have forms of their own.
+fn settings_edit<'a>(url: String, gate: GateId, form: &'a Form, zone: &'a TimeZone, now: Timestamp) -> Edit<'a> {
+    let says = move |_: &Agreement, after: &Agreement| said(after, gate, "was saved", now);
+    Edit::new(url, says, move |draft, now| {
+        let Some(gate_type) = draft.gate(gate).map(|found| found.rule.gate_type()) else {
+            return Err(FieldErrors::one("gate_id", FieldCode::NotFound, "was removed"));
+        };
+        let mut rule = read_rule(gate_type, form, zone)?;
+        if let (GateRule::InformationRequest { fields, .. }, Some(kept)) = (&mut rule, draft.questions(gate)) {
+            *fields = kept.to_vec();
+        }
+        draft.change_gate(gate, rule, now)
+    })
+    .of(Part::Gate(gate))
+}
+
+/// The errors of a question at the fields of its form.
+fn at_the_form(errors: FieldErrors) -> FieldErrors {
+    let mut at_the_form = FieldErrors::default();
+    for error in errors.into_list() {
+        let field = if error.field.ends_with(".options") { "options".to_owned() } else { error.field };
+        at_the_form.extend(FieldErrors::one(field, error.code, error.message));
+    }
+    at_the_form
+}

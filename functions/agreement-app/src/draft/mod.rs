@@ -1,0 +1,244 @@
+//! The pages on which members set up a draft.
+//!
+//! Each page edits one part of the draft, and each form is one small act. A form carries what it showed of its part
+//! ([`Part`], [`Seen`]), so that two members who edit different parts both succeed, and a member whose part has changed
+//! meanwhile sees what it is now and keeps what they typed.
+
+pub(crate) mod acts;
+pub(crate) mod begin;
+mod collision;
+pub(crate) mod condition;
+pub(crate) mod details;
+pub(crate) mod documents;
+pub(crate) mod overview;
+pub(crate) mod participants;
+pub(crate) mod payments;
+pub(crate) mod promises;
+pub(crate) mod step;
+pub(crate) mod terms;
+
+use std::cmp::Ordering;
+
+use askama::Template;
+use http::StatusCode;
+use pages::done::redirect_with;
+use pages::fields::{Choice, Fields};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::urls::agreement_url;
+use shared::domain::agreement::edit::{Part, Seen};
+use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
+use shared::domain::ids::{AgreementId, MovementId};
+use shared::domain::sentences;
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::service::drafts::{self, EditRefused};
+use shared::web::{Form, Request, SubmittedForm};
+use shared::wire::fields::FieldErrors;
+
+use self::collision::Difference;
+
+/// The rule of an edit: the draft after it.
+type Rule<'a> = Box<dyn Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a>;
+
+/// What is said after an edit, of the draft before it and after it.
+type Says<'a> = Box<dyn Fn(&Agreement, &Agreement) -> Notice + Send + Sync + 'a>;
+
+/// What a form edits.
+#[derive(Debug, Clone, Copy)]
+enum Subject {
+    /// A part of the draft.
+    Part(Part),
+    /// A payment, which has a record of its own.
+    Payment(MovementId),
+}
+
+/// An edit that a form asks for.
+struct Edit<'a> {
+    /// The part that the form edits. `None` for a form that adds a part.
+    part: Option<Part>,
+    rule: Rule<'a>,
+    says: Says<'a>,
+    /// Where the form leads.
+    location: String,
+    /// The section of that page in which the member acted. Empty for its top.
+    section: &'static str,
+    /// Whether the edit removes its part: one that is gone already is as good as removed.
+    removes: bool,
+}
+
+impl<'a> Edit<'a> {
+    fn new(
+        location: String,
+        says: impl Fn(&Agreement, &Agreement) -> Notice + Send + Sync + 'a,
+        rule: impl Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a,
+    ) -> Self {
+        Self { part: None, rule: Box::new(rule), says: Box::new(says), location, section: "", removes: false }
+    }
+
+    /// The edit of a part, which the form has shown.
+    fn of(self, part: Part) -> Self {
+        Self { part: Some(part), ..self }
+    }
+
+    /// An edit that removes a part.
+    fn removing(self) -> Self {
+        Self { removes: true, ..self }
+    }
+
+    /// An edit whose notice stands in a section, where the member acted.
+    fn within(self, section: &'static str) -> Self {
+        Self { location: format!("{}#notice", self.location), section, ..self }
+    }
+}
+
+/// What is said after a move in a list, by the places before and after it.
+fn moved(what: &str, before: Option<usize>, after: Option<usize>) -> Notice {
+    let way = match before.cmp(&after) {
+        Ordering::Greater => " up",
+        Ordering::Less => " down",
+        // The form was sent twice.
+        Ordering::Equal => "",
+    };
+    Notice::good(format!("{what} was moved{way}"), "")
+}
+
+/// What keeps an edit from being made, for the page that shows the form again.
+struct Problem {
+    notice: Notice,
+    errors: FieldErrors,
+    status: StatusCode,
+}
+
+impl Problem {
+    /// The problem of a form that could not be read.
+    fn invalid(errors: FieldErrors) -> Self {
+        let line = "Nothing was saved. Check what is marked below.";
+        Self { notice: Notice::bad("Not saved", line), errors, status: StatusCode::UNPROCESSABLE_ENTITY }
+    }
+
+    fn fields(&self, form: &Form) -> Fields {
+        Fields::submitted(form, self.errors.clone())
+    }
+
+    /// The page that shows the form again, with the status of the refusal.
+    fn answer(&self, page: PageResponse) -> PageResponse {
+        if self.status == StatusCode::CONFLICT { page.refused(self.status, "conflict") } else { page.unprocessable() }
+    }
+}
+
+/// Makes an edit. `again` shows the page of the form with what was typed and what is wrong.
+async fn submit<'a>(
+    request: &'a Request,
+    submitted: &SubmittedForm<'a>,
+    id: AgreementId,
+    edit: Edit<'a>,
+    again: impl AsyncFnOnce(Problem) -> Result<PageResponse, Error>,
+) -> Result<PageResponse, Error> {
+    // Names are read before the act: the notice, which the redirect carries, says what was moved or removed.
+    let before = drafts::agreement(submitted.scope(), id).await?;
+    let after = (edit.rule)(&before, submitted.scope().now());
+    let notice = (edit.says)(&before, after.as_ref().unwrap_or(&before));
+    let notice = Notice { section: edit.section.to_owned(), ..notice };
+    let redirect = redirect_with(submitted, edit.location.clone(), &notice).await;
+    let shown = edit.part.map(|part| (part, Seen::from_form(submitted.form().get("seen"))));
+    // What is removed may look different by now: what matters is that it is still there.
+    let shown = shown.filter(|_| !edit.removes);
+    let done = submitted.run(|| drafts::edit(submitted, id, shown.as_ref(), &edit.rule)).await?;
+    match done {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) if edit.removes && refused.is_already_removed() => Ok(redirect.into()),
+        Err(reason) => refused(request, submitted, (id, edit.part.map(Subject::Part)), reason, again).await,
+    }
+}
+
+/// The response to a form whose edit was refused.
+async fn refused<'a>(
+    request: &'a Request,
+    submitted: &SubmittedForm<'a>,
+    (id, subject): (AgreementId, Option<Subject>),
+    reason: EditRefused,
+    again: impl AsyncFnOnce(Problem) -> Result<PageResponse, Error>,
+) -> Result<PageResponse, Error> {
+    match reason {
+        EditRefused::NotADraft(lifecycle) => {
+            let what = match lifecycle {
+                Lifecycle::Cancelled => "This draft was discarded while you were typing",
+                _ => "This agreement was published while you were typing",
+            };
+            not_saved(request, id, submitted.form(), subject, what).await
+        }
+        EditRefused::Gone => {
+            let what = "What you were editing was removed by another member";
+            not_saved(request, id, submitted.form(), None, what).await
+        }
+        EditRefused::Changed => {
+            let notice = match subject {
+                Some(subject) => {
+                    let typed = Fields::of(submitted.form().typed());
+                    collision::notice(request, id, subject, &typed).await?
+                }
+                None => Notice::warn("Another member changed this while you were typing", "Nothing was saved."),
+            };
+            again(Problem { notice, errors: FieldErrors::default(), status: StatusCode::CONFLICT }).await
+        }
+        EditRefused::Invalid(errors) => {
+            let lines = errors.clone().into_list().into_iter().map(|error| readable(&error.message));
+            let notice = Notice::new("bad", "Not saved".to_owned(), lines);
+            again(Problem { notice, errors, status: StatusCode::UNPROCESSABLE_ENTITY }).await
+        }
+    }
+}
+
+/// A message about a field as a sentence of its own.
+fn readable(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
+    let stop = if message.ends_with(['.', '?']) { "" } else { "." };
+    format!("{first}{}{stop}", letters.as_str())
+}
+
+#[derive(Template)]
+#[template(path = "not_saved.html")]
+struct NotSavedPage {
+    layout: Layout,
+    title: &'static str,
+    agreement_url: String,
+    typed: Vec<Difference>,
+}
+
+/// The page after a form that can't be shown again: what it was about is no more, or can no longer be edited. What the
+/// member typed stays in sight as far as it differs from what is.
+async fn not_saved(
+    request: &Request,
+    id: AgreementId,
+    form: &Form,
+    subject: Option<Subject>,
+    title: &'static str,
+) -> Result<PageResponse, Error> {
+    let page = NotSavedPage {
+        layout: Layout::new(request),
+        title,
+        agreement_url: agreement_url(id),
+        typed: collision::differences(request, id, subject, &Fields::of(form.typed())).await?,
+    };
+    Ok(PageResponse::render(&page)?.refused(StatusCode::CONFLICT, "conflict").showing([id.uuid()]))
+}
+
+/// The link to an agreement.
+fn agreement_link(agreement: &Agreement) -> Link {
+    Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
+}
+
+/// The boxes of all roles.
+fn role_boxes() -> Vec<Choice> {
+    ParticipantRole::ALL
+        .iter()
+        .map(|role| Choice::new(format!("role.{}", role.as_str()), sentences::role(*role)))
+        .collect()
+}
+
+/// What a form showed of a part, for its hidden field.
+fn seen(agreement: &Agreement, part: Part) -> String {
+    agreement.seen(part).map(|seen| seen.as_str().to_owned()).unwrap_or_default()
+}

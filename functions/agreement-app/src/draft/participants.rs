@@ -1,0 +1,292 @@
+//! The participants of a draft: adding a contact, and the roles of one.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use pages::Handler;
+use pages::agreement_summary::participant_name;
+use pages::done::{notice_of_act, redirect_with};
+use pages::fields::{Choice, Fields};
+use pages::labels::contact_kind_label;
+use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::pager::{Pager, is_past_the_end};
+use pages::response::PageResponse;
+use pages::urls::{agreement_url, condition_url, contact_url, document_url, promise_url};
+use shared::domain::agreement::edit::Part;
+use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
+use shared::domain::contact::Contact;
+use shared::domain::ids::{AgreementId, ContactId, ParticipantId};
+use shared::domain::sentences;
+use shared::error::Error;
+use shared::service::contacts::{self, ContactQuery};
+use shared::service::{agreements, drafts};
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::draft::step::editable;
+use crate::draft::{Edit, Problem, role_boxes, seen, submit};
+
+/// The URL of a participant's page.
+pub(crate) fn participant_url(agreement: AgreementId, participant: ParticipantId) -> String {
+    format!("{}/participants/{participant}", agreement_url(agreement))
+}
+
+#[derive(Template)]
+#[template(path = "draft_participants.html")]
+struct AddPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    form_action: String,
+    search: String,
+    contacts: Vec<ContactChoice>,
+    pager: Option<Pager>,
+    roles: Vec<Choice>,
+    fields: Fields,
+}
+
+struct ContactChoice {
+    id: String,
+    name: String,
+    kind: &'static str,
+    email: Option<String>,
+    takes_part: bool,
+}
+
+/// Shows the form that adds a participant.
+pub(crate) struct Choose;
+
+impl Handler for Choose {
+    fn operation(_: &Request) -> &'static str {
+        "view_participants"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(add_page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let id: AgreementId = request.path_id("id")?;
+    let scope = request.signed_in()?.scope();
+    let query: ContactQuery = request.read_query()?;
+    let ((agreement, _), found) = tokio::try_join!(drafts::load(scope, id), contacts::list(scope, &query))?;
+    if !editable(&agreement) {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    }
+    let path = format!("{}/participants", agreement_url(id));
+    let search = request.query("search").unwrap_or_default();
+    let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(&search));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(page_url(0)));
+    }
+    let choice = |contact: &Contact| ContactChoice {
+        id: contact.id.to_string(),
+        name: contact.display_name.as_str().to_owned(),
+        kind: contact_kind_label(contact.kind),
+        email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+        takes_part: agreement.participants.iter().any(|participant| participant.contact_id == contact.id),
+    };
+    let page = AddPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: crate::draft::agreement_link(&agreement),
+        form_action: page_url(found.pagination.offset),
+        contacts: found.data.iter().map(choice).collect(),
+        pager: Pager::new("contacts", found.pagination, page_url),
+        search,
+        path,
+        roles: role_boxes(),
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+/// The fields of the form of roles as the draft has them.
+pub(super) fn fields_of(roles: &BTreeSet<ParticipantRole>) -> Fields {
+    Fields::of(roles.iter().map(|role| (format!("role.{}", role.as_str()), "on")))
+}
+
+fn read_roles(form: &Form) -> Result<Roles, FieldErrors> {
+    let roles: BTreeSet<ParticipantRole> = form.checked("role.").filter_map(ParticipantRole::parse).collect();
+    if roles.is_empty() {
+        return Err(FieldErrors::one("roles", FieldCode::Required, "must have at least one choice"));
+    }
+    Ok(Roles(roles))
+}
+
+/// Adds a participant.
+pub(crate) struct Add;
+
+impl Handler for Add {
+    fn operation(_: &Request) -> &'static str {
+        "add_participant"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let id: AgreementId = request.path_id("id")?;
+        let form = submitted.form();
+        let again = async |errors: FieldErrors| {
+            let problem = Problem::invalid(errors);
+            let page = add_page(request, problem.fields(form), Some(problem.notice.clone())).await?;
+            Ok(problem.answer(page))
+        };
+        let contact_id: Result<ContactId, FieldErrors> = form
+            .get("contact_id")
+            .parse()
+            .map_err(|_| FieldErrors::one("contact_id", FieldCode::Required, "must be chosen from the list"));
+        let (contact_id, roles) = match (contact_id, read_roles(form)) {
+            (Ok(contact_id), Ok(roles)) => (contact_id, roles),
+            (contact_id, roles) => {
+                let mut errors = contact_id.err().unwrap_or_default();
+                errors.extend(roles.err().unwrap_or_default());
+                return again(errors).await;
+            }
+        };
+        // Names are read before the act: the notice, which the redirect carries, says who was added.
+        let contact = contacts::get(submitted.scope(), contact_id).await?;
+        let title = format!("{} takes part", contact.display_name.as_str());
+        let line = match contact.email {
+            Some(_) => "",
+            None => "They have no email address yet. Add one to their contact before you publish.",
+        };
+        let notice = Notice { section: "participants".to_owned(), ..Notice::good(title, line) };
+        let redirect = redirect_with(&submitted, format!("{}#notice", agreement_url(id)), &notice).await;
+        let new = NewParticipant { contact_id, roles };
+        match submitted.run(|| agreements::add_participant(&submitted, id, new.clone())).await {
+            Ok(Ok(_)) => Ok(redirect.into()),
+            Ok(Err(agreements::ParticipantRefused::NotAdded(
+                shared::domain::agreement::participants::NotAdded::NotADraft,
+            ))) => {
+                crate::draft::not_saved(request, id, form, None, "This agreement was published while you were typing")
+                    .await
+            }
+            Ok(Err(refused)) => again(refused.at("agreement_id")).await,
+            Err(Error::Invalid(errors)) => again(errors).await,
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "draft_participant.html")]
+struct ParticipantPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    name: String,
+    contact: Link,
+    email: Option<String>,
+    roles: Vec<Choice>,
+    fields: Fields,
+    seen: String,
+}
+
+/// Shows a participant.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_participant"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        page(request, None, None).await
+    }
+}
+
+async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let (agreement, contacts) = drafts::load(request.signed_in()?.scope(), id).await?;
+    let found = agreement.participant(participant).filter(|_| editable(&agreement));
+    let contact = found.and_then(|found| contacts.iter().find(|contact| contact.id == found.contact_id));
+    let (Some(found), Some(contact)) = (found, contact) else {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    };
+    let page = ParticipantPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: crate::draft::agreement_link(&agreement),
+        path: participant_url(id, participant),
+        name: contact.display_name.as_str().to_owned(),
+        contact: Link { url: contact_url(contact.id), text: contact.display_name.as_str().to_owned() },
+        email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+        roles: role_boxes(),
+        fields: fields.unwrap_or_else(|| fields_of(&found.roles)),
+        seen: seen(&agreement, Part::Participant(participant)),
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+/// The places that name a participant, who can't be removed before they are changed.
+fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
+    let gates = draft.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
+    let conditions = gates
+        .filter(|(_, gate)| gate.rule.participant_ids().is_some_and(|ids| ids.contains(&participant)))
+        .map(|(stage, gate)| Link {
+            url: condition_url(draft.id(), gate.id),
+            text: format!("Open “{}” in “{}”", sentences::condition(gate.rule.gate_type()), stage.name.as_str()),
+        });
+    let signs = |document: &&Document| document.blocks.iter().any(|block| block.participant_id == participant);
+    let documents = draft.documents.iter().filter(signs).map(|document| Link {
+        url: format!("{}#blocks", document_url(draft.id(), document.id)),
+        text: format!("Open “{}”", document.name.as_str()),
+    });
+    let naming = draft.promises.iter().filter(|promise| promise.parties.side(participant).is_some());
+    let promises = naming.map(|promise| Link {
+        url: promise_url(draft.id(), promise.id),
+        text: format!("Open “{}”", promise.name.as_str()),
+    });
+    conditions.chain(documents).chain(promises).collect()
+}
+
+/// Saves a participant's roles, or removes the participant.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "remove" => "remove_participant",
+            _ => "change_participant",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let form = submitted.form();
+        let again = async |problem: Problem| {
+            let fields = form.get("act").is_empty().then(|| problem.fields(form));
+            let mut notice = problem.notice.clone();
+            if form.get("act") == "remove" {
+                let draft = drafts::agreement(request.signed_in()?.scope(), id).await?;
+                notice.links = named_in(&draft, participant);
+            }
+            let page = page(request, fields, Some(notice)).await?;
+            Ok(problem.answer(page))
+        };
+        let back = agreement_url(id);
+        // Names are read before the act: the notice, which the redirect carries, says whom it is about.
+        let (draft, contacts) = drafts::load(submitted.scope(), id).await?;
+        let name = participant_name(&draft, &contacts, participant);
+        let edit = if form.get("act") == "remove" {
+            let says = move |_: &Agreement, _: &Agreement| Notice::good(format!("{name} no longer takes part"), "");
+            Edit::new(back, says, move |draft, now| draft.remove_participant(participant, now))
+                .of(Part::Participant(participant))
+                .removing()
+        } else {
+            let roles = match read_roles(form) {
+                Ok(roles) => roles,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            let says = move |_: &Agreement, _: &Agreement| Notice::good(format!("The roles of {name} were saved"), "");
+            Edit::new(back, says, move |draft, now| draft.set_roles(participant, roles.clone(), now))
+                .of(Part::Participant(participant))
+        };
+        submit(request, &submitted, id, edit.within("participants"), again).await
+    }
+}

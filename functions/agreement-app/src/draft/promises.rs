@@ -1,0 +1,539 @@
+//! The promises of a draft: adding and moving them, and the page of each. A promise keeps the kind with which it was added.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use pages::Handler;
+use pages::agreement_summary::participant_name;
+use pages::fields::{Choice, Fields};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::urls::{agreement_url, promise_url};
+use shared::domain::agreement::edit::Part;
+use shared::domain::agreement::promise::{Parties, Promise, PromiseKind, PromiseTerms, Trigger, Triggers};
+use shared::domain::agreement::{Agreement, Label, Stage, StageAction};
+use shared::domain::contact::Contact;
+use shared::domain::day::Day;
+use shared::domain::ids::{AgreementId, PromiseId, TriggerId};
+use shared::domain::movement::safe_text::SafeLine;
+use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
+use shared::domain::sentences;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::service::drafts;
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Filter;
+
+use crate::draft::step::{editable, label, place};
+use crate::draft::{Edit, Problem, moved, seen, submit};
+
+/// The rows for more triggers that a form has.
+const MORE_TRIGGERS: usize = 2;
+
+/// The URL of the form of a new promise of a kind.
+fn new_promise_url(agreement: AgreementId, kind: PromiseKind) -> String {
+    format!("{}/promises?kind={}", agreement_url(agreement), kind.as_str())
+}
+
+/// The name of a kind of promise.
+fn kind_label(kind: PromiseKind) -> &'static str {
+    match kind {
+        PromiseKind::Scheduled => "Scheduled",
+        PromiseKind::Triggered => "Triggered",
+        PromiseKind::Standing => "Standing",
+    }
+}
+
+/// When a promise of a kind is due, in a sentence.
+fn kind_hint(kind: PromiseKind) -> &'static str {
+    match kind {
+        PromiseKind::Scheduled => "Due on given dates, or again and again, such as a quarterly report.",
+        PromiseKind::Triggered => "Due some days after something happens, such as a notice after a financing.",
+        PromiseKind::Standing => "Holds at all times and is verified again and again, such as insurance coverage.",
+    }
+}
+
+/// The links to the forms of new promises, one for each kind.
+pub(super) fn kinds(agreement: AgreementId) -> Vec<Link> {
+    let link = |kind| Link { url: new_promise_url(agreement, kind), text: kind_label(kind).to_owned() };
+    PromiseKind::ALL.into_iter().map(link).collect()
+}
+
+/// The unit of a recurrence, in the plural.
+pub(super) fn unit_text(unit: &str) -> &'static str {
+    match RecurrenceUnit::parse(unit) {
+        Some(RecurrenceUnit::Week) => "weeks",
+        Some(RecurrenceUnit::Month) => "months",
+        Some(RecurrenceUnit::Quarter) => "quarters",
+        Some(RecurrenceUnit::Year) => "years",
+        None => "",
+    }
+}
+
+/// A promise in the list of a draft.
+pub(super) struct PromiseRow {
+    pub id: PromiseId,
+    pub url: String,
+    pub name: String,
+    /// Who owes it to whom, and when.
+    pub text: String,
+    pub up: Option<usize>,
+    pub down: Option<usize>,
+}
+
+/// The promises of a draft, in their order.
+pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<PromiseRow> {
+    let last = agreement.promises.len().saturating_sub(1);
+    let row = |(n, promise): (usize, &Promise)| PromiseRow {
+        id: promise.id,
+        url: promise_url(agreement.id(), promise.id),
+        name: promise.name.as_str().to_owned(),
+        text: format!(
+            "{}, {}",
+            sentences::promise_parties(&promise.parties, agreement, contacts),
+            sentences::promise_terms(&promise.terms)
+        ),
+        up: n.checked_sub(1),
+        down: (n < last).then_some(n + 1),
+    };
+    agreement.promises.iter().enumerate().map(row).collect()
+}
+
+/// When the promises of a draft become obligations.
+pub(super) fn in_force_text(agreement: &Agreement) -> String {
+    let projects = |stage: &&Stage| stage.actions.contains(&StageAction::ProjectObligations);
+    match agreement.stages.iter().find(projects) {
+        Some(stage) => format!("They become obligations when the step “{}” is done.", stage.name.as_str()),
+        None => "They become obligations when the agreement is completed, or with the step whose settings say so."
+            .to_owned(),
+    }
+}
+
+/// The fields of a promise's form as the draft has them.
+pub(super) fn fields_of(promise: &Promise) -> Fields {
+    let mut values = vec![("name".to_owned(), promise.name.as_str().to_owned())];
+    let mut add = |name: &str, value: String| values.push((name.to_owned(), value));
+    for id in promise.parties.promisors() {
+        add(&format!("promisor.{id}"), "on".to_owned());
+    }
+    for id in promise.parties.promisees() {
+        add(&format!("promisee.{id}"), "on".to_owned());
+    }
+    match &promise.terms {
+        PromiseTerms::Scheduled { schedule: Schedule::Days(days) } => {
+            add("dates", days.iter().map(Day::write).collect::<Vec<_>>().join("\n"));
+        }
+        PromiseTerms::Scheduled { schedule: Schedule::Recurrence(recurrence) } => {
+            add("first", recurrence.first().write());
+            add("every", recurrence.every().to_string());
+            add("unit", recurrence.unit().as_str().to_owned());
+            match recurrence.end() {
+                RecurrenceEnd::Never => {}
+                RecurrenceEnd::Until(last) => add("last", last.write()),
+                RecurrenceEnd::After(times) => add("times", times.to_string()),
+            }
+        }
+        PromiseTerms::Triggered { triggers } => {
+            for (n, trigger) in (1..).zip(triggers.iter()) {
+                add(&format!("trigger-id-{n}"), trigger.id.to_string());
+                add(&format!("trigger-{n}"), trigger.description.as_str().to_owned());
+                add(&format!("after-{n}"), trigger.due_after_days.to_string());
+            }
+        }
+        PromiseTerms::Standing { reverify_every_days } => add("days", reverify_every_days.to_string()),
+    }
+    Fields::of(values)
+}
+
+/// The triggers of a form as people read them.
+pub(super) fn triggers_text(fields: &Fields) -> String {
+    let rows = (1..=limits::PROMISE_TRIGGERS_MAX).filter_map(|n| {
+        let text = fields.value(&format!("trigger-{n}")).trim();
+        let after = fields.value(&format!("after-{n}")).trim().to_owned();
+        (!text.is_empty()).then(|| format!("{text} ({after} days)"))
+    });
+    rows.collect::<Vec<_>>().join("; ")
+}
+
+/// Reads a promise of a kind.
+fn read_promise(id: PromiseId, kind: PromiseKind, form: &Form) -> Result<Promise, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let name = safe_label(form.get("name"), "name").map_err(|error| errors.extend(error)).ok();
+    let side = |group: &str| form.checked(group).filter_map(|id| id.parse().ok()).collect();
+    let parties = Parties::new(side("promisor."), side("promisee."));
+    let parties = parties.map_err(|error| errors.extend(at_the_form(error))).ok();
+    let terms = match kind {
+        PromiseKind::Scheduled => read_schedule(form).map(|schedule| PromiseTerms::Scheduled { schedule }),
+        PromiseKind::Triggered => read_triggers(form).map(|triggers| PromiseTerms::Triggered { triggers }),
+        PromiseKind::Standing => {
+            let days = number(form, "days", limits::PROMISE_DAYS_MAX);
+            days.and_then(|days| PromiseTerms::standing(days).map_err(at_the_form))
+        }
+    };
+    let terms = terms.map_err(|error| errors.extend(error)).ok();
+    match (name, parties, terms) {
+        (Some(name), Some(parties), Some(terms)) => Ok(Promise { id, name, terms, parties }),
+        _ => Err(errors),
+    }
+}
+
+/// Reads a text of a promise. The API and subscribers see it, so it must not have an account number.
+fn safe_label(text: &str, field: &str) -> Result<Label, FieldErrors> {
+    SafeLine::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))?;
+    label(text, field)
+}
+
+/// Reads a number from 1 on.
+fn number<T: std::str::FromStr + std::fmt::Display + Copy>(form: &Form, field: &str, max: T) -> Result<T, FieldErrors> {
+    let message = || format!("must be a whole number from 1 to {max}");
+    form.get(field).trim().parse().map_err(|_| FieldErrors::one(field, FieldCode::OutOfRange, message()))
+}
+
+fn day(text: &str, field: &str) -> Result<Day, FieldErrors> {
+    Day::read(text).map_err(|error| FieldErrors::one(field, FieldCode::InvalidFormat, error.to_string()))
+}
+
+fn read_schedule(form: &Form) -> Result<Schedule, FieldErrors> {
+    let wrong = |field: &str, code, message: &str| Err(FieldErrors::one(field, code, message));
+    let (dates, first) = (form.get("dates").trim(), form.get("first").trim());
+    match (dates, first) {
+        ("", "") => {
+            wrong("dates", FieldCode::Required, "must have one date or more, or fill in the first due date below")
+        }
+        (dates, "") => {
+            let lines = dates.lines().map(str::trim).filter(|line| !line.is_empty());
+            let days = lines.map(|line| day(line, "dates")).collect::<Result<BTreeSet<Day>, _>>()?;
+            Ok(Schedule::Days(Days::new(days)?))
+        }
+        ("", first) => {
+            let first = day(first, "first")?;
+            let every = number(form, "every", limits::RECURRENCE_EVERY_MAX)?;
+            let Some(unit) = RecurrenceUnit::parse(form.get("unit")) else {
+                return wrong("unit", FieldCode::InvalidValue, "must be one of those in the list");
+            };
+            let end = match (form.get("last").trim(), form.get("times").trim()) {
+                ("", "") => RecurrenceEnd::Never,
+                (last, "") => RecurrenceEnd::Until(day(last, "last")?),
+                ("", _) => RecurrenceEnd::After(number(form, "times", limits::RECURRENCE_COUNT_MAX)?),
+                _ => {
+                    let message = "can’t be combined with a last due date: fill in one of the two";
+                    return wrong("times", FieldCode::InvalidValue, message);
+                }
+            };
+            let recurrence = Recurrence::new(every, unit, first, end).map_err(at_the_form)?;
+            Ok(Schedule::Recurrence(recurrence))
+        }
+        _ => wrong("first", FieldCode::InvalidValue, "can’t be combined with dates: fill in one of the two"),
+    }
+}
+
+fn read_triggers(form: &Form) -> Result<Triggers, FieldErrors> {
+    let (mut triggers, mut errors) = (Vec::new(), FieldErrors::default());
+    for n in 1..=limits::PROMISE_TRIGGERS_MAX {
+        let (text, after) = (format!("trigger-{n}"), format!("after-{n}"));
+        if form.get(&text).trim().is_empty() && form.get(&after).trim().is_empty() {
+            continue;
+        }
+        let description: Option<Label> = safe_label(form.get(&text), &text).map_err(|error| errors.extend(error)).ok();
+        let days = form.get(&after).trim().parse().ok().filter(|days| *days <= limits::PROMISE_DAYS_MAX);
+        if days.is_none() {
+            let message = format!("must be a whole number from 0 to {}", limits::PROMISE_DAYS_MAX);
+            errors.extend(FieldErrors::one(&*after, FieldCode::OutOfRange, message));
+        }
+        let id: TriggerId = form.get(&format!("trigger-id-{n}")).parse().unwrap_or_else(|_| TriggerId::new());
+        triggers.extend(description.zip(days).map(|(description, due_after_days)| Trigger {
+            id,
+            description,
+            due_after_days,
+        }));
+    }
+    if errors.is_empty() { Triggers::new(triggers).map_err(at_the_form) } else { Err(errors) }
+}
+
+/// The errors of a promise at the fields of its form.
+fn at_the_form(errors: FieldErrors) -> FieldErrors {
+    let mut at_the_form = FieldErrors::default();
+    for error in errors.into_list() {
+        let field = match error.field.as_str() {
+            "promisor_participant_ids" => "promisors",
+            "promisee_participant_ids" => "promisees",
+            "until" => "last",
+            "count" => "times",
+            "reverify_every_days" => "days",
+            "triggers" => "trigger-1",
+            other => other,
+        };
+        at_the_form.extend(FieldErrors::one(field, error.code, error.message));
+    }
+    at_the_form
+}
+
+#[derive(Template)]
+#[template(path = "draft_promise.html")]
+struct PromisePage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    title: String,
+    hint: &'static str,
+    /// The id that a new promise gets. None for one that is there.
+    new_id: Option<PromiseId>,
+    kind: PromiseKind,
+    seen: String,
+    fields: Fields,
+    promisors: Vec<Choice>,
+    promisees: Vec<Choice>,
+    units: Vec<Choice>,
+    zone_hint: String,
+    triggers: Vec<TriggerFields>,
+}
+
+/// The row of a trigger in the form.
+struct TriggerFields {
+    number: usize,
+    id: String,
+    text: String,
+    after: String,
+}
+
+/// What the page of a promise shows.
+struct Shown {
+    title: String,
+    path: String,
+    new_id: Option<PromiseId>,
+    kind: PromiseKind,
+    seen: String,
+    fields: Fields,
+}
+
+fn promise_page(
+    request: &Request,
+    (agreement, contacts): (&Agreement, &[Contact]),
+    zone: &TimeZone,
+    shown: Shown,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let Shown { title, path, new_id, kind, seen, fields } = shown;
+    let boxes = |group: &str| -> Vec<Choice> {
+        let name = |id| participant_name(agreement, contacts, id);
+        let ids = agreement.participants.iter().map(|participant| participant.id);
+        ids.map(|id| Choice::new(format!("{group}.{id}"), name(id))).collect()
+    };
+    let page = PromisePage {
+        layout: Layout::new(request),
+        notice,
+        agreement: crate::draft::agreement_link(agreement),
+        path,
+        title,
+        hint: kind_hint(kind),
+        new_id,
+        kind,
+        seen,
+        promisors: boxes("promisor"),
+        promisees: boxes("promisee"),
+        units: RecurrenceUnit::ALL.map(|unit| Choice::new(unit.as_str(), unit_text(unit.as_str()))).into(),
+        zone_hint: format!("Days are those of the time zone {}.", zone.as_str()),
+        triggers: trigger_rows(&fields),
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([agreement.id().uuid()]))
+}
+
+/// The rows of triggers: those that are filled in, and some more.
+fn trigger_rows(fields: &Fields) -> Vec<TriggerFields> {
+    let value = |name: &str, n: usize| fields.value(&format!("{name}-{n}")).to_owned();
+    let is_used = |n: &usize| !value("trigger", *n).is_empty() || !value("after", *n).is_empty();
+    let used = (1..=limits::PROMISE_TRIGGERS_MAX).filter(is_used).max().unwrap_or_default();
+    let id = |n| Some(value("trigger-id", n)).filter(|id| !id.is_empty());
+    let row = |number| TriggerFields {
+        number,
+        // A form that is sent twice adds each trigger once.
+        id: id(number).unwrap_or_else(|| TriggerId::new().to_string()),
+        text: value("trigger", number),
+        after: value("after", number),
+    };
+    (1..=(used + MORE_TRIGGERS).min(limits::PROMISE_TRIGGERS_MAX)).map(row).collect()
+}
+
+/// With what the form of a new promise begins.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct NewQuery {
+    /// The kind of the promise.
+    #[deserr(default)]
+    kind: Filter<PromiseKind>,
+}
+
+/// Shows the form of a new promise.
+pub(crate) struct New;
+
+impl Handler for New {
+    fn operation(_: &Request) -> &'static str {
+        "view_new_promise"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let query: NewQuery = request.read_query()?;
+        let kind = query.kind.get().unwrap_or(PromiseKind::Scheduled);
+        let fields = Fields::of([("every", "1"), ("unit", RecurrenceUnit::Month.as_str())]);
+        new_page(request, kind, PromiseId::new(), fields, None).await
+    }
+}
+
+async fn new_page(
+    request: &Request,
+    kind: PromiseKind,
+    promise: PromiseId,
+    fields: Fields,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let id: AgreementId = request.path_id("id")?;
+    let signed_in = request.signed_in()?;
+    let (agreement, contacts) = drafts::load(signed_in.scope(), id).await?;
+    if !editable(&agreement) {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    }
+    let shown = Shown {
+        title: format!("New promise: {}", kind_label(kind).to_lowercase()),
+        path: format!("{}/promises", agreement_url(id)),
+        new_id: Some(promise),
+        kind,
+        seen: String::new(),
+        fields,
+    };
+    promise_page(request, (&agreement, &contacts), &signed_in.organization().time_zone, shown, notice)
+}
+
+fn promise_name(agreement: &Agreement, id: PromiseId) -> &str {
+    agreement.promise(id).map_or("", |promise| promise.name.as_str())
+}
+
+/// Adds a promise, or moves one, from the page of the draft.
+pub(crate) struct Change;
+
+impl Handler for Change {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "move" => "move_promise",
+            _ => "add_promise",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, form): (AgreementId, _) = (request.path_id("id")?, submitted.form());
+        let moves = form.get("act") == "move";
+        // A form without an id adds a promise each time.
+        let promise: PromiseId = form.get("id").parse().unwrap_or_else(|_| PromiseId::new());
+        let kind = PromiseKind::parse(form.get("kind"));
+        let again = async |problem: Problem| {
+            let (fields, notice) = (problem.fields(form), Some(problem.notice.clone()));
+            let page = match kind {
+                Some(kind) if !moves => new_page(request, kind, promise, fields, notice).await?,
+                _ => crate::agreement::page(request, id, Fields::default(), notice).await?,
+            };
+            Ok(problem.answer(page))
+        };
+        let edit = if moves {
+            let to = place(form.get("to"));
+            let says = move |before: &Agreement, after: &Agreement| {
+                let index = |draft: &Agreement| draft.promises.iter().position(|found| found.id == promise);
+                moved(&format!("The promise “{}”", promise_name(after, promise)), index(before), index(after))
+            };
+            Edit::new(agreement_url(id), says, move |draft, now| draft.move_promise(promise, to, now))
+                .of(Part::PromiseOrder)
+        } else {
+            let kind = kind.ok_or_else(Error::not_found)?;
+            let read = match read_promise(promise, kind, form) {
+                Ok(read) => read,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            let says = move |_: &Agreement, after: &Agreement| said(after, promise, "added");
+            Edit::new(agreement_url(id), says, move |draft, now| {
+                draft.put_promise(read.clone(), now).map_err(at_the_form)
+            })
+        };
+        submit(request, &submitted, id, edit.within("promises"), again).await
+    }
+}
+
+/// What is said after a promise was added or saved: when it is due, as it was understood.
+fn said(after: &Agreement, id: PromiseId, what: &str) -> Notice {
+    let title = format!("The promise “{}” was {what}", promise_name(after, id));
+    let due = after.promise(id).map(|promise| format!("Due {}.", sentences::promise_terms(&promise.terms)));
+    let due = due.filter(|_| after.promise(id).is_some_and(|promise| promise.terms.kind() != PromiseKind::Standing));
+    Notice::good(title, due.unwrap_or_default())
+}
+
+/// Shows a promise.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_promise"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        page(request, None, None).await
+    }
+}
+
+async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, promise): (AgreementId, PromiseId) = (request.path_id("id")?, request.path_id("promise")?);
+    let signed_in = request.signed_in()?;
+    let (agreement, contacts) = drafts::load(signed_in.scope(), id).await?;
+    let Some(found) = agreement.promise(promise).filter(|_| editable(&agreement)) else {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    };
+    let shown = Shown {
+        title: found.name.as_str().to_owned(),
+        path: promise_url(id, promise),
+        new_id: None,
+        kind: found.terms.kind(),
+        seen: seen(&agreement, Part::Promise(promise)),
+        fields: fields.unwrap_or_else(|| fields_of(found)),
+    };
+    promise_page(request, (&agreement, &contacts), &signed_in.organization().time_zone, shown, notice)
+}
+
+/// Saves a promise, or removes it.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "remove" => "remove_promise",
+            _ => "change_promise",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, promise): (AgreementId, PromiseId) = (request.path_id("id")?, request.path_id("promise")?);
+        let form = submitted.form();
+        let again = async |problem: Problem| {
+            let fields = form.get("act").is_empty().then(|| problem.fields(form));
+            Ok(problem.answer(page(request, fields, Some(problem.notice.clone())).await?))
+        };
+        let back = agreement_url(id);
+        let edit = if form.get("act") == "remove" {
+            let says = move |before: &Agreement, _: &Agreement| {
+                Notice::good(format!("The promise “{}” was removed", promise_name(before, promise)), "")
+            };
+            Edit::new(back, says, move |draft, now| draft.remove_promise(promise, now)).removing()
+        } else {
+            // The kind is the promise's own, and no field of its form that another kind has counts.
+            let Some(kind) = PromiseKind::parse(form.get("kind")) else { return Err(Error::not_found()) };
+            let read = match read_promise(promise, kind, form) {
+                Ok(read) => read,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            let says = move |_: &Agreement, after: &Agreement| said(after, promise, "saved");
+            Edit::new(back, says, move |draft, now| draft.change_promise(read.clone(), now).map_err(at_the_form))
+        };
+        submit(request, &submitted, id, edit.of(Part::Promise(promise)).within("promises"), again).await
+    }
+}

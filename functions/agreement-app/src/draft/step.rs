@@ -1,0 +1,266 @@
+//! The steps of a draft: adding and moving them on the draft's page, and the page of one.
+
+use askama::Template;
+use pages::Handler;
+use pages::done::notice_of_act;
+use pages::fields::Fields;
+use pages::layout::{Layout, Link, Notice, shows_notice};
+use pages::response::PageResponse;
+use pages::urls::{agreement_url, condition_url, step_url};
+use shared::domain::agreement::edit::Part;
+use shared::domain::agreement::gate::GateType;
+use shared::domain::agreement::{Agreement, Label, Stage, StageAction};
+use shared::domain::ids::{AgreementId, GateId, StageId};
+use shared::domain::sentences;
+use shared::error::Error;
+use shared::limits;
+use shared::service::payments as service;
+use shared::web::Request;
+use shared::wire::fields::FieldErrors;
+
+use crate::draft::condition::condition_name;
+use crate::draft::{Edit, Problem, moved, payments, seen, submit};
+
+/// Reads a text of one line.
+pub(super) fn label(text: &str, field: &str) -> Result<Label, FieldErrors> {
+    Label::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
+}
+
+/// The place to which a form moves something.
+pub(super) fn place(text: &str) -> usize {
+    // A place that is no number is none: the rule refuses it.
+    text.parse().unwrap_or(usize::MAX)
+}
+
+/// The name of a step.
+pub(super) fn step_name(agreement: &Agreement, stage: StageId) -> &str {
+    agreement.stage(stage).map_or("", |stage| stage.name.as_str())
+}
+
+/// What Countersign does when a step is done.
+pub(super) fn action_label(action: StageAction) -> String {
+    format!("Countersign {}", sentences::stage_action(action))
+}
+
+/// The fields of a step's form as the draft has them.
+pub(super) fn fields_of(stage: &Stage) -> Fields {
+    let checked = stage.actions.iter().map(|action| (action_name(*action), "on".to_owned()));
+    Fields::of([("name".to_owned(), stage.name.as_str().to_owned())].into_iter().chain(checked))
+}
+
+fn action_name(action: StageAction) -> String {
+    format!("action.{}", action.as_str())
+}
+
+/// Adds or moves a step, from the page of the draft.
+pub(crate) struct Change;
+
+impl Handler for Change {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "move" => "move_step",
+            _ => "add_step",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, form) = (request.path_id("id")?, submitted.form());
+        let url = agreement_url(id);
+        let again = async |problem: Problem| {
+            let fields = problem.fields(form);
+            let page = crate::agreement::page(request, id, fields, Some(problem.notice.clone())).await?;
+            Ok(problem.answer(page))
+        };
+        // A form without an id adds a step each time.
+        let stage: StageId = form.get("id").parse().unwrap_or_else(|_| StageId::new());
+        let edit = if form.get("act") == "move" {
+            let to = place(form.get("to"));
+            let says = move |before: &Agreement, after: &Agreement| {
+                let index = |draft: &Agreement| draft.stages.iter().position(|found| found.id == stage);
+                moved(&format!("The step “{}”", step_name(after, stage)), index(before), index(after))
+            };
+            Edit::new(url, says, move |draft, now| draft.move_stage(stage, to, now))
+                .of(Part::StageOrder)
+                .within("steps")
+        } else {
+            let name = match label(form.get("step_name"), "step_name") {
+                Ok(name) => name,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            let says = move |_: &Agreement, after: &Agreement| {
+                let title = format!("Step “{}” was added", step_name(after, stage));
+                Notice::good(title, "Next: add its first condition.")
+            };
+            Edit::new(step_url(id, stage), says, move |draft, now| draft.put_stage(stage, name.clone(), [].into(), now))
+        };
+        submit(request, &submitted, id, edit, again).await
+    }
+}
+
+#[derive(Template)]
+#[template(path = "draft_step.html")]
+struct StepPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    position: usize,
+    name: String,
+    fields: Fields,
+    seen: String,
+    order: String,
+    actions: Vec<pages::fields::Choice>,
+    conditions: Vec<ConditionRow>,
+    types: Vec<Link>,
+    is_full: bool,
+}
+
+impl StepPage {
+    fn shows_notice(&self, section: &str) -> bool {
+        shows_notice(self.notice.as_ref(), &["conditions"], section)
+    }
+}
+
+struct ConditionRow {
+    id: GateId,
+    url: String,
+    requirement: String,
+    up: Option<usize>,
+    down: Option<usize>,
+}
+
+/// Shows a step.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_step"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, None, notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
+    let waits = |agreement: &Agreement| {
+        let gates = agreement.stage(stage).into_iter().flat_map(|found| &found.gates);
+        gates.into_iter().any(|gate| payments::movement_of(&gate.rule).is_some())
+    };
+    let (agreement, contacts, payments) = service::load(request.signed_in()?.scope(), id, waits).await?;
+    let Some((index, found)) = editable(&agreement)
+        .then(|| agreement.stages.iter().enumerate().find(|(_, found)| found.id == stage))
+        .flatten()
+    else {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    };
+    let last = found.gates.len().saturating_sub(1);
+    let conditions = found.gates.iter().enumerate().map(|(n, gate)| ConditionRow {
+        id: gate.id,
+        url: condition_url(id, gate.id),
+        requirement: payments::requirement(&gate.rule, &agreement, (&contacts, &payments)),
+        up: n.checked_sub(1),
+        down: (n < last).then_some(n + 1),
+    });
+    // What is about payments or promises is offered where there are some.
+    let actions = StageAction::ALL.into_iter().filter(|action| {
+        let is_of_use = match action {
+            StageAction::OpenSigning => true,
+            StageAction::OpenMovement | StageAction::ReleaseInstructions => !agreement.movements().is_empty(),
+            StageAction::ProjectObligations => !agreement.promises.is_empty(),
+        };
+        is_of_use || found.actions.contains(action)
+    });
+    let page = StepPage {
+        fields: fields.unwrap_or_else(|| fields_of(found)),
+        seen: seen(&agreement, Part::Stage(stage)),
+        order: seen(&agreement, Part::GateOrder(stage)),
+        path: step_url(id, stage),
+        position: index + 1,
+        name: found.name.as_str().to_owned(),
+        actions: actions.map(|action| pages::fields::Choice::new(action_name(action), action_label(action))).collect(),
+        is_full: found.gates.len() >= limits::STAGE_GATES_MAX,
+        conditions: conditions.collect(),
+        types: GateType::ALL
+            .map(|gate_type| Link {
+                url: format!("{}/conditions?type={}", step_url(id, stage), gate_type.as_str()),
+                text: sentences::condition(gate_type).to_owned(),
+            })
+            .into(),
+        layout: Layout::new(request),
+        notice,
+        agreement: crate::draft::agreement_link(&agreement),
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+/// Whether the agreement is a draft.
+pub(super) fn editable(agreement: &Agreement) -> bool {
+    agreement.lifecycle() == shared::domain::agreement::Lifecycle::Draft
+}
+
+/// Saves or removes a step, or moves one of its conditions.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "move_condition" => "move_condition",
+            "remove" => "remove_step",
+            _ => "change_step",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
+        let form = submitted.form();
+        let again = async |problem: Problem| {
+            let is_own = form.get("act").is_empty();
+            let page = page(request, is_own.then(|| problem.fields(form)), Some(problem.notice.clone())).await?;
+            Ok(problem.answer(page))
+        };
+        let url = step_url(id, stage);
+        let gate: GateId = form.get("id").parse().unwrap_or_else(|_| GateId::new());
+        let edit = match form.get("act") {
+            "move_condition" => {
+                let to = place(form.get("to"));
+                let says = move |before: &Agreement, after: &Agreement| {
+                    let index = |draft: &Agreement| {
+                        draft.stage(stage).and_then(|stage| stage.gates.iter().position(|found| found.id == gate))
+                    };
+                    moved(&format!("The condition “{}”", condition_name(after, gate)), index(before), index(after))
+                };
+                Edit::new(url, says, move |draft, now| draft.move_gate(gate, to, now))
+                    .of(Part::GateOrder(stage))
+                    .within("conditions")
+            }
+            "remove" => {
+                let says = move |before: &Agreement, _: &Agreement| {
+                    Notice::good(format!("The step “{}” was removed", step_name(before, stage)), "")
+                };
+                Edit::new(agreement_url(id), says, move |draft, now| draft.remove_stage(stage, now))
+                    .of(Part::Stage(stage))
+                    .removing()
+                    .within("steps")
+            }
+            _ => {
+                let name = match label(form.get("name"), "name") {
+                    Ok(name) => name,
+                    Err(errors) => return again(Problem::invalid(errors)).await,
+                };
+                let chosen: std::collections::BTreeSet<StageAction> =
+                    form.checked("action.").filter_map(StageAction::parse).collect();
+                let says = move |_: &Agreement, after: &Agreement| {
+                    Notice::good(format!("The step “{}” was saved", step_name(after, stage)), "")
+                };
+                Edit::new(url, says, move |draft, now| draft.change_stage(stage, name.clone(), chosen.clone(), now))
+                    .of(Part::Stage(stage))
+            }
+        };
+        submit(request, &submitted, id, edit, again).await
+    }
+}

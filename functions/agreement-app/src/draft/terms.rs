@@ -1,0 +1,191 @@
+//! The terms of a SAFE.
+
+use askama::Template;
+use pages::Handler;
+use pages::done::notice_of_act;
+use pages::fields::{Choice, Fields};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::urls::agreement_url;
+use shared::domain::agreement::blockers::missing_terms;
+use shared::domain::agreement::edit::Part;
+use shared::domain::agreement::{Agreement, ConversionTiming, SafeTerms};
+use shared::domain::ids::AgreementId;
+use shared::domain::money::{in_form, read_minor};
+use shared::domain::sentences;
+use shared::domain::typed_values::{NOT_A_PERCENTAGE, meant_percentage, read_percentage, write_percentage};
+use shared::error::Error;
+use shared::service::drafts;
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::draft::step::editable;
+use crate::draft::{Edit, Problem, seen, submit};
+
+#[derive(Template)]
+#[template(path = "draft_terms.html")]
+struct TermsPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    timings: Vec<Choice>,
+    fields: Fields,
+    /// What has been understood of the saved terms.
+    understood: Vec<(&'static str, String)>,
+    seen: String,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_terms"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, None, notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let id: AgreementId = request.path_id("id")?;
+    let agreement = drafts::agreement(request.signed_in()?.scope(), id).await?;
+    let Some(terms) = agreement.terms.as_ref().filter(|_| editable(&agreement)) else {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    };
+    let page = TermsPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: crate::draft::agreement_link(&agreement),
+        path: format!("{}/terms", agreement_url(id)),
+        timings: timings(),
+        fields: fields.unwrap_or_else(|| fields_of(terms)),
+        understood: sentences::terms(terms),
+        seen: seen(&agreement, Part::Terms),
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+pub(super) fn timings() -> Vec<Choice> {
+    vec![
+        Choice::new("", "Choose one"),
+        Choice::new(ConversionTiming::PostMoney.as_str(), "Post-money"),
+        Choice::new(ConversionTiming::PreMoney.as_str(), "Pre-money"),
+    ]
+}
+
+/// The fields of the form as the draft has them.
+pub(super) fn fields_of(terms: &SafeTerms) -> Fields {
+    let currency = terms.currency.as_deref().unwrap_or("USD");
+    let amount = |minor: Option<i64>| minor.map(|minor| in_form(minor, currency)).unwrap_or_default();
+    let texts = [
+        ("investment", amount(terms.investment_amount_minor)),
+        ("currency", currency.to_owned()),
+        ("cap", amount(terms.valuation_cap_minor)),
+        ("discount", terms.discount_rate.as_deref().map(write_percentage).unwrap_or_default()),
+        ("timing", terms.conversion_timing.map(|timing| timing.as_str().to_owned()).unwrap_or_default()),
+        ("law", terms.governing_law.clone().unwrap_or_default()),
+    ];
+    let boxes = [("mfn", terms.mfn), ("pro_rata", terms.pro_rata)];
+    let boxes = boxes.into_iter().filter(|(_, is_checked)| *is_checked).map(|(name, _)| (name, "on".to_owned()));
+    Fields::of(texts.into_iter().chain(boxes))
+}
+
+/// Reads the terms. What is left open is a blocker, not an error.
+fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let currency = form.get("currency").trim().to_ascii_uppercase();
+    let mut amount = |field: &str| match form.get(field).trim() {
+        "" => None,
+        text => {
+            let read = read_minor(text, &currency);
+            if let Err(reason) = read {
+                errors.extend(FieldErrors::one(field, reason.code(), reason.message(&currency)));
+            }
+            read.ok()
+        }
+    };
+    let (investment_amount_minor, valuation_cap_minor) = (amount("investment"), amount("cap"));
+    let discount_rate = match form.get("discount").trim() {
+        "" => None,
+        text => {
+            let read = read_percentage(text);
+            if read.is_none() {
+                let message = match meant_percentage(text) {
+                    Some(meant) => format!("{NOT_A_PERCENTAGE}. Did you mean {meant}?"),
+                    None => NOT_A_PERCENTAGE.to_owned(),
+                };
+                errors.extend(FieldErrors::one("discount", FieldCode::InvalidFormat, message));
+            }
+            read
+        }
+    };
+    let text = |field: &str| Some(form.get(field).trim().to_owned()).filter(|text| !text.is_empty());
+    let terms = SafeTerms {
+        investment_amount_minor,
+        currency: Some(currency).filter(|code| !code.is_empty()),
+        valuation_cap_minor,
+        discount_rate,
+        mfn: !form.get("mfn").is_empty(),
+        pro_rata: !form.get("pro_rata").is_empty(),
+        conversion_timing: ConversionTiming::parse(form.get("timing")),
+        governing_law: text("law"),
+    };
+    if errors.is_empty() { Ok(terms) } else { Err(errors) }
+}
+
+/// Saves the terms.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(_: &Request) -> &'static str {
+        "set_terms"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let id: AgreementId = request.path_id("id")?;
+        let form = submitted.form();
+        let again = async |problem: Problem| {
+            Ok(problem.answer(page(request, Some(problem.fields(form)), Some(problem.notice.clone())).await?))
+        };
+        let terms = match read_terms(form) {
+            Ok(terms) => terms,
+            Err(errors) => return again(Problem::invalid(errors)).await,
+        };
+        let read = sentences::terms(&terms).into_iter().map(|(name, value)| format!("{name}: {value}"));
+        let line = read.collect::<Vec<_>>().join(" · ");
+        let says = move |_: &Agreement, after: &Agreement| {
+            let missing = after.terms.as_ref().map(missing_terms).unwrap_or_default();
+            let next = match missing.join("; ") {
+                all if all.is_empty() => String::new(),
+                missing => format!("Still to do: {missing}."),
+            };
+            Notice::new("good", "Terms saved".to_owned(), [line.clone(), next])
+        };
+        let edit = Edit::new(agreement_url(id), says, move |draft, now| {
+            draft.set_terms(terms.clone(), now).map_err(at_the_form)
+        });
+        submit(request, &submitted, id, edit.of(Part::Terms).within("terms"), again).await
+    }
+}
+
+/// The errors of terms at the fields of their form.
+fn at_the_form(errors: FieldErrors) -> FieldErrors {
+    let mut at_the_form = FieldErrors::default();
+    for error in errors.into_list() {
+        let field = match error.field.as_str() {
+            "terms.investment_amount_minor" => "investment",
+            "terms.valuation_cap_minor" => "cap",
+            "terms.currency" => "currency",
+            "terms.discount_rate" => "discount",
+            "terms.governing_law" => "law",
+            _ => "terms",
+        };
+        at_the_form.extend(FieldErrors::one(field, error.code, error.message));
+    }
+    at_the_form
+}

@@ -1,0 +1,565 @@
+//! Signatures on paper: the page on which a member records one, and what members then see and decide.
+//!
+//! Decision: the scan is for members and for the participant whose signature it shows. It is given as a download only: it
+//! comes from outside, and only its form was checked.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use pages::Handler;
+use pages::agreement_summary::size;
+use pages::done::{redirect_with, redirect_with_notice, with_notice};
+use pages::fields::{Fields, read_signatory};
+use pages::labels::{Badge, DisplayTime, actor_label};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::second_members::{one_self, why_alone, why_one_self};
+use pages::uploads::{keep_file, scan};
+use pages::urls::{access_url, agreement_url, document_url};
+use shared::domain::agreement::{Agreement, Document, DocumentContent, Label};
+use shared::domain::contact::{Contact, DisplayName};
+use shared::domain::day::Day;
+use shared::domain::ids::{AgreementId, DocumentId, PaperSignatureId, ParticipantId, SignatureBlockId};
+use shared::domain::member::{Counting, Member, NotDecided, NotRecorded, PaperDecision, obstacle};
+use shared::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState, Scan};
+use shared::domain::participant::receipt::Signatory;
+use shared::domain::proposal::Note;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::service::paper_signatures;
+use shared::service::participants::{self, ParticipantRecord};
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::access;
+
+#[derive(Template)]
+#[template(path = "paper_signature.html")]
+struct FormPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    participant: Link,
+    path: String,
+    document: String,
+    /// Where the document's file is.
+    file: String,
+    /// The labels of the places that it signs.
+    places: Vec<String>,
+    /// The id of the record that the form makes.
+    id: PaperSignatureId,
+    sha256: String,
+    /// The ids of the places, as the form says them.
+    blocks: String,
+    /// Whether the participant signed themselves. For anything but a person one did, with their own name and title.
+    is_person: bool,
+    /// Whether it counts at once, because there is no second member.
+    at_once: Option<&'static str>,
+    fields: Fields,
+}
+
+fn paper_url(agreement: AgreementId, participant: ParticipantId, document: DocumentId) -> String {
+    format!("{}/participants/{participant}/paper/{document}", agreement_url(agreement))
+}
+
+/// The pages on which a member records a signature of a participant on paper, for each document that waits for it.
+pub(crate) fn links_to_record(agreement: &Agreement, participant: ParticipantId) -> Vec<Link> {
+    let waits = |document: &&Document| {
+        let blocks = agreement.blocks_to_sign(document, participant);
+        let is_recorded = agreement.papers_to_confirm().any(|(_, paper)| !paper.block_ids.is_disjoint(&blocks));
+        !blocks.is_empty() && !is_recorded
+    };
+    let link = |document: &Document| Link {
+        url: paper_url(agreement.id(), participant, document.id),
+        text: document.name.as_str().to_owned(),
+    };
+    agreement.documents.iter().filter(waits).map(link).collect()
+}
+
+/// Shows the form.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        page(request, Fields::default(), None).await
+    }
+}
+
+/// What the path of a request names.
+async fn find(request: &Request) -> Result<(ParticipantRecord, ParticipantId, DocumentId), Error> {
+    let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let document: DocumentId = request.path_id("document")?;
+    let record = participants::record(request.signed_in()?.scope(), id, participant).await?;
+    record.agreement.document(document).ok_or_else(Error::not_found)?;
+    Ok((record, participant, document))
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (record, participant, id) = find(request).await?;
+    let ParticipantRecord { agreement, contact, seconds, .. } = &record;
+    let member = request.signed_in()?.member().id();
+    let document = agreement.document(id).ok_or_else(Error::not_found)?;
+    let blocks = agreement.blocks_to_sign(document, participant);
+    if blocks.is_empty() && notice.is_none() {
+        return Ok(PageResponse::see_other(access_url(agreement.id(), participant)));
+    }
+    let page = FormPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
+        participant: Link {
+            url: access_url(agreement.id(), participant),
+            text: contact.display_name.as_str().to_owned(),
+        },
+        path: paper_url(agreement.id(), participant, id),
+        document: document.name.as_str().to_owned(),
+        file: document_url(agreement.id(), id),
+        places: labels(document, &blocks),
+        id: PaperSignatureId::new(),
+        sha256: document.content.as_ref().map(|content| content.sha256.clone()).unwrap_or_default(),
+        blocks: blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        is_person: record.is_person(),
+        at_once: seconds.is_alone(member).then(|| why_alone(seconds)),
+        fields,
+    };
+    let shown = [agreement.id().uuid(), participant.uuid(), id.uuid(), contact.id.uuid()];
+    Ok(PageResponse::render(&page)?.showing(shown))
+}
+
+/// The labels of some blocks of a document.
+fn labels(document: &Document, blocks: &BTreeSet<SignatureBlockId>) -> Vec<String> {
+    let wanted = document.blocks.iter().filter(|block| blocks.contains(&block.id));
+    wanted.map(|block| block.label.as_str().to_owned()).collect()
+}
+
+/// Records a signature on paper.
+pub(crate) struct Record;
+
+impl Handler for Record {
+    fn operation(_: &Request) -> &'static str {
+        "record_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let form = submitted.form();
+        let again = async |errors: FieldErrors, notice: Option<Notice>| {
+            page(request, Fields::submitted(form, errors), notice).await
+        };
+        let zone = &request.signed_in()?.organization().time_zone;
+        let (record, participant, document) = find(request).await?;
+        let entity = (!record.is_person()).then_some(&record.contact.display_name);
+        let typed = match read(form, zone.day_of(request.now()), entity) {
+            Ok(typed) => typed,
+            Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
+        };
+        let id = form.get("id").parse().unwrap_or_else(|_| PaperSignatureId::new());
+        // No file is stored for a form that records nothing.
+        if record.agreement.blocks_to_sign(&wanted(&record.agreement, document)?, participant).is_empty()
+            && record.papers.iter().all(|paper| paper.id != id)
+        {
+            return Ok(again(FieldErrors::default(), Some(refusal(not_asked(&record, document)))).await?.conflicting());
+        }
+        let (file_name, content, file_type) = match keep_file(&submitted, form.file("file"), "file").await? {
+            Ok(kept) => kept,
+            Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
+        };
+        let has_pages_of_document = has_pages_of(request, &wanted(&record.agreement, document)?, &content).await?;
+        if has_pages_of_document && form.get(IS_SIGNED) != "on" {
+            let errors = FieldErrors::one(IS_SIGNED, FieldCode::Required, SAME_PAGES);
+            return Ok(again(errors, None).await?.unprocessable());
+        }
+        let scan = Scan { file_name, content, file_type, has_pages_of_document };
+        let new = typed.of(&record.contact, (id, participant, document), form, scan);
+        let shown = if form.get("counts") == "at_once" { Counting::Alone } else { Counting::Confirmed };
+        let (agreement, name) = (record.agreement.id(), new.name.as_str().to_owned());
+        let url = format!("{}#papers", access_url(agreement, participant));
+        redirect_with_notice(&submitted, url.clone(), "Paper signature recorded", "").await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let run = || paper_signatures::record(scope, by, agreement, new.clone(), shown);
+        let refused = match Box::pin(submitted.run(run)).await? {
+            Ok(counting) => return Ok(with_notice(&submitted, url, &recorded(counting, &name)).await.into()),
+            Err(NotRecorded::Unknown) => return Err(Error::not_found()),
+            Err(NotRecorded::Unsigned) => {
+                let errors = FieldErrors::one("file", FieldCode::InvalidValue, UNSIGNED);
+                return Ok(again(errors, None).await?.unprocessable());
+            }
+            Err(refused) => refused,
+        };
+        Ok(again(FieldErrors::default(), Some(refusal(refused))).await?.conflicting())
+    }
+}
+
+/// What is wrong with a scan that is the document's own file.
+const UNSIGNED: &str = "is the document itself, which nobody has signed. Upload a scan of the signed paper";
+
+/// The box that says that a scan with the same pages as the document is signed.
+const IS_SIGNED: &str = "is_signed";
+/// Why it is asked for.
+const SAME_PAGES: &str = "must be ticked if so. Choose the scan again, or another file";
+
+/// Whether an upload has the same pages as a document, and is another file.
+async fn has_pages_of(request: &Request, document: &Document, upload: &DocumentContent) -> Result<bool, Error> {
+    let Some(content) = document.content.as_ref().filter(|content| content.sha256 != upload.sha256) else {
+        return Ok(false);
+    };
+    let (app, org) = (request.app(), request.signed_in()?.scope().org());
+    let files = app.files()?;
+    let (document, upload) = tokio::try_join!(files.get(org, content), files.get(org, upload))?;
+    // The upload first: if that takes too long to read, the document is not read as well.
+    app.pdfs.have_same_pages([upload, document]).await
+}
+
+fn wanted(agreement: &Agreement, document: DocumentId) -> Result<Document, Error> {
+    agreement.document(document).cloned().ok_or_else(Error::not_found)
+}
+
+/// Why a document does not wait for a participant's signature.
+fn not_asked(ParticipantRecord { agreement, contact, .. }: &ParticipantRecord, document: DocumentId) -> NotRecorded {
+    let participant = agreement.participants.iter().find(|participant| participant.contact_id == contact.id);
+    match (agreement.lifecycle(), participant.zip(agreement.document(document))) {
+        (shared::domain::agreement::Lifecycle::Active, Some((participant, document))) => {
+            if agreement.has_signed(document, participant.id) {
+                NotRecorded::Done
+            } else if agreement.is_on_hold_for(document, participant.id) {
+                NotRecorded::Declined
+            } else {
+                NotRecorded::NotAsked
+            }
+        }
+        (ended, _) => NotRecorded::NotActive(ended),
+    }
+}
+
+/// What is said after a signature on paper was recorded.
+fn recorded(counting: Counting, name: &str) -> Notice {
+    match counting {
+        Counting::Alone => Notice::good(format!("{name} has signed on paper"), "It counts from now on."),
+        Counting::Confirmed | Counting::OneSelf => {
+            Notice::good("Paper signature recorded", "Next: another member compares it with the scan, and confirms it.")
+        }
+    }
+}
+
+/// What a member types.
+struct Typed {
+    signatory: Option<Signatory>,
+    signed_on: Day,
+    how_it_came: Label,
+    note: Option<Note>,
+}
+
+impl Typed {
+    fn of(
+        self,
+        contact: &Contact,
+        (id, participant_id, document_id): (PaperSignatureId, ParticipantId, DocumentId),
+        form: &Form,
+        scan: Scan,
+    ) -> NewPaperSignature {
+        let Self { signatory, signed_on, how_it_came, note } = self;
+        NewPaperSignature {
+            id,
+            participant_id,
+            name: contact.display_name.clone(),
+            signatory,
+            document_id,
+            shown_sha256: form.get("sha256").to_owned(),
+            shown_blocks: form.get("blocks").split(' ').filter_map(|block| block.parse().ok()).collect(),
+            scan,
+            signed_on,
+            how_it_came,
+            note,
+        }
+    }
+}
+
+/// Reads the form, but for the file. The day is read as people type it; `today` is that of the organization's time zone.
+fn read(form: &Form, today: Day, entity: Option<&DisplayName>) -> Result<Typed, FieldErrors> {
+    let signatory = read_signatory(form, entity);
+    let wrong = |field: &str, (code, message): (FieldCode, String)| FieldErrors::one(field, code, message);
+    let how_it_came = Label::parse(form.get("how")).map_err(|reason| wrong("how", reason));
+    let note = match form.get("note") {
+        blank if blank.trim().is_empty() => Ok(None),
+        text => Note::parse(text).map(Some).map_err(|reason| wrong("note", reason)),
+    };
+    let signed_on = Day::read(form.get("day"))
+        .map_err(|error| FieldErrors::one("day", FieldCode::InvalidFormat, error.to_string()))
+        .and_then(|day| {
+            let refused = |message: &str| Err(FieldErrors::one("day", FieldCode::OutOfRange, message));
+            match day {
+                day if day > today => refused("can’t be in the future"),
+                day if Day::parse(limits::PAPER_SIGNATURE_DAY_MIN).is_some_and(|first| day < first) => {
+                    refused("can’t be before 2000")
+                }
+                day => Ok(day),
+            }
+        });
+    match (signatory, signed_on, how_it_came, note) {
+        (Ok(signatory), Ok(signed_on), Ok(how_it_came), Ok(note)) => {
+            Ok(Typed { signatory, signed_on, how_it_came, note })
+        }
+        (signatory, signed_on, how_it_came, note) => {
+            let mut errors = signatory.err().unwrap_or_default();
+            errors.extend(signed_on.err().unwrap_or_default());
+            errors.extend(how_it_came.err().unwrap_or_default());
+            errors.extend(note.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+/// Why nothing was recorded, in words.
+fn refusal(refused: NotRecorded) -> Notice {
+    let line = match refused {
+        NotRecorded::NotActive(_) => "The agreement is no longer active.",
+        NotRecorded::Unknown => "The agreement has no such document.",
+        NotRecorded::Done => "The document is signed already.",
+        NotRecorded::Declined => "A participant has declined. Reopen the condition first.",
+        NotRecorded::NotAsked => "The agreement does not ask for this signature now.",
+        NotRecorded::Replaced => "The document has changed since this page was shown. Compare the paper with it again.",
+        NotRecorded::Unsigned => "The scan is the document itself, which nobody has signed.",
+        NotRecorded::OtherBlocks => {
+            "The places to sign have changed since this page was shown. Compare the paper with them again."
+        }
+        NotRecorded::Waiting => "Another paper signature for the same places needs confirmation first.",
+        NotRecorded::Used => "This form was used already. Fill in this new one.",
+        NotRecorded::TooMany => {
+            "This participant has the most paper signatures that can be recorded, rejected ones included. They can still sign on screen."
+        }
+        NotRecorded::NoRoom => {
+            let most = size(limits::EVIDENCE_FILE_BYTES_MAX);
+            let line = format!(
+                "The files of this agreement would have more than {most} together, which its evidence can’t hold. Make the scan smaller."
+            );
+            return Notice::bad("Nothing was recorded", line);
+        }
+        NotRecorded::TooManyWaiting => {
+            "Too many paper signatures in this agreement need confirmation. Confirm or reject some of them first."
+        }
+    };
+    Notice::bad("Nothing was recorded", line)
+}
+
+/// A signature on paper, as the page of its participant shows it.
+pub(crate) struct PaperRow {
+    pub id: PaperSignatureId,
+    pub document: String,
+    pub badge: Badge,
+    pub signed_on: String,
+    /// Its scan.
+    pub scan: String,
+    pub facts: Vec<(&'static str, String)>,
+    pub recorded_by: String,
+    pub recorded_at: DisplayTime,
+    /// What became of it, and when.
+    pub outcome: Option<(String, DisplayTime)>,
+    /// Why it was rejected.
+    pub reason: Option<String>,
+    /// What it waits for, if it waits.
+    pub wait: Option<Wait>,
+}
+
+/// What a signature on paper waits for.
+pub(crate) struct Wait {
+    /// Why it can't be confirmed, or what confirming does.
+    pub line: String,
+    pub can_confirm: bool,
+    pub can_reject: bool,
+    /// The beginning of the paths to which its forms are sent.
+    pub path: String,
+}
+
+impl PaperRow {
+    pub fn new(record: &ParticipantRecord, paper: &PaperSignature, (member, zone): (&Member, &TimeZone)) -> Self {
+        let agreement = &record.agreement;
+        let path = format!("{}/papers/{}", access_url(agreement.id(), paper.participant_id), paper.id);
+        let obstacle = obstacle(agreement, paper);
+        let (badge, outcome, reason) = match &paper.state {
+            PaperState::Pending if obstacle.is_none() => (Badge { text: "To confirm", class: "blue" }, None, None),
+            PaperState::Pending => (Badge { text: "Not counted", class: "quiet" }, None, None),
+            PaperState::CountedAlone { at } => {
+                (SIGNED, Some(("Counted without a second member, as there was none".to_owned(), *at)), None)
+            }
+            PaperState::Confirmed { by, at } => {
+                (SIGNED, Some((format!("Confirmed by {}", actor_label(by)), *at)), None)
+            }
+            PaperState::Rejected { by, at, reason } => {
+                let outcome = (format!("Rejected by {}", actor_label(by)), *at);
+                (Badge { text: "Rejected", class: "red" }, Some(outcome), Some(reason.as_str().to_owned()))
+            }
+        };
+        Self {
+            id: paper.id,
+            document: paper.document.as_str().to_owned(),
+            badge,
+            signed_on: paper.signed_on.for_people(),
+            scan: format!("{path}/scan"),
+            facts: facts(agreement, paper),
+            recorded_by: actor_label(&paper.recorded_by),
+            recorded_at: paper.recorded_at.into(),
+            outcome: outcome.map(|(text, at)| (text, at.into())),
+            reason,
+            wait: paper.is_pending().then(|| wait(record, paper, (member, obstacle, zone), path)),
+        }
+    }
+}
+
+const SIGNED: Badge = Badge { text: "Signed on paper", class: "green" };
+
+fn wait(
+    ParticipantRecord { contact, seconds, .. }: &ParticipantRecord,
+    paper: &PaperSignature,
+    (member, obstacle, zone): (&Member, Option<NotDecided>, &TimeZone),
+    path: String,
+) -> Wait {
+    let (name, document) = (contact.display_name.as_str(), paper.document.as_str());
+    let first = paper.recorded_by.member();
+    let counting = seconds.counting(member.id(), first);
+    let is_own = counting == Counting::Confirmed && first == Some(member.id());
+    let line = if let Some(obstacle) = obstacle.or(is_own.then_some(NotDecided::Own)) {
+        why_not(obstacle)
+    } else if let (Counting::OneSelf, Some(first)) = (counting, first) {
+        why_one_self(seconds, (member.id(), first), zone)
+    } else {
+        let is_alone = counting == Counting::Alone;
+        let alone = if is_alone { format!("{} confirm it. ", why_alone(seconds)) } else { String::new() };
+        format!(
+            "{alone}Compare the scan with the document. Confirming signs “{document}” for {name}. This can’t be undone."
+        )
+    };
+    let can_reject = !matches!(obstacle, Some(NotDecided::NotActive(_)));
+    Wait { line, can_confirm: obstacle.is_none() && !is_own && counting != Counting::OneSelf, can_reject, path }
+}
+
+/// Why a signature on paper can't be confirmed, in words.
+fn why_not(refused: NotDecided) -> String {
+    let line = match refused {
+        NotDecided::NotActive(_) => "The agreement ended before it was confirmed, so it doesn’t count.",
+        NotDecided::Own => "You recorded it, so another member has to confirm it.",
+        NotDecided::OneSelf => return one_self("recorded it"),
+        NotDecided::Decided => "It was confirmed or rejected before.",
+        NotDecided::SignedOnScreen => "The document was signed on screen meanwhile, so it doesn’t count.",
+        NotDecided::Declined => "A participant has declined. Reopen the condition, then confirm it.",
+        NotDecided::Replaced => "The document is another one now, so it doesn’t count.",
+        NotDecided::NotAsked => "The agreement no longer asks for this signature, so it doesn’t count.",
+    };
+    line.to_owned()
+}
+
+fn facts(agreement: &Agreement, paper: &PaperSignature) -> Vec<(&'static str, String)> {
+    let places = agreement.document(paper.document_id).map(|document| labels(document, &paper.block_ids));
+    let Scan { file_name, content, has_pages_of_document, .. } = &paper.scan;
+    let mut facts = vec![
+        ("Signed by", paper.signed_by()),
+        ("Document", paper.document.as_str().to_owned()),
+        ("SHA-256 of the document", paper.sha256.clone()),
+        ("Signed places", places.unwrap_or_default().join(", ")),
+        ("How it came", paper.how_it_came.as_str().to_owned()),
+        ("Scan", format!("{}, {}", file_name.as_str(), size(content.size_bytes))),
+        ("SHA-256 of the scan", content.sha256.clone()),
+    ];
+    facts.extend(has_pages_of_document.then(|| {
+        let recorder = actor_label(&paper.recorded_by);
+        (
+            "Compare with care",
+            format!("Its pages are those of the unsigned document. {recorder} says that it is signed"),
+        )
+    }));
+    facts.extend(paper.note.as_ref().map(|note| ("Note", note.as_str().to_owned())));
+    facts
+}
+
+fn path_ids(request: &Request) -> Result<(AgreementId, ParticipantId, PaperSignatureId), Error> {
+    Ok((request.path_id("id")?, request.path_id("participant")?, request.path_id("paper")?))
+}
+
+/// Confirms a signature on paper.
+pub(crate) struct Confirm;
+
+impl Handler for Confirm {
+    fn operation(_: &Request) -> &'static str {
+        "confirm_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let notice = Notice::good("Paper signature confirmed", "The document is signed for the participant.");
+        decide(request, PaperDecision::Confirm, notice).await
+    }
+}
+
+/// Rejects a signature on paper.
+pub(crate) struct Reject;
+
+impl Handler for Reject {
+    fn operation(_: &Request) -> &'static str {
+        "reject_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (_, _, paper) = path_ids(request)?;
+        let reason = match Note::parse(submitted.form().get("reason")) {
+            Ok(reason) => reason,
+            Err((code, message)) => {
+                let errors = FieldErrors::one("reason", code, message);
+                let fields = Fields::submitted(submitted.form(), errors);
+                return Ok(access::page(request, (Some(paper), fields), None).await?.unprocessable());
+            }
+        };
+        let notice = Notice::good("Paper signature rejected", "The document still waits for the signature.");
+        decide(request, PaperDecision::Reject(reason), notice).await
+    }
+}
+
+async fn decide(request: &Request, decision: PaperDecision, done: Notice) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let ids = path_ids(request)?;
+    let url = format!("{}#papers", access_url(ids.0, ids.1));
+    let redirect = redirect_with(&submitted, url.clone(), &done).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let run = || paper_signatures::decide(scope, by, ids, decision.clone());
+    match Box::pin(submitted.run(run)).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => {
+            let notice = Notice::bad("Nothing was changed", why_not(refused));
+            Ok(with_notice(&submitted, url, &notice).await.into())
+        }
+    }
+}
+
+/// Downloads the scan.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (id, participant, paper) = path_ids(request)?;
+        let scope = request.signed_in()?.scope();
+        let record = participants::record(scope, id, participant).await?;
+        let found = record.papers.iter().find(|found| found.id == paper).ok_or_else(Error::not_found)?;
+        Ok(scan(request, scope.org(), &found.scan).await?.showing([id.uuid(), participant.uuid(), paper.uuid()]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who can do something about it is told what, and nobody is sent to decide others where that makes no room.
+    #[test]
+    fn each_limit_says_what_helps() {
+        let line = |refused| refusal(refused).lines.join(" ");
+        assert!(line(NotRecorded::TooManyWaiting).contains("Confirm or reject"));
+        let most = line(NotRecorded::TooMany);
+        assert!(most.contains("rejected ones included") && !most.contains("Confirm"), "{most}");
+    }
+}

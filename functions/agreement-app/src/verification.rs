@@ -1,0 +1,140 @@
+//! The page on which a member records that a participant's identity was verified.
+
+use askama::Template;
+use pages::Handler;
+use pages::done::redirect_with_notice;
+use pages::fields::Fields;
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::urls::{agreement_url, verification_url};
+use shared::domain::agreement::verification::NewVerification;
+use shared::domain::agreement::{Agreement, Label, Lifecycle};
+use shared::domain::contact::Contact;
+use shared::domain::day::Day;
+use shared::domain::ids::{AgreementId, ParticipantId, VerificationId};
+use shared::domain::member::NotVerified;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::service::{contacts, drafts, verifications};
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+#[derive(Template)]
+#[template(path = "verification.html")]
+struct VerificationPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    name: String,
+    /// The id of the record that the form makes.
+    id: VerificationId,
+    fields: Fields,
+}
+
+/// Shows the form.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_verification"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let today = {
+            let zone = &request.signed_in()?.organization().time_zone;
+            zone.day_of(request.now())
+        };
+        page(request, Fields::of([("day", today.for_people())]), None).await
+    }
+}
+
+/// A participant of an agreement, with their contact.
+async fn find(request: &Request) -> Result<(Agreement, ParticipantId, Contact), Error> {
+    let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let scope = request.signed_in()?.scope();
+    let agreement = drafts::agreement(scope, id).await?;
+    let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
+    Ok((agreement, participant, contacts::get(scope, contact).await?.into_inner()))
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (agreement, participant, contact) = find(request).await?;
+    if agreement.lifecycle() != Lifecycle::Active && notice.is_none() {
+        return Ok(PageResponse::see_other(agreement_url(agreement.id())));
+    }
+    let page = VerificationPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
+        path: verification_url(agreement.id(), participant),
+        name: contact.display_name.as_str().to_owned(),
+        id: VerificationId::new(),
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), participant.uuid(), contact.id.uuid()]))
+}
+
+/// Records the verification.
+pub(crate) struct Record;
+
+impl Handler for Record {
+    fn operation(_: &Request) -> &'static str {
+        "record_verification"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let form = submitted.form();
+        let zone = &request.signed_in()?.organization().time_zone;
+        let new = match read(form, zone, zone.day_of(request.now())) {
+            Ok(new) => new,
+            Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
+        };
+        let (agreement, participant, contact) = find(request).await?;
+        let id = form.get("id").parse().unwrap_or_else(|_| VerificationId::new());
+        let title = format!("{} is verified", contact.display_name.as_str());
+        let url = format!("{}#notice", agreement_url(agreement.id()));
+        let redirect = redirect_with_notice(&submitted, url, &title, "").await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let record = || verifications::record(scope, by, agreement.id(), participant, (id, new.clone()));
+        let line = match submitted.run(record).await? {
+            Ok(()) => return Ok(redirect.into()),
+            Err(NotVerified::Unknown) => return Err(Error::not_found()),
+            Err(NotVerified::NotActive(_)) => "This agreement is not active, so nothing is recorded for it.".to_owned(),
+            Err(NotVerified::Full) => format!(
+                "{} verifications of a participant are recorded at most.",
+                limits::VERIFICATIONS_PER_PARTICIPANT_MAX
+            ),
+        };
+        let notice = Notice::bad("Nothing was recorded", line);
+        Ok(page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?.unprocessable())
+    }
+}
+
+/// Reads the form. The day is read as people type it, in the organization's time zone.
+fn read(form: &Form, zone: &TimeZone, today: Day) -> Result<NewVerification, FieldErrors> {
+    let label =
+        |field: &str| Label::parse(form.get(field)).map_err(|(code, message)| FieldErrors::one(field, code, message));
+    let is_empty = |field: &str| form.get(field).trim().is_empty();
+    let method = label("method");
+    let reference = if is_empty("reference") { Ok(None) } else { label("reference").map(Some) };
+    let day = zone
+        .read_local(form.get("day"))
+        .map_err(|error| FieldErrors::one("day", FieldCode::InvalidFormat, error.to_string()))
+        .map(|at| zone.day_of(at))
+        .and_then(|day| {
+            let later = || FieldErrors::one("day", FieldCode::OutOfRange, "can’t be in the future");
+            if day <= today { Ok(day) } else { Err(later()) }
+        });
+    match (method, reference, day) {
+        (Ok(method), Ok(reference), Ok(day)) => Ok(NewVerification { method, reference, day }),
+        (method, reference, day) => {
+            let mut errors = method.err().unwrap_or_default();
+            errors.extend(reference.err().unwrap_or_default());
+            errors.extend(day.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The evidence of an agreement as files: the bundle, for members, and the certificate of a completed agreement, for
+//! members and participants.
+//!
+//! Decision: they are links, not forms. An export changes nothing, is recorded in the audit log like every call, and gives
+//! the same bytes when it is asked for twice. A redirect after a form could not lead to the file store: the pages' policy
+//! keeps forms at home.
+//!
+//! Decision: a bundle is made in memory, since its manifest comes first and has the hashes of all that follows. What is
+//! larger than a response can be goes by way of the file store, where that is a bucket.
+
+use std::borrow::Cow;
+use std::num::NonZeroUsize;
+
+use ::evidence::{Audience, EvidenceError, Files, SigningKey};
+use askama::Template;
+use axum::body::Bytes;
+use futures_util::future::try_join_all;
+use http::StatusCode;
+use pages::Handler;
+use pages::agreement_summary::size;
+use pages::labels::grouped;
+use pages::layout::{Layout, Link};
+use pages::response::{MessagePage, PageResponse};
+use pages::urls::{agreement_url, part_url};
+use shared::domain::agreement::{AgreementName, DocumentContent};
+use shared::domain::evidence::{CompletedRecord, Evidence, HistoryPart, NoEvidence};
+use shared::domain::ids::{AgreementId, OrgId};
+use shared::domain::organization::Organization;
+use shared::error::{Error, ErrorCode};
+use shared::limits;
+use shared::platform::config::BaseUrl;
+use shared::platform::files::FilesError;
+use shared::service::evidence;
+use shared::web::Request;
+
+use crate::statement_extract::{self, Unread};
+
+/// Exports the bundle.
+pub(crate) struct Export;
+
+impl Handler for Export {
+    fn operation(_: &Request) -> &'static str {
+        "export_evidence"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: AgreementId = request.path_id("id")?;
+        let signed_in = request.signed_in()?;
+        match evidence::of_agreement(signed_in.scope(), id).await? {
+            Ok(found) => export(request, id, found).await,
+            Err(NoEvidence::InParts(of)) => {
+                PageResponse::render(&PartsPage::new(request, id, u64::try_from(of).unwrap_or(u64::MAX)))
+            }
+            Err(none) => refused(request, agreement_link(id), none),
+        }
+    }
+}
+
+/// Exports a part of the evidence of an agreement with a long history.
+pub(crate) struct ExportPart;
+
+impl Handler for ExportPart {
+    fn operation(_: &Request) -> &'static str {
+        "export_evidence"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: AgreementId = request.path_id("id")?;
+        let number: NonZeroUsize = request.path_id("part")?;
+        let scope = request.signed_in()?.scope();
+        if number.get() == 1 {
+            return match evidence::first_part(scope, id).await? {
+                Ok(found) => export(request, id, found).await,
+                Err(none) => refused(request, agreement_link(id), none),
+            };
+        }
+        let later = evidence::later_acts(scope, id, number.get()).await?;
+        let (organization, service, key) = signing(request).await?;
+        let (name, kind) = (later.agreement.name.clone(), kind(Some(later.part)));
+        let write = move || ::evidence::bundle_of_acts(&later, (&organization, &service), &key);
+        let bundle = apart(write).await?;
+        let org = request.signed_in()?.scope().org();
+        let response = hand_out(request, org, bundle, ("application/zip", &name, &kind, "zip"));
+        Ok(response.await?.showing([id.uuid()]))
+    }
+}
+
+/// The page that lists the parts of the evidence of an agreement with a long history.
+#[derive(Template)]
+#[template(path = "evidence_parts.html")]
+struct PartsPage {
+    layout: Layout,
+    most: String,
+    parts: Vec<Link>,
+    back: Link,
+}
+
+impl PartsPage {
+    fn new(request: &Request, id: AgreementId, of: u64) -> Self {
+        let most = u64::try_from(limits::EVIDENCE_ACTS_MAX).unwrap_or(u64::MAX);
+        let link = |number: u64| {
+            let (first, last) = (grouped((number - 1) * most + 1), grouped(number * most));
+            let text = match number {
+                1 => format!("Part 1: everything, and the first {last} acts"),
+                _ if number == of => format!("Part {number}: the acts from number {first} on"),
+                _ => format!("Part {number}: acts {first} to {last}"),
+            };
+            Link { url: format!("/app/evidence/agreements/{id}/bundle/{number}"), text }
+        };
+        let parts = (1..=of).map(link).collect();
+        Self { layout: Layout::new(request), most: grouped(most), parts, back: agreement_link(id) }
+    }
+}
+
+/// What the file of a bundle is called behind the agreement's name.
+fn kind(part: Option<HistoryPart>) -> String {
+    part.map_or_else(|| "evidence".to_owned(), |part| format!("evidence part {} of {}", part.number, part.of))
+}
+
+/// Whose bundle it is, and the key that signs it.
+async fn signing(request: &Request) -> Result<(Organization, BaseUrl, SigningKey), Error> {
+    let keyring = request.app().webhooks()?.keys.keyring().await?;
+    let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
+    Ok((request.signed_in()?.organization().clone(), request.app().base_url.clone(), key))
+}
+
+/// Hands out the bundle of what was gathered.
+async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let files = match read(request, signed_in.scope().org(), found.record.files()).await {
+        Ok(files) => files,
+        Err(error) => return unreadable(request, agreement_link(id), error),
+    };
+    let extracts = match statement_extract::extracts(request, signed_in.scope().org(), &found).await {
+        Ok(extracts) => extracts,
+        Err(Unread::File(error)) => return unreadable(request, agreement_link(id), ReadError::File(error)),
+        Err(Unread::Other(error)) => return Err(error),
+    };
+    let (organization, service, key) = signing(request).await?;
+    let (name, kind) = (found.record.agreement.name.clone(), kind(found.record.part));
+    let write = move || ::evidence::bundle(&found, &extracts, (&organization, &service), &files, &key);
+    let bundle = apart(write).await?;
+    let response = hand_out(request, signed_in.scope().org(), bundle, ("application/zip", &name, &kind, "zip"));
+    Ok(response.await?.showing([id.uuid()]))
+}
+
+/// Downloads the certificate.
+pub(crate) struct Certificate;
+
+impl Handler for Certificate {
+    fn operation(_: &Request) -> &'static str {
+        "download_certificate"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: AgreementId = request.path_id("id")?;
+        let signed_in = request.signed_in()?;
+        let found = evidence::completed(signed_in.scope(), id).await?;
+        let (organization, link) = (signed_in.organization().clone(), agreement_link(id));
+        Ok(certificate(request, found, (organization, Audience::Members), link).await?.showing([id.uuid()]))
+    }
+}
+
+/// Downloads the certificate of a participant's agreement.
+pub(crate) struct OwnCertificate;
+
+impl Handler for OwnCertificate {
+    fn operation(_: &Request) -> &'static str {
+        "download_own_certificate"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let attending = request.attending()?;
+        let by = attending.participant();
+        let found = evidence::completed_of(attending.scope(), by).await?;
+        let back = Link { url: part_url(by.id()), text: "Go to your agreement".to_owned() };
+        let about = (attending.organization().clone(), Audience::Participant(by.id()));
+        let shown = [by.agreement_id().uuid(), by.id().uuid()];
+        Ok(certificate(request, found, about, back).await?.showing(shown))
+    }
+}
+
+/// The link back to the agreement.
+fn agreement_link(id: AgreementId) -> Link {
+    Link { url: agreement_url(id), text: "Go to the agreement".to_owned() }
+}
+
+async fn certificate(
+    request: &Request,
+    found: Result<CompletedRecord, NoEvidence>,
+    (organization, audience): (Organization, Audience),
+    back: Link,
+) -> Result<PageResponse, Error> {
+    let found = match found {
+        Ok(found) => found,
+        Err(none) => return refused(request, back, none),
+    };
+    let org = organization.id;
+    let name = found.record().agreement.name.clone();
+    let file = apart(move || ::evidence::certificate(&found, &organization, audience)).await?;
+    hand_out(request, org, file, ("application/pdf", &name, "certificate", "pdf")).await
+}
+
+/// Writes a file apart from the request, which others wait beside.
+async fn apart(write: impl FnOnce() -> Result<Vec<u8>, EvidenceError> + Send + 'static) -> Result<Bytes, Error> {
+    let written = tokio::task::spawn_blocking(write).await.map_err(|error| Error::Internal(error.to_string()))?;
+    written.map(Bytes::from).map_err(|error| failed(&error))
+}
+
+fn failed(error: &EvidenceError) -> Error {
+    Error::Internal(error.to_string())
+}
+
+/// Reads files, some of them together.
+async fn read(request: &Request, org: OrgId, wanted: Vec<&DocumentContent>) -> Result<Files, ReadError> {
+    let store = request.app().files().map_err(ReadError::Other)?;
+    let mut files = Files::new();
+    for some in wanted.chunks(limits::EVIDENCE_FILES_AT_ONCE) {
+        let read = some.iter().map(|content| async move {
+            let file = store.get(org, content).await.map_err(ReadError::File)?;
+            Ok::<_, ReadError>((content.sha256.clone(), file))
+        });
+        files.extend(try_join_all(read).await?);
+    }
+    Ok(files)
+}
+
+/// Why a file was not read.
+enum ReadError {
+    File(FilesError),
+    Other(Error),
+}
+
+/// The response with a file: the file itself, or a redirect to the file store for what no response can carry.
+async fn hand_out(
+    request: &Request,
+    org: OrgId,
+    file: Bytes,
+    (media_type, agreement, kind, ending): (&'static str, &AgreementName, &str, &str),
+) -> Result<PageResponse, Error> {
+    let name = format!("{} {kind}.{ending}", agreement.as_str());
+    if file.len() > limits::FILE_BYTES_MAX
+        && let Some(link) = request.app().files()?.hand_out(org, file.clone(), &name).await?
+    {
+        return Ok(PageResponse::see_other(link));
+    }
+    Ok(PageResponse::file(file, media_type, "attachment", &name))
+}
+
+/// The page that says why there is no evidence.
+fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageResponse, Error> {
+    let (title, text): (&'static str, Cow<'static, str>) = match none {
+        // The export of everything shows its parts, and nothing else asks for them.
+        NoEvidence::NotPublished | NoEvidence::InParts(_) => return Ok(PageResponse::see_other(back.url)),
+        NoEvidence::NotCompleted => (
+            "There is no certificate yet",
+            "An agreement has a certificate once its completion is recorded, at most two minutes after its last step is done.".into(),
+        ),
+        NoEvidence::TooLarge(bytes) => (
+            "This agreement has too many files to export",
+            format!(
+                "Its files have {} in all, and a bundle holds at most {}. Nothing was exported. Download the documents and uploaded files one by one.",
+                size(bytes),
+                size(limits::EVIDENCE_FILE_BYTES_MAX)
+            )
+            .into(),
+        ),
+    };
+    let page = message(request, title, text, back, false)?;
+    Ok(page.with_status(StatusCode::CONFLICT, ErrorCode::Conflict.as_str()))
+}
+
+/// The page for a file that can't be read. A bundle without it would not be the evidence.
+fn unreadable(request: &Request, back: Link, error: ReadError) -> Result<PageResponse, Error> {
+    let error = match error {
+        ReadError::File(error @ (FilesError::NotThere | FilesError::Damaged)) => error,
+        ReadError::File(other) => return Err(other.into()),
+        ReadError::Other(error) => return Err(error),
+    };
+    let text = "The file store no longer has one of the files as it was uploaded. Nothing was exported, because a bundle without it would not be whole. Send the number below to the operator of this service, who can restore the file from a backup.";
+    let page = message(request, "A file of this agreement is missing or damaged", text.into(), back, true)?;
+    let page = page.with_status(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError.as_str());
+    Ok(page.because(format!("evidence: {error}")))
+}
+
+fn message(
+    request: &Request,
+    title: &'static str,
+    text: Cow<'static, str>,
+    link: Link,
+    shows_request_id: bool,
+) -> Result<PageResponse, Error> {
+    let layout = if request.attending().is_ok() { Layout::of_participant(request) } else { Layout::new(request) };
+    PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id })
+}

@@ -1,0 +1,321 @@
+//! The form that sorts an item: what it is, what is to be done with it, whose it is, and its facts. Its fields are those of
+//! the API, and which facts it has derives from the one table of kinds, verbs and facts.
+
+use pages::fields::Fields;
+use serde_json::{Map, Value as Json};
+use shared::domain::contact::Contact;
+use shared::domain::funding::facts::Given;
+use shared::domain::funding::input::FundingItemChanges;
+use shared::domain::funding::{AssetKind, Fact, FactType, FactValue, FundingItem, Verb, sensitive};
+use shared::domain::money::{self, Currency};
+use shared::domain::sentences::funding_words as words;
+use shared::domain::trust::Trust;
+use shared::limits;
+use shared::web::Form;
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input;
+
+use crate::{Choice, kinds, people_choices, trust_choices, verbs};
+
+/// The name of a fact's field begins so, as its path in the API does.
+const FACTS: &str = "detail.";
+/// The name of an owner's box begins so.
+const OWNER: &str = "owner.";
+
+/// The field with the kind of which the page has said what it drops.
+pub(super) const DROPS: &str = "drops";
+/// The field with the verb that was chosen before the kind was changed.
+const VERB_BEFORE: &str = "verb_before";
+
+/// What a changed kind has no place for, and drops.
+pub(super) struct Dropped {
+    pub kind: AssetKind,
+    verb: Option<Verb>,
+    facts: Vec<Fact>,
+}
+
+impl Dropped {
+    /// What a form would drop: of what is on record and of what is typed. None if that is nothing.
+    pub fn of(form: &Form, item: &FundingItem) -> Option<Self> {
+        Self::by(|name| form.get(name), item)
+    }
+
+    fn by<'a>(typed: impl Fn(&str) -> &'a str, item: &FundingItem) -> Option<Self> {
+        let kind = AssetKind::parse(typed("asset_kind")).filter(|kind| *kind != item.asset_kind())?;
+        let verbs = [Verb::parse(typed("verb")), item.verb()].into_iter().flatten();
+        let verb = verbs.into_iter().find(|verb| kind.facts_for(*verb).is_none());
+        let known = kind.facts();
+        let is_there = |fact: &Fact| !typed(&field_of(*fact)).trim().is_empty() || item.detail().get(*fact).is_some();
+        let facts = Fact::ALL.into_iter().filter(|fact| !known.contains(fact) && is_there(fact));
+        let facts: Vec<Fact> = facts.collect();
+        (verb.is_some() || !facts.is_empty()).then_some(Self { kind, verb, facts })
+    }
+
+    /// Whether the page has said what this kind drops.
+    pub fn is_confirmed(&self, form: &Form) -> bool {
+        form.get(DROPS) == self.kind.as_str()
+    }
+
+    /// What is dropped, in words.
+    pub fn told(&self) -> String {
+        let verb = self.verb.map(|verb| format!("the action “{}”", words::verb(verb)));
+        let facts = self.facts.iter().map(|fact| format!("“{}”", fact.label()));
+        let all: Vec<String> = verb.into_iter().chain(facts).collect();
+        let kind = words::asset_kind(self.kind);
+        format!("The kind “{kind}” has no place for: {}. Press Sort again to drop this.", all.join(", "))
+    }
+}
+
+/// The form.
+pub(super) struct SortForm {
+    pub version: u64,
+    pub kinds: Vec<Choice>,
+    pub verbs: Vec<Choice>,
+    pub trusts: Vec<Choice>,
+    pub people: Vec<Choice>,
+    /// The facts that the chosen verb needs; all of the kind before one is chosen.
+    pub needed: Vec<FactField>,
+    /// The other facts of the kind.
+    pub others: Vec<FactField>,
+    pub fields: Fields,
+    /// What the verb asks for, in words.
+    pub about: String,
+    /// The kind of which the page says what it drops, and what that is.
+    pub drops: Option<(String, String)>,
+    /// What was typed of another kind. It is sent along, for the case that the kind is changed back.
+    pub kept: Vec<(String, String)>,
+}
+
+/// The field of a fact.
+pub(super) struct FactField {
+    pub name: String,
+    pub label: &'static str,
+    /// How it is typed: `line`, `lines` or `flag`.
+    pub input: &'static str,
+    pub hint: &'static str,
+    pub max: usize,
+}
+
+impl FactField {
+    fn of(fact: Fact) -> Self {
+        let (input, hint, max) = match fact.fact_type() {
+            FactType::Line => ("line", "", limits::NAME_CHARS_MAX),
+            FactType::Identifier => ("line", "The whole number. It may be long.", limits::NAME_CHARS_MAX),
+            FactType::Lines => ("lines", "", limits::FACTS_BYTES_MAX),
+            FactType::Last4 => ("line", "Exactly 4 letters or digits, never the whole number.", 20),
+            FactType::Amount => ("line", "For example 250,000.00, in the currency below.", 60),
+            FactType::Currency => ("line", "Three letters, such as USD.", 3),
+            FactType::Percent => ("line", "In percent, for example 50 or 33.3.", 20),
+            FactType::Flag => ("flag", "", 0),
+        };
+        Self { name: field_of(fact), label: fact.label(), input, hint, max }
+    }
+}
+
+fn field_of(fact: Fact) -> String {
+    format!("{FACTS}{fact}")
+}
+
+impl SortForm {
+    /// The form of an item, with what was typed in it if it was refused.
+    pub fn new(
+        item: &FundingItem,
+        version: u64,
+        (trusts, people): (&[Trust], &[Contact]),
+        typed: Option<Fields>,
+    ) -> Self {
+        let fields = typed.unwrap_or_else(|| values_of(item));
+        let kind = AssetKind::parse(fields.value("asset_kind")).unwrap_or(item.asset_kind());
+        let needed = Verb::parse(fields.value("verb")).and_then(|verb| kind.facts_for(verb));
+        let about = match needed {
+            Some([]) | None => "Choose the action first: it decides which facts are needed.".to_owned(),
+            Some(_) => "These facts are needed.".to_owned(),
+        };
+        let drops = Dropped::by(|name| fields.value(name), item);
+        let drops = drops.filter(|dropped| fields.value(DROPS) == dropped.kind.as_str());
+        let drops = drops.map(|dropped| (dropped.kind.to_string(), dropped.told()));
+        let all = kind.facts();
+        let kept = kept(&fields, kind);
+        let (needed, others): (Vec<Fact>, Vec<Fact>) = match needed {
+            Some(needed) => (needed.to_vec(), all.into_iter().filter(|fact| !needed.contains(fact)).collect()),
+            None => (all.into_iter().collect(), Vec::new()),
+        };
+        Self {
+            version,
+            kinds: kinds(),
+            verbs: verbs(kind.verbs()),
+            trusts: trust_choices(trusts),
+            people: people_choices(people),
+            needed: needed.into_iter().map(FactField::of).collect(),
+            others: others.into_iter().map(FactField::of).collect(),
+            fields,
+            about,
+            drops,
+            kept,
+        }
+    }
+
+    /// Whether a person's box is checked.
+    pub fn is_owner(&self, id: &str) -> bool {
+        self.fields.is_checked(&format!("{OWNER}{id}"))
+    }
+
+    /// Whether one of the other facts is wrong, so that they have to be in sight.
+    pub fn other_is_wrong(&self) -> bool {
+        self.others.iter().any(|fact| self.fields.error(&fact.name).is_some())
+    }
+
+    /// What is wrong with the owners.
+    pub fn owners_error(&self) -> Option<&str> {
+        let at = |at: usize| self.fields.error(&format!("owner_contact_ids[{at}]"));
+        self.fields.error("owner_contact_ids").or_else(|| (0..limits::FUNDING_CONTACTS_MAX).find_map(at))
+    }
+}
+
+/// What was typed that a kind has no place for, but for what no page may show.
+fn kept(fields: &Fields, kind: AssetKind) -> Vec<(String, String)> {
+    let known = kind.facts();
+    let facts = Fact::ALL.into_iter().filter(|fact| !known.contains(fact)).filter_map(|fact| {
+        let typed = fields.value(&field_of(fact));
+        let is_shown = match fact.read(Given::Text(typed.to_owned())) {
+            Err((FieldCode::SensitiveValue, _)) => false,
+            _ => sensitive::check(typed).is_ok(),
+        };
+        (!typed.is_empty() && is_shown).then(|| (field_of(fact), typed.to_owned()))
+    });
+    let verb =
+        Some(fields.value("verb")).filter(|verb| Verb::parse(verb).is_some_and(|verb| kind.facts_for(verb).is_none()));
+    let verb = verb.unwrap_or(fields.value(VERB_BEFORE));
+    let verb = Verb::parse(verb).map(|verb| (VERB_BEFORE.to_owned(), verb.to_string()));
+    facts.chain(verb).collect()
+}
+
+/// The verb of a form. One that was chosen before the kind was changed is there again once the kind is changed back.
+fn verb_of<'a>(form: &'a Form, kind: AssetKind, item: &FundingItem) -> &'a str {
+    let before = form.get(VERB_BEFORE);
+    let is_back = kind == item.asset_kind() && form.get("verb").is_empty();
+    let fits = Verb::parse(before).is_some_and(|verb| kind.facts_for(verb).is_some());
+    if is_back && fits { before } else { form.get("verb") }
+}
+
+/// The fields of an item as it is.
+fn values_of(item: &FundingItem) -> Fields {
+    let fact = |(fact, value): (&Fact, &FactValue)| (field_of(*fact), as_typed(item, *fact, value));
+    let own = [
+        ("label".to_owned(), item.label().as_str().to_owned()),
+        ("asset_kind".to_owned(), item.asset_kind().to_string()),
+        ("verb".to_owned(), item.verb().map(|verb| verb.to_string()).unwrap_or_default()),
+        ("trust_id".to_owned(), item.trust_id().map(|id| id.to_string()).unwrap_or_default()),
+    ];
+    let owners = item.owner_contact_ids().iter().map(|id| (format!("{OWNER}{id}"), "on".to_owned()));
+    Fields::of(own.into_iter().chain(owners).chain(item.detail().facts().iter().map(fact)))
+}
+
+/// Reads the form as a change of the API, with all that is wrong at once.
+pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges, FieldErrors> {
+    let kind = AssetKind::parse(form.get("asset_kind")).unwrap_or(item.asset_kind());
+    let mut errors = FieldErrors::default();
+    let mut detail = Map::new();
+    // Those of another kind, which the form showed before the kind was changed, go with it.
+    for fact in kind.facts().into_iter().filter(|fact| form.has(&field_of(*fact))) {
+        match read_fact(form, item, fact) {
+            Ok(value) => drop(detail.insert(fact.to_string(), value)),
+            Err(found) => errors.extend(found),
+        }
+    }
+    let or_null = |name: &str| match form.get(name).trim() {
+        "" => Json::Null,
+        text => Json::from(text),
+    };
+    let owners: Vec<Json> = form.checked(OWNER).map(Json::from).collect();
+    let mut body = Map::new();
+    body.insert("label".to_owned(), form.get("label").into());
+    body.insert("asset_kind".to_owned(), form.get("asset_kind").into());
+    // A verb that the changed kind does not have goes with its facts.
+    let verb = verb_of(form, kind, item).trim();
+    let is_dropped = kind != item.asset_kind() && Verb::parse(verb).is_some_and(|verb| kind.facts_for(verb).is_none());
+    body.insert("verb".to_owned(), if verb.is_empty() || is_dropped { Json::Null } else { verb.into() });
+    body.insert("trust_id".to_owned(), or_null("trust_id"));
+    body.insert("owner_contact_ids".to_owned(), owners.into());
+    body.insert("detail".to_owned(), detail.into());
+    match input::read::<FundingItemChanges>(Json::Object(body)) {
+        Ok(changes) if errors.is_empty() => Ok(changes),
+        Ok(_) => Err(errors),
+        Err(found) => {
+            errors.extend(found);
+            Err(errors)
+        }
+    }
+}
+
+/// The value of a fact as it is typed: an amount as people write it, in the currency beside it. A caller may have sent an
+/// amount without its currency: it is shown in minor units, so that no one takes it for a hundred times as much.
+pub(super) fn as_typed(item: &FundingItem, fact: Fact, value: &FactValue) -> String {
+    match (fact.fact_type(), value, item.detail().currency_of_amount()) {
+        (FactType::Amount, FactValue::Number(number), Some(code)) => {
+            number.as_i64().map_or_else(|| value.display(), |minor| money::in_form(minor, code))
+        }
+        (FactType::Amount, ..) => format!("{} minor units", value.display()),
+        (_, FactValue::Flag(flag), _) => flag.to_string(),
+        _ => value.display(),
+    }
+}
+
+/// The value of a fact's field, as the API takes it. A blank one removes the fact.
+fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldErrors> {
+    let text = form.get(&field_of(fact));
+    if text.trim().is_empty() {
+        return Ok(Json::Null);
+    }
+    // An amount in minor units that is left as it was shown stays what it is, whatever currency is typed beside it.
+    if let (FactType::Amount, None, Some(value)) =
+        (fact.fact_type(), item.detail().currency_of_amount(), item.detail().get(fact))
+        && let FactValue::Number(minor) = value
+        && text.trim() == as_typed(item, fact, value)
+    {
+        return Ok(Json::from(minor.clone()));
+    }
+    // In the currency that is typed beside an amount, or that is on record.
+    let known = item.detail().get(Fact::Currency).map(FactValue::display).unwrap_or_default();
+    let typed = form.get(&field_of(Fact::Currency)).trim();
+    let code = if typed.is_empty() { known.as_str() } else { typed };
+    typed_value(fact, text, code).map_err(|wrong| match wrong {
+        Wrong::NoCurrency => FieldErrors::one(field_of(Fact::Currency), FieldCode::Required, NO_CURRENCY),
+        Wrong::Value(code, message) => FieldErrors::one(field_of(fact), code, message),
+    })
+}
+
+/// What a currency is told without which an amount can't be read.
+pub(super) const NO_CURRENCY: &str = "must be a currency of ISO 4217, such as USD, before an amount can be read";
+
+/// What is wrong with the value of a fact as it was typed.
+pub(super) enum Wrong {
+    /// An amount has no currency.
+    NoCurrency,
+    /// The value itself.
+    Value(FieldCode, String),
+}
+
+/// A value as people type it, in the currency that is typed beside it, as the API takes it.
+pub(super) fn typed_value(fact: Fact, text: &str, currency: &str) -> Result<Json, Wrong> {
+    let trimmed = text.trim();
+    let wrong = |message: &str| Wrong::Value(FieldCode::InvalidFormat, message.to_owned());
+    match fact.fact_type() {
+        FactType::Amount => {
+            let currency = Currency::parse(&currency.trim().to_uppercase()).ok_or(Wrong::NoCurrency)?;
+            let minor = money::read_minor(text, currency.code());
+            minor.map(Json::from).map_err(|error| Wrong::Value(error.code(), error.message(currency.code())))
+        }
+        FactType::Percent => {
+            let number = trimmed.trim_end_matches('%').trim().parse::<serde_json::Number>();
+            number.map(Json::from).map_err(|_| wrong("must be a number"))
+        }
+        FactType::Flag => match trimmed.to_lowercase().as_str() {
+            "true" | "yes" | "y" => Ok(Json::from(true)),
+            "false" | "no" | "n" => Ok(Json::from(false)),
+            _ => Err(wrong("must be yes or no")),
+        },
+        FactType::Currency => Ok(Json::from(trimmed.to_uppercase())),
+        FactType::Line | FactType::Identifier | FactType::Lines | FactType::Last4 => Ok(Json::from(text)),
+    }
+}

@@ -1,0 +1,430 @@
+//! The rows of a file of funding items, read with the rules of the API: each is a new item, or what is wrong with it.
+//!
+//! Decision: a row may say all that is known of an item, and not only what it is called: its kind, what is to be done, whose
+//! it is, and its facts. They are read as people type them in the form of an item, amounts with their currency beside them.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value as Json};
+use shared::domain::actor::Actor;
+use shared::domain::contact::Contact;
+use shared::domain::funding::input::{FundingItemChanges, NewFundingItem};
+use shared::domain::funding::{AssetKind, Fact, FundingItem, Place, Verb, sensitive};
+use shared::domain::ids::FundingItemId;
+use shared::domain::sentences::funding_words as words;
+use shared::domain::time::Timestamp;
+use shared::domain::trust::Trust;
+use shared::error::Error;
+use shared::limits;
+use shared::service::funding_review::{self, WorkspaceFundingReview};
+use shared::service::scope::Scope;
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input;
+use shared::wire::text::Folded;
+use uuid::Uuid;
+
+use crate::facts::{NO_CURRENCY, Wrong, typed_value};
+use crate::import::{item_id, there};
+use crate::one_of;
+use crate::sheet::{Column, OWNERS_SEPARATOR};
+
+/// A row of a file: an item, or what is wrong with it.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Its number as spreadsheets count.
+    pub number: usize,
+    pub new: Result<NewRow, Vec<String>>,
+    /// Whether its item was added before.
+    pub is_there: bool,
+}
+
+/// An item to be added, and how it is then.
+#[derive(Debug)]
+pub(super) struct NewRow {
+    pub new: NewFundingItem,
+    pub item: FundingItem,
+}
+
+/// The rows of a file.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    pub rows: Vec<Row>,
+    /// Whether a row has a number that no page shows again.
+    pub is_sensitive: bool,
+    /// The columns of an export that say what no import changes.
+    pub left_out: Vec<&'static str>,
+}
+
+impl Parsed {
+    /// All problems, each with the number of its row. What was added before has none, whatever has changed since.
+    pub fn problems(&self) -> Vec<(usize, String)> {
+        let of_row = |row: &Row| {
+            let found = row.new.as_ref().err().cloned().unwrap_or_default();
+            found.into_iter().map(|problem| (row.number, problem)).collect::<Vec<_>>()
+        };
+        self.rows.iter().filter(|row| !row.is_there).flat_map(of_row).collect()
+    }
+
+    /// The same with what only the records tell: references that other items have, and how much room there is.
+    pub async fn checked(
+        mut self,
+        scope: &Scope,
+        review: &WorkspaceFundingReview,
+        import: Option<Uuid>,
+    ) -> Result<Self, Error> {
+        let references = self.rows.iter().filter_map(|row| row.new.as_ref().ok()?.new.external_reference.as_ref());
+        let taken = funding_review::taken_references(scope, references).await?;
+        let own = import.map(|import| there(review, &self, import)).unwrap_or_default();
+        let left = self.rows.len() - own.iter().filter(|is_there| **is_there).count();
+        let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
+        let room = most.saturating_sub(review.schedule.items.len());
+        for (at, row) in self.rows.iter_mut().enumerate() {
+            row.is_there = own.get(at).copied().unwrap_or_default();
+            let Ok(NewRow { new, .. }) = &row.new else { continue };
+            let id = import.map(|import| item_id(import, at));
+            let holder = new.external_reference.as_ref().and_then(|reference| taken.get(reference.as_str()));
+            if holder.is_some() && holder.copied() != id {
+                row.new = Err(vec!["The external_reference is that of another item.".to_owned()]);
+            }
+        }
+        if left > room
+            && let Some(last) = self.rows.iter_mut().rfind(|row| !row.is_there)
+        {
+            let problem = format!("The workspace has room for {room} more items, of {most} in all.");
+            match &mut last.new {
+                Ok(_) => last.new = Err(vec![problem]),
+                Err(problems) => problems.push(problem),
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// Why a file can't be read.
+#[derive(Debug)]
+pub(super) struct NotRead {
+    /// What completes "The file …".
+    pub message: String,
+    /// Whether it has a number that no page shows again.
+    pub is_sensitive: bool,
+}
+
+impl From<String> for NotRead {
+    fn from(message: String) -> Self {
+        Self { message, is_sensitive: false }
+    }
+}
+
+impl From<&str> for NotRead {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+/// Reads a file.
+pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp) -> Result<Parsed, NotRead> {
+    let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
+    let rows = statements::rows(file, most + 2).map_err(|refusal| refusal.to_string())?;
+    let mut rows = rows.into_iter();
+    let Some((_, header)) = rows.next() else { return Err("is empty".into()) };
+    let rows: Vec<_> = rows.collect();
+    // Without the names of the columns, any cell may be that of an account.
+    let mut cells = rows.iter().flat_map(|(_, cells)| cells).chain(&header);
+    let columns = columns(&header).map_err(|message| {
+        let is_sensitive = cells.any(|cell| sensitive::check(cell).is_err());
+        NotRead { message, is_sensitive }
+    })?;
+    if rows.is_empty() {
+        return Err("has no rows below the names of the columns".into());
+    }
+    if rows.len() > most {
+        return Err(format!("has more than {most} rows, as many items as a workspace may have").into());
+    }
+    let told = |column: &Option<Column>| if let Some(Column::Told(name)) = column { Some(*name) } else { None };
+    let mut parsed = Parsed { left_out: columns.iter().filter_map(told).collect(), ..Parsed::default() };
+    let mut references: HashMap<String, usize> = HashMap::new();
+    for (number, cells) in rows {
+        let mut row = RowReader { review, columns: &columns, cells: &cells, now, problems: Vec::new() };
+        if cells.len() > columns.len() && cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
+            row.problems.push(format!("It has {} cells, and there are {} columns.", cells.len(), columns.len()));
+        }
+        parsed.is_sensitive |= row.is_sensitive();
+        let new = row.read();
+        if let Some(reference) = new.as_ref().and_then(|row| row.new.external_reference.as_ref())
+            && let Some(first) = references.insert(reference.as_str().to_owned(), number)
+        {
+            row.problems.push(format!("The external_reference is that of row {first} too."));
+        }
+        let problems = row.problems;
+        parsed.rows.push(Row { number, new: new.filter(|_| problems.is_empty()).ok_or(problems), is_there: false });
+    }
+    Ok(parsed)
+}
+
+/// The columns that the first row names; none where a cell is blank.
+fn columns(header: &[String]) -> Result<Vec<Option<Column>>, String> {
+    let columns: Vec<Option<Column>> = header.iter().map(|name| Column::named(name)).collect();
+    let named = header.iter().zip(&columns).filter(|(name, _)| !name.is_empty());
+    let unknown: Vec<String> =
+        named.filter(|(_, column)| column.is_none()).map(|(name, _)| format!("“{name}”")).collect();
+    let known = || Column::imported().map(Column::name).collect::<Vec<_>>().join(", ");
+    if !unknown.is_empty() {
+        let which = if unknown.len() == 1 { "a column that is" } else { "columns that are" };
+        let is_shown = header.iter().all(|name| sensitive::check(name).is_ok());
+        let named = if is_shown { format!(": {}", unknown.join(", ")) } else { String::new() };
+        return Err(format!(
+            "has {which} not known{named}. The first row names the columns; known ones are {}",
+            known()
+        ));
+    }
+    if !columns.contains(&Some(Column::Label)) {
+        return Err(format!("has no column named label. The first row names the columns; known ones are {}", known()));
+    }
+    let mut seen = columns.iter().flatten().collect::<Vec<_>>();
+    seen.sort_unstable();
+    if seen.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err("has two columns of the same name".to_owned());
+    }
+    Ok(columns)
+}
+
+/// A cell without the apostrophe with which our own files keep a spreadsheet from running it.
+fn without_apostrophe(cell: &str) -> &str {
+    let is_formula = |rest: &&str| rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    cell.strip_prefix('\'').filter(is_formula).unwrap_or(cell)
+}
+
+/// A row that is being read, with what is wrong with it so far.
+struct RowReader<'a> {
+    review: &'a WorkspaceFundingReview,
+    columns: &'a [Option<Column>],
+    cells: &'a [String],
+    now: Timestamp,
+    problems: Vec<String>,
+}
+
+impl<'a> RowReader<'a> {
+    fn cell(&self, column: Column) -> &'a str {
+        let at = self.columns.iter().position(|known| *known == Some(column));
+        at.and_then(|at| self.cells.get(at)).map_or("", |cell| without_apostrophe(cell))
+    }
+
+    /// Whether a cell has a number that no page shows again.
+    fn is_sensitive(&self) -> bool {
+        let is_sensitive = |(column, cell): (&Option<Column>, &String)| match column {
+            Some(Column::Fact(fact)) => {
+                let read = fact.read(shared::domain::funding::facts::Given::Text(cell.clone()));
+                read.is_err_and(|(code, _)| code == FieldCode::SensitiveValue)
+            }
+            Some(Column::Told(_)) => false,
+            _ => sensitive::check(cell).is_err(),
+        };
+        self.columns.iter().zip(self.cells).any(is_sensitive)
+    }
+
+    /// Adds a problem about a cell that is none of what it can be.
+    fn is_none_of(&mut self, column: Column, known: &str) {
+        let cell = self.cell(column);
+        let quoted = if sensitive::check(cell).is_ok() { format!(" “{cell}”") } else { String::new() };
+        self.problems.push(format!("The {}{quoted} is none of: {known}.", column.name()));
+    }
+
+    /// Reads the row with the rules of the API.
+    fn read(&mut self) -> Option<NewRow> {
+        let kind = self.kind();
+        let trust = self.trust();
+        // Which facts there are depends on the kind.
+        let sorted = kind.and_then(|kind| self.sorted(kind));
+        let mut body = Map::new();
+        let mut put = |name: &str, value: &str| {
+            if !value.is_empty() {
+                body.insert(name.to_owned(), Json::from(value));
+            }
+        };
+        put("workspace_id", &self.review.workspace.id().to_string());
+        put("label", self.cell(Column::Label));
+        put("external_reference", self.cell(Column::Reference));
+        put("asset_kind", kind.unwrap_or_default().as_str());
+        put("trust_id", &trust.map(|trust| trust.id.to_string()).unwrap_or_default());
+        let new = input::read::<NewFundingItem>(body.into());
+        let new = self.or_problems(new)?;
+        let new = NewFundingItem { sorted: sorted.map(Box::new), ..new };
+        let place = Place::new(1)?;
+        let item = FundingItem::add(FundingItemId::new(), place, new.clone(), Actor::system(), self.now);
+        let item = self.or_problems(item)?.into_item();
+        Some(NewRow { new, item })
+    }
+
+    /// What was read, or none with a problem for each thing that is wrong.
+    fn or_problems<T>(&mut self, read: Result<T, FieldErrors>) -> Option<T> {
+        match read {
+            Ok(read) => Some(read),
+            Err(errors) => {
+                let problem = |error: shared::wire::fields::FieldError| match error.code {
+                    FieldCode::VerbNotAllowed => self.verb_not_possible(),
+                    _ => format!("The {} {}.", column_of(&error.field), error.message),
+                };
+                let problems: Vec<String> = errors.into_list().into_iter().map(problem).collect();
+                self.problems.extend(problems);
+                None
+            }
+        }
+    }
+
+    /// Why the verb of the row can't be chosen, in the names of the file.
+    fn verb_not_possible(&self) -> String {
+        let kind = self.cell(Column::AssetKind).to_lowercase();
+        let kind = AssetKind::ALL.into_iter().find(|one| is_kind(*one, &kind)).unwrap_or_default();
+        let fitting: Vec<&str> = kind.verbs().map(Verb::as_str).collect();
+        format!("The verb {} isn’t possible for {kind}. Use {}.", self.cell(Column::Verb), one_of(&fitting))
+    }
+
+    /// What is known besides: what is to be done, the owners, and the facts. None if nothing is.
+    fn sorted(&mut self, kind: AssetKind) -> Option<FundingItemChanges> {
+        let mut body = Map::new();
+        if let Some(verb) = self.verb(kind) {
+            body.insert("verb".to_owned(), verb.as_str().into());
+        }
+        let owners = self.owners();
+        if !owners.is_empty() {
+            body.insert("owner_contact_ids".to_owned(), owners.into());
+        }
+        let facts = self.facts(kind);
+        if !facts.is_empty() {
+            body.insert("detail".to_owned(), facts.into());
+        }
+        if body.is_empty() {
+            return None;
+        }
+        let read = input::read::<FundingItemChanges>(body.into());
+        self.or_problems(read)
+    }
+
+    fn facts(&mut self, kind: AssetKind) -> Map<String, Json> {
+        let known = kind.facts();
+        let mut detail = Map::new();
+        let currency = self.cell(Column::Fact(Fact::Currency));
+        for fact in Fact::ALL {
+            let cell = self.cell(Column::Fact(fact));
+            if cell.is_empty() {
+                continue;
+            }
+            let name = fact.name_in_files();
+            if !known.contains(&fact) {
+                let names: Vec<&str> = known.iter().map(|fact| fact.name_in_files()).collect();
+                self.problems.push(format!("The {name} is no fact of the kind {kind}; known: {}.", names.join(", ")));
+                continue;
+            }
+            match typed_value(fact, cell, currency) {
+                Ok(value) => drop(detail.insert(fact.to_string(), value)),
+                Err(Wrong::NoCurrency) => self.problems.push(format!("The currency {NO_CURRENCY}.")),
+                Err(Wrong::Value(_, message)) => self.problems.push(format!("The {name} {message}.")),
+            }
+        }
+        detail
+    }
+
+    /// A kind by its name in the API or in the app; `other` if nothing is said.
+    fn kind(&mut self) -> Option<AssetKind> {
+        let text = self.cell(Column::AssetKind).to_lowercase();
+        if text.is_empty() {
+            return Some(AssetKind::Other);
+        }
+        let found = AssetKind::ALL.into_iter().find(|kind| is_kind(*kind, &text));
+        if found.is_none() {
+            let known: Vec<&str> = AssetKind::ALL.iter().map(|kind| kind.as_str()).collect();
+            self.is_none_of(Column::AssetKind, &known.join(", "));
+        }
+        found
+    }
+
+    /// A verb by its name in the API or in the app.
+    fn verb(&mut self, kind: AssetKind) -> Option<Verb> {
+        let text = self.cell(Column::Verb).to_lowercase();
+        if text.is_empty() {
+            return None;
+        }
+        let fits = |verb: &Verb| verb.as_str() == text || words::verb(*verb).to_lowercase() == text;
+        let found = Verb::ALL.into_iter().find(fits);
+        if found.is_none() {
+            let known: Vec<&str> = kind.verbs().map(Verb::as_str).collect();
+            self.is_none_of(Column::Verb, &known.join(", "));
+        }
+        found
+    }
+
+    /// A trust of the workspace by its formal name or its id.
+    fn trust(&mut self) -> Option<&'a Trust> {
+        let text = self.cell(Column::Trust);
+        if text.is_empty() {
+            return None;
+        }
+        let wanted = Folded::new(text);
+        let fits = |trust: &&Trust| trust.id.to_string() == text || trust.search_text() == wanted;
+        let mut found = self.review.schedule.trusts.iter().filter(fits);
+        match (found.next(), found.next()) {
+            (Some(trust), None) => return Some(trust),
+            (Some(_), Some(_)) => {
+                self.problems.push(format!("Several trusts are named “{text}”: use the id of one."));
+            }
+            (None, _) if sensitive::check(text).is_err() => {
+                self.problems.push("No trust of this workspace has this name.".to_owned());
+            }
+            (None, _) => self.problems.push(format!("No trust of this workspace is named “{text}”.")),
+        }
+        None
+    }
+
+    /// The ids of the owners: people of the workspace and of its trusts, by name or id.
+    fn owners(&mut self) -> Vec<String> {
+        let text = self.cell(Column::Owners);
+        // A name may have the separator in it.
+        if let Ok(Some(one)) = person(&self.review.people, text) {
+            return vec![one.id.to_string()];
+        }
+        let names = text.split(OWNERS_SEPARATOR.trim()).map(str::trim).filter(|name| !name.is_empty());
+        let mut owners = Vec::new();
+        for name in names {
+            match person(&self.review.people, name) {
+                Ok(Some(one)) => owners.push(one.id.to_string()),
+                Ok(None) if sensitive::check(name).is_err() => {
+                    self.problems.push("No one in this workspace has the name of an owner.".to_owned());
+                }
+                Ok(None) => self.problems.push(format!("No one in this workspace is named “{name}”.")),
+                Err(Several) => self.problems.push(format!("Several people are named “{name}”: use the id of one.")),
+            }
+        }
+        owners
+    }
+}
+
+/// Whether a text in lower case is the name of a kind, in the API or in the app.
+fn is_kind(kind: AssetKind, text: &str) -> bool {
+    kind.as_str() == text || words::asset_kind(kind).to_lowercase() == text
+}
+
+/// Several people have a name.
+struct Several;
+
+fn person<'a>(people: &'a [Contact], text: &str) -> Result<Option<&'a Contact>, Several> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let wanted = Folded::new(text);
+    let fits = |one: &&Contact| one.id.to_string() == text || Folded::new(one.display_name.as_str()) == wanted;
+    let mut found = people.iter().filter(fits);
+    match (found.next(), found.next()) {
+        (found, None) => Ok(found),
+        (_, Some(_)) => Err(Several),
+    }
+}
+
+/// The column of a field of the API.
+fn column_of(field: &str) -> String {
+    let fact = field.strip_prefix("detail.").and_then(Fact::parse);
+    match (fact, field) {
+        (Some(fact), _) => fact.name_in_files().to_owned(),
+        (None, "detail") => "facts together".to_owned(),
+        (None, other) => other.to_owned(),
+    }
+}

@@ -1,0 +1,466 @@
+//! The page of an item: what it is, the next step, the claim and the proof apart, its facts, its hold, and every act.
+
+use askama::Template;
+use pages::Handler;
+use pages::agreement_summary::size;
+use pages::done::notice_of_act;
+use pages::fields::Fields;
+use pages::labels::{Badge, DisplayTime, actor_label, item_badge, names};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::urls::{agreement_url, answers_url, funding_url, item_url, papers_url, trust_url};
+use shared::domain::agreement::{Agreement, Lifecycle};
+use shared::domain::contact::Contact;
+use shared::domain::funding::proof::{Claim, Proof, ProofSource, ProofState, WithdrawnClaim};
+use shared::domain::funding::{CloseReason, FundingItem, Phase, Status, Verb, WaitingOn};
+use shared::domain::ids::{FundingItemId, ProofId};
+use shared::domain::member::Member;
+use shared::domain::sentences::{self, funding_words as words};
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::service::funding_confirmations::Confirmation;
+use shared::service::funding_review::{self, ItemReview};
+use shared::web::Request;
+use uuid::Uuid;
+
+use crate::facts::SortForm;
+use crate::{Choice, Typed, facts_for_people, hold_badge};
+
+/// The forms of the page: their names, which end their paths and begin the ids of their fields.
+pub(super) const SORT: &str = "sort";
+pub(super) const PARK: &str = "park";
+pub(super) const CLOSE: &str = "close";
+pub(super) const CLAIM: &str = "claim";
+pub(super) const WITHDRAW: &str = "withdraw";
+pub(super) const PROOF: &str = "proof";
+/// The beginning of the name of the form that files an uploaded confirmation.
+pub(super) const CONFIRMATION: &str = "confirmation";
+
+#[derive(Template)]
+#[template(path = "funding_item.html")]
+struct ItemPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    /// Whether a form was refused for what was typed.
+    has_errors: bool,
+    title: String,
+    path: String,
+    /// The fingerprint of what the page shows, which the forms of decisions carry.
+    shown: String,
+    badge: Badge,
+    on_hold: Option<String>,
+    workspace: Link,
+    trust: Option<Link>,
+    agreement: Option<Link>,
+    about: Vec<(&'static str, String)>,
+    next: Next,
+    tracks: Option<Tracks>,
+    claim_form: Option<Fields>,
+    withdraw: Option<Fields>,
+    confirmations: Vec<Uploaded>,
+    proof_form: Option<ProofForm>,
+    sort: Option<SortForm>,
+    facts: Vec<(&'static str, String)>,
+    hold: Option<HoldCard>,
+    park: Option<Fields>,
+    waiting_on: Vec<Choice>,
+    close: Option<Fields>,
+    reasons: Vec<Choice>,
+    closing_is_next: bool,
+    closed: Option<Closed>,
+    can_reopen: bool,
+    /// Why it can't be reopened, if it is closed.
+    not_reopened: Option<&'static str>,
+    added: (String, DisplayTime),
+    open_form: String,
+}
+
+impl ItemPage {
+    /// Whether the form of a name was refused, so that it is open.
+    fn is_open(&self, form: &str) -> bool {
+        self.open_form == form
+    }
+}
+
+/// The next step.
+struct Next {
+    text: String,
+    link: Option<Link>,
+    is_done: bool,
+}
+
+/// What the owner says, and what the receiving side shows.
+struct Tracks {
+    claim: Option<ClaimEntry>,
+    withdrawn: Vec<Withdrawn>,
+    proofs: Vec<ProofEntry>,
+}
+
+struct ClaimEntry {
+    note: Option<String>,
+    by: String,
+    at: DisplayTime,
+}
+
+/// A claim that was withdrawn.
+struct Withdrawn {
+    claim: ClaimEntry,
+    by: String,
+    at: DisplayTime,
+    reason: String,
+}
+
+/// A file that a participant uploaded for the agreement to confirm the transfer.
+struct Uploaded {
+    /// The name of its form.
+    name: String,
+    who: String,
+    question: String,
+    file: Link,
+    sent_at: DisplayTime,
+    /// Who accepted the answers, and when. None while that is to be decided.
+    accepted: Option<(String, DisplayTime)>,
+    /// The page of the answers.
+    answers: String,
+    action: String,
+    fields: Fields,
+}
+
+struct ProofEntry {
+    id: ProofId,
+    title: &'static str,
+    badge: Badge,
+    /// The CSS class of its place in the track.
+    class: &'static str,
+    dated: String,
+    note: Option<String>,
+    file: Option<Link>,
+    by: String,
+    at: DisplayTime,
+    /// What was decided, and when.
+    outcome: Option<(String, DisplayTime)>,
+    reason: Option<String>,
+    /// The acts of a member, if it needs a decision.
+    decide: Option<Decide>,
+}
+
+struct Decide {
+    /// Whether the member who looks at it filed it.
+    is_own: bool,
+    reject: Fields,
+    is_refused: bool,
+}
+
+struct ProofForm {
+    /// The id of the proof. A form that is sent twice files it once.
+    id: ProofId,
+    sources: Vec<Choice>,
+    fields: Fields,
+}
+
+struct HoldCard {
+    waiting_on: &'static str,
+    note: Option<String>,
+    by: String,
+    at: DisplayTime,
+}
+
+struct Closed {
+    what: &'static str,
+    note: Option<String>,
+    by: String,
+    at: DisplayTime,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_funding_item"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+/// The page. A form that was refused keeps what was typed.
+pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, signed_in): (FundingItemId, _) = (request.path_id("id")?, request.signed_in()?);
+    let review = funding_review::item(signed_in.scope(), id).await?;
+    let zone = &signed_in.organization().time_zone;
+    let confirmations = uploaded(&review, &typed, zone);
+    let page = ItemPage {
+        layout: Layout::new(request),
+        notice,
+        confirmations,
+        ..view(&review, signed_in.member(), typed, request)
+    };
+    let shown: Vec<Uuid> =
+        [id.uuid()].into_iter().chain(review.agreement.iter().map(|found| found.id().uuid())).collect();
+    Ok(PageResponse::render(&page)?.showing(shown))
+}
+
+fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> ItemPage {
+    let ItemReview { item, version, workspace, trusts, people, agreement, fingerprint, .. } = review;
+    let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
+    let is_open = matches!(item.status(), Status::Open);
+    let is_under_way = matches!(item.phase(), Phase::InProgress | Phase::Claimed);
+    let runs = is_under_way && agreement.as_ref().is_some_and(can_be_proven);
+    // All have signed, and the receiving side refuses: the item is closed without a transfer.
+    let is_left_over = is_under_way && agreement.as_ref().is_some_and(|agreement| !is_live(agreement));
+    let typed_sort = typed.is(SORT).then(|| typed.fields.clone());
+    ItemPage {
+        layout: Layout::new(request),
+        notice: None,
+        has_errors: typed.has_errors(),
+        title: item.label().as_str().to_owned(),
+        path: item_url(item.id()),
+        shown: fingerprint.to_string(),
+        badge: item_badge(item),
+        on_hold: hold_badge(item),
+        workspace: Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+        trust: trust.map(|trust| Link { url: trust_url(trust.id), text: trust.formal_name.as_str().to_owned() }),
+        agreement: agreement.as_ref().map(agreement_link),
+        about: about(review),
+        next: next(review),
+        tracks: shows_tracks(item).then(|| tracks(item, by, &typed)),
+        claim_form: (runs && item.claim().is_none()).then(|| typed.fields_or_none(CLAIM)),
+        withdraw: (runs && item.claim().is_some()).then(|| typed.fields_or_none(WITHDRAW)),
+        confirmations: Vec::new(),
+        proof_form: runs.then(|| proof_form(&typed)),
+        sort: is_open.then(|| SortForm::new(item, *version, (trusts, people), typed_sort)),
+        facts: facts_for_people(item),
+        hold: item.hold().map(|hold| HoldCard {
+            waiting_on: words::waiting_on(hold.waiting_on),
+            note: hold.note.as_ref().map(|note| note.as_str().to_owned()),
+            by: actor_label(&hold.by),
+            at: hold.since.into(),
+        }),
+        park: (!item.is_closed()).then(|| park_fields(item, &typed)),
+        waiting_on: WaitingOn::ALL.iter().map(|who| Choice::new(who, words::waiting_on(*who))).collect(),
+        close: (is_open || is_left_over).then(|| typed.fields_of(CLOSE, close_beginning(item))),
+        reasons: CloseReason::ALL.iter().map(|reason| Choice::new(reason, words::close_reason(*reason))).collect(),
+        closing_is_next: item.verb() == Some(Verb::LeaveOut) && item.phase() == Phase::Ready,
+        closed: closed(item),
+        can_reopen: item.is_closed() && !agreement.as_ref().is_some_and(is_live),
+        not_reopened: (item.is_closed() && agreement.as_ref().is_some_and(is_live)).then_some(
+            "It can be reopened once its agreement is completed or cancelled: until then, the agreement could still move it.",
+        ),
+        added: (actor_label(item.created_by()), item.created_at().into()),
+        open_form: typed.name,
+    }
+}
+
+/// Whether an agreement was published and has not ended early, so that its items can be proven.
+fn can_be_proven(agreement: &Agreement) -> bool {
+    agreement.was_published() && !agreement.has_ended_early()
+}
+
+/// Whether an agreement is a draft or active, so that its items are neither closed as unfunded nor reopened.
+fn is_live(agreement: &Agreement) -> bool {
+    matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
+}
+
+fn agreement_link(agreement: &Agreement) -> Link {
+    Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
+}
+
+fn about(ItemReview { item, people, .. }: &ItemReview) -> Vec<(&'static str, String)> {
+    let verb = item.verb().map_or_else(|| "Not decided".to_owned(), |verb| words::verb(verb).to_owned());
+    let owners = names(item.owner_contact_ids(), people);
+    let reference = item.external_reference().map(|reference| ("Your reference", reference.as_str().to_owned()));
+    let owners = if owners.is_empty() { "Not known".to_owned() } else { owners };
+    let own = [("Kind", words::asset_kind(item.asset_kind()).to_owned()), ("Action", verb), ("Owners", owners)];
+    own.into_iter().chain(reference).collect()
+}
+
+fn next(review: &ItemReview) -> Next {
+    let ItemReview { item, workspace, agreement, .. } = review;
+    if let Some(next) = next_with_confirmation(review) {
+        return next;
+    }
+    let here = |section: &str, text: &str| Some(Link { url: format!("#{section}"), text: text.to_owned() });
+    let link = match item.phase() {
+        Phase::Unsorted | Phase::Gathering => here("facts", "Sort"),
+        Phase::Ready if item.verb() == Some(Verb::LeaveOut) => here(CLOSE, "Close as unfunded"),
+        Phase::Ready if item.hold().is_some() => here("hold", "Clear hold"),
+        Phase::Ready => {
+            Some(Link { url: papers_url(workspace.id(), &[item.id()]), text: "Preview its agreement".to_owned() })
+        }
+        Phase::Papered => {
+            agreement.as_ref().map(|found| Link { text: "Open the draft".to_owned(), ..agreement_link(found) })
+        }
+        Phase::InProgress | Phase::Claimed if item.proofs().iter().any(Proof::is_undecided) => {
+            here("tracks", "Review the proof")
+        }
+        Phase::InProgress | Phase::Claimed => here(PROOF, "File proof"),
+        Phase::Done => None,
+    };
+    Next { text: sentences::next_step_of_item(item), link, is_done: item.is_closed() }
+}
+
+/// The next step where a participant has uploaded the confirmation, and no proof waits for a decision.
+fn next_with_confirmation(review: &ItemReview) -> Option<Next> {
+    let ItemReview { item, people, agreement, confirmations, .. } = review;
+    let agreement = agreement.as_ref().filter(|_| !item.proofs().iter().any(Proof::is_undecided))?;
+    if confirmations.iter().any(|found| found.accepted.is_some()) {
+        let text = "The confirmation was uploaded and accepted. File it as proof.".to_owned();
+        let link = Some(Link { url: format!("#{CONFIRMATION}"), text: "File as proof".to_owned() });
+        return Some(Next { text, link, is_done: false });
+    }
+    let sent = confirmations.last()?;
+    let who = uploader(agreement, people, sent);
+    let url = answers_url(agreement.id(), sent.gate_id, sent.participant_id);
+    let text = format!("{who} uploaded the confirmation. Read it, then accept or return it.");
+    Some(Next { text, link: Some(Link { url, text: "Read the answers".to_owned() }), is_done: false })
+}
+
+fn uploader(agreement: &Agreement, people: &[Contact], sent: &Confirmation) -> String {
+    let contact = agreement.participant(sent.participant_id).map(|participant| participant.contact_id);
+    let contact = people.iter().find(|person| Some(person.id) == contact);
+    contact.map_or("A participant".to_owned(), |contact| contact.display_name.as_str().to_owned())
+}
+
+/// What participants uploaded to confirm the transfer. Its form begins with the day on which that was.
+fn uploaded(review: &ItemReview, typed: &Typed, zone: &TimeZone) -> Vec<Uploaded> {
+    let ItemReview { item, people, agreement, confirmations, .. } = review;
+    let Some(agreement) = agreement else { return Vec::new() };
+    let entry = |sent: &Confirmation| {
+        let name = format!("{CONFIRMATION}-{}", sent.proof_id);
+        let answers = answers_url(agreement.id(), sent.gate_id, sent.participant_id);
+        let file = format!("{answers}/files/{}/{}", sent.proof_id, item.id());
+        Uploaded {
+            who: uploader(agreement, people, sent),
+            question: sent.question.as_str().to_owned(),
+            file: Link {
+                url: file,
+                text: format!("{}, {}", sent.file.name.as_str(), size(sent.file.content.size_bytes)),
+            },
+            sent_at: sent.sent_at.into(),
+            accepted: sent.accepted.as_ref().map(|(at, by)| (actor_label(by), (*at).into())),
+            answers,
+            action: format!("{}/confirmation/{}", item_url(item.id()), sent.proof_id),
+            fields: typed.fields_of(&name, [("dated", zone.day_of(sent.sent_at).for_people())]),
+            name,
+        }
+    };
+    confirmations.iter().map(entry).collect()
+}
+
+fn shows_tracks(item: &FundingItem) -> bool {
+    matches!(item.phase(), Phase::InProgress | Phase::Claimed)
+        || item.claim().is_some()
+        || !item.withdrawn_claims().is_empty()
+        || !item.proofs().is_empty()
+}
+
+fn tracks(item: &FundingItem, by: &Member, typed: &Typed) -> Tracks {
+    Tracks {
+        claim: item.claim().map(claim),
+        withdrawn: item.withdrawn_claims().iter().map(withdrawn).collect(),
+        proofs: item.proofs().iter().map(|proof| proof_entry(item, proof, by, typed)).collect(),
+    }
+}
+
+fn claim(claim: &Claim) -> ClaimEntry {
+    ClaimEntry {
+        note: claim.note.as_ref().map(|note| note.as_str().to_owned()),
+        by: actor_label(&claim.by),
+        at: claim.claimed_at.into(),
+    }
+}
+
+fn withdrawn(withdrawn: &WithdrawnClaim) -> Withdrawn {
+    Withdrawn {
+        claim: claim(&withdrawn.claim),
+        by: actor_label(&withdrawn.by),
+        at: withdrawn.at.into(),
+        reason: withdrawn.reason.as_str().to_owned(),
+    }
+}
+
+fn proof_entry(item: &FundingItem, proof: &Proof, by: &Member, typed: &Typed) -> ProofEntry {
+    let (badge, class, outcome, reason) = match proof.state() {
+        ProofState::Undecided if item.is_closed() => {
+            (Badge { text: "Not reviewed", class: "quiet" }, "gone", None, None)
+        }
+        ProofState::Undecided => (Badge { text: "To review", class: "blue" }, "open", None, None),
+        ProofState::Accepted { at, by } => {
+            let outcome = Some((format!("Accepted by {}", actor_label(by)), (*at).into()));
+            (Badge { text: "Accepted", class: "green" }, "accepted", outcome, None)
+        }
+        ProofState::Rejected { at, by, reason } => {
+            let outcome = Some((format!("Rejected by {}", actor_label(by)), (*at).into()));
+            (Badge { text: "Rejected", class: "red" }, "gone", outcome, Some(reason.as_str().to_owned()))
+        }
+        ProofState::SetAside { at } => {
+            let outcome = Some(("The item was reopened".to_owned(), (*at).into()));
+            (Badge { text: "No longer counts", class: "quiet" }, "gone", outcome, None)
+        }
+    };
+    let file = proof.document().map(|file| Link {
+        url: format!("{}/proof/{}/file", item_url(item.id()), proof.id()),
+        text: format!("{}, {}", file.name.as_str(), size(file.content.size_bytes)),
+    });
+    let reject = format!("reject-{}", proof.id());
+    let decide = (proof.is_undecided() && !item.is_closed()).then(|| Decide {
+        is_own: proof.filed_by().is_member(by.id()),
+        reject: typed.fields_or_none(&reject),
+        is_refused: typed.is(&reject),
+    });
+    ProofEntry {
+        id: proof.id(),
+        title: words::source(proof.source()),
+        badge,
+        class,
+        dated: proof.dated().for_people(),
+        note: proof.note().map(|note| note.as_str().to_owned()),
+        file,
+        by: actor_label(proof.filed_by()),
+        at: proof.filed_at().into(),
+        outcome,
+        reason,
+        decide,
+    }
+}
+
+fn proof_form(typed: &Typed) -> ProofForm {
+    let source = |source: &ProofSource| Choice {
+        about: words::source_about(*source),
+        ..Choice::new(source, words::source(*source))
+    };
+    let fields = typed.fields_or_none(PROOF);
+    let id = fields.value("id").parse().unwrap_or_else(|_| ProofId::new());
+    ProofForm { id, sources: ProofSource::ALL.iter().map(source).collect(), fields }
+}
+
+fn park_fields(item: &FundingItem, typed: &Typed) -> Fields {
+    let hold = item.hold();
+    let waiting_on = hold.map(|hold| hold.waiting_on.to_string()).unwrap_or_default();
+    let note = hold.and_then(|hold| hold.note.as_ref()).map(|note| note.as_str().to_owned()).unwrap_or_default();
+    typed.fields_of(PARK, [("waiting_on", waiting_on), ("note", note)])
+}
+
+/// What the form that closes an item begins with: an item that stays out of the trust is left out.
+fn close_beginning(item: &FundingItem) -> Vec<(&'static str, &'static str)> {
+    let is_left_out = item.verb() == Some(Verb::LeaveOut);
+    if is_left_out { vec![("close_reason", CloseReason::LeftOut.as_str())] } else { Vec::new() }
+}
+
+fn closed(item: &FundingItem) -> Option<Closed> {
+    match item.status() {
+        Status::Funded { funded_at, by, .. } => {
+            Some(Closed { what: "Proof accepted", note: None, by: actor_label(by), at: (*funded_at).into() })
+        }
+        Status::Unfunded { note, closed_at, by, .. } => Some(Closed {
+            what: "Closed as unfunded",
+            note: note.as_ref().map(|note| note.as_str().to_owned()),
+            by: actor_label(by),
+            at: (*closed_at).into(),
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,198 @@
+//! Trusts and funding: the schedule of a workspace, its items with claim and proof apart, trusts, files that come in and go
+//! out, and the agreements that paper items.
+//!
+//! `index` has the page over all workspaces, `schedule` the page of one, `selected` what is done with several of its items,
+//! `item` the page of an item, `facts` the form of its facts, `acts` what members do about it, `trusts`, `trust` and `trust_form`
+//! the trusts, `sheet` the columns of CSV files, which `import` reads and `export` writes, `papering` the agreements and `print` the schedule on paper.
+//!
+//! Decision: the pages are a function of their own, `funding-app`. `money-app` would outgrow what a function may weigh, and
+//! nobody who looks at payments needs them.
+//!
+//! Decision: what drafts agreements and prints schedules writes PDFs. It is under `/app/papers`, in the function that has
+//! the fonts for it anyway.
+
+mod acts;
+mod export;
+mod facts;
+mod import;
+mod import_rows;
+mod index;
+mod item;
+mod schedule;
+mod selected;
+mod sheet;
+mod trust;
+mod trust_form;
+mod trusts;
+
+use std::sync::Arc;
+
+use axum::Router;
+use pages::fields::Fields;
+use pages::routes::{Pages, action, complete, page, page_with_action};
+use pages::urls::{FUNDING, TRUSTS};
+use shared::AppState;
+use shared::domain::contact::Contact;
+use shared::domain::funding::{AssetKind, Fact, FundingItem, Verb};
+use shared::domain::sentences::funding_words as words;
+use shared::domain::trust::Trust;
+use shared::web::Form;
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+pub(crate) use acts::{
+    AcceptProof, ClearHold, CloseUnfunded, Download, FileConfirmation, FileProof, Park, RecordClaim, RejectProof,
+    Reopen, Sort, WithdrawClaim,
+};
+pub(crate) use export::Export;
+pub(crate) use import::{Import, ReadImport, ShowImport, ShowPreview};
+pub(crate) use index::Show as ShowIndex;
+pub(crate) use item::Show as ShowItem;
+pub(crate) use schedule::{Add, Show as ShowSchedule};
+pub(crate) use selected::Act as ActOnSelected;
+pub(crate) use trust::Show as ShowTrust;
+pub(crate) use trust_form::{Create as CreateTrust, Edit as EditTrust, New as NewTrust, Save as SaveTrust};
+pub(crate) use trusts::List as ListTrusts;
+
+/// The pages, and an error page for every other path.
+pub fn router(app: Arc<AppState>) -> Router {
+    complete(routes(), app)
+}
+
+/// The routes of trusts, and of what has to move into them.
+#[must_use]
+pub fn routes() -> Pages {
+    let at = |path: &str| format!("/app/funding/items/{{id}}{path}");
+    Pages::default()
+        .route(FUNDING, page::<ShowIndex>())
+        .route("/app/funding/{id}", page_with_action::<ShowSchedule, Add>())
+        .route("/app/funding/{id}/export", page::<Export>())
+        .route("/app/funding/{id}/import", page_with_action::<ShowImport, ReadImport>())
+        .route("/app/funding/{id}/import/{import}", page_with_action::<ShowPreview, Import>())
+        .route("/app/funding/{id}/selected", action::<ActOnSelected>())
+        .route(&at(""), page::<ShowItem>())
+        .route(&at("/sort"), action::<Sort>())
+        .route(&at("/park"), action::<Park>())
+        .route(&at("/clear"), action::<ClearHold>())
+        .route(&at("/close"), action::<CloseUnfunded>())
+        .route(&at("/reopen"), action::<Reopen>())
+        .route(&at("/claim"), action::<RecordClaim>())
+        .route(&at("/claim/withdraw"), action::<WithdrawClaim>())
+        .route(&at("/confirmation/{submission}"), action::<FileConfirmation>())
+        .route(&at("/proof"), action::<FileProof>())
+        .route(&at("/proof/{proof}/accept"), action::<AcceptProof>())
+        .route(&at("/proof/{proof}/reject"), action::<RejectProof>())
+        .route(&at("/proof/{proof}/file"), page::<Download>())
+        .route(TRUSTS, page::<ListTrusts>())
+        .route("/app/trusts/new", page_with_action::<NewTrust, CreateTrust>())
+        .route("/app/trusts/{id}", page::<ShowTrust>())
+        .route("/app/trusts/{id}/edit", page_with_action::<EditTrust, SaveTrust>())
+}
+
+/// The badge of a hold.
+pub(crate) fn hold_badge(item: &FundingItem) -> Option<String> {
+    item.hold().map(|hold| format!("On hold: {}", words::waiting_on(hold.waiting_on)))
+}
+
+/// A choice of a `select`, or a box.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub value: String,
+    pub text: String,
+    /// What it means. Empty where its text says so.
+    pub about: &'static str,
+}
+
+impl Choice {
+    pub fn new(value: &impl ToString, text: impl Into<String>) -> Self {
+        Self { value: value.to_string(), text: text.into(), about: "" }
+    }
+}
+
+/// The kinds of assets.
+fn kinds() -> Vec<Choice> {
+    AssetKind::ALL.iter().map(|kind| Choice::new(kind, words::asset_kind(*kind))).collect()
+}
+
+/// The verbs of a kind.
+fn verbs(of: impl Iterator<Item = Verb>) -> Vec<Choice> {
+    of.map(|verb| Choice::new(&verb, words::verb(verb))).collect()
+}
+
+/// Trusts by name.
+fn trust_choices(trusts: &[Trust]) -> Vec<Choice> {
+    trusts.iter().map(|trust| Choice::new(&trust.id, trust.formal_name.as_str())).collect()
+}
+
+/// People by name.
+fn people_choices(people: &[Contact]) -> Vec<Choice> {
+    people.iter().map(|contact| Choice::new(&contact.id, contact.display_name.as_str())).collect()
+}
+
+/// The facts of an item as people read them.
+pub(crate) fn facts_for_people(item: &FundingItem) -> Vec<(&'static str, String)> {
+    item.detail().for_people(Fact::ALL).collect()
+}
+
+/// A form that was refused: its name on the page, and what was typed. No form, if none was.
+#[derive(Debug, Default)]
+struct Typed {
+    name: String,
+    fields: Fields,
+}
+
+impl Typed {
+    /// What was typed in the form of a name, with what is wrong. What no page may show is left out.
+    fn new(name: impl Into<String>, form: &Form, errors: FieldErrors) -> Self {
+        let refused = errors.clone().into_list();
+        let is_left_out =
+            |name: &str| refused.iter().any(|error| error.field == name && error.code == FieldCode::SensitiveValue);
+        Self { name: name.into(), fields: Fields::submitted(form, errors).without(is_left_out) }
+    }
+
+    /// The same with a field that nobody typed.
+    fn with_field(self, name: &str, value: &str) -> Self {
+        Self { fields: Fields::of([(name, value)]).over(self.fields), ..self }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    fn has_errors(&self) -> bool {
+        self.fields.has_errors()
+    }
+
+    /// The fields of the form of a name: what was typed, or else what it begins with.
+    fn fields_of<N: Into<String>, V: Into<String>>(
+        &self,
+        name: &str,
+        beginning: impl IntoIterator<Item = (N, V)>,
+    ) -> Fields {
+        if self.is(name) { self.fields.clone() } else { Fields::of(beginning) }
+    }
+
+    /// The same for a form that begins empty.
+    fn fields_or_none(&self, name: &str) -> Fields {
+        self.fields_of(name, std::iter::empty::<(String, String)>())
+    }
+}
+
+/// Why an action can't be chosen, as the end of a sentence that begins with its name.
+fn not_possible(kind: AssetKind) -> String {
+    let fitting: Vec<&str> = kind.verbs().map(words::verb).collect();
+    format!("isn’t possible for the kind “{}”. Choose {}", words::asset_kind(kind), one_of(&fitting))
+}
+
+/// A choice in words: `A, B or C`.
+fn one_of(all: &[&str]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+/// What a choice that is missing or unknown is told.
+fn not_chosen(field: &str) -> FieldErrors {
+    FieldErrors::one(field, FieldCode::Required, "must be chosen")
+}

@@ -1,0 +1,373 @@
+//! The funding of a workspace: its items grouped by phase, how many are done, what comes next for each, and the forms that
+//! add an item and act on several.
+//!
+//! Decision: a page has fifty items, in the order of their phases: with a thousand it would be too large to load at once.
+//! The numbers of a phase are those of all items that the filters leave.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with};
+use pages::fields::Fields;
+use pages::labels::{Badge, item_badge};
+use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::pager::{Pager, is_past_the_end, page_at};
+use pages::response::PageResponse;
+use pages::urls::{PAPERS, TRUSTS, funding_url, item_url, trust_url, workspace_url};
+use shared::domain::funding::input::NewFundingItem;
+use shared::domain::funding::proof::Proof;
+use shared::domain::funding::{FundingItem, Phase, Verb};
+use shared::domain::ids::{FundingItemId, TrustId, WorkspaceId};
+use shared::domain::sentences::{self, funding_words as words};
+use shared::error::Error;
+use shared::limits;
+use shared::service::funding_items::{self, Upserted};
+use shared::service::funding_review::{self, WorkspaceFundingReview};
+use shared::web::{Form, Request};
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::{Filter, Offset, Page, Search};
+
+use crate::index::Progress;
+use crate::{Choice, Typed, hold_badge, kinds, people_choices, trust_choices, verbs};
+
+/// The forms of the page: their names.
+const ADD: &str = "add";
+pub(super) const SELECTED: &str = "selected";
+
+#[derive(Template)]
+#[template(path = "funding.html")]
+struct SchedulePage {
+    layout: Layout,
+    notice: Option<Notice>,
+    has_errors: bool,
+    workspace: Link,
+    path: String,
+    progress: Progress,
+    funded: u32,
+    unfunded: u32,
+    parked: u32,
+    /// What comes next in the whole workspace.
+    next: Option<Link>,
+    filters: Filters,
+    phases: Vec<PhaseLink>,
+    trusts: Vec<Choice>,
+    trust_links: Vec<Link>,
+    new_trust: String,
+    groups: Vec<Group>,
+    pager: Option<Pager>,
+    people: Vec<Choice>,
+    verbs: Vec<Choice>,
+    kinds: Vec<Choice>,
+    selected: Fields,
+    add: Fields,
+    /// The id of the item that the form adds. A form that is sent twice adds one item.
+    item_id: String,
+    print: String,
+}
+
+/// The filters of the address, and the page.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Filters {
+    #[deserr(default)]
+    phase: Filter<Phase>,
+    #[deserr(default)]
+    hold: Filter<Hold>,
+    #[deserr(default)]
+    trust_id: Filter<TrustId>,
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
+}
+
+/// The choice of the filter for items on hold.
+#[derive(Debug, Clone, Copy, deserr::Deserr)]
+#[deserr(error = FieldErrors)]
+enum Hold {
+    #[deserr(rename = "yes")]
+    Only,
+}
+
+impl Filters {
+    fn fits(&self, item: &FundingItem) -> bool {
+        self.phase.get().is_none_or(|phase| item.phase() == phase) && self.fits_but_phase(item)
+    }
+
+    fn fits_but_phase(&self, item: &FundingItem) -> bool {
+        (!self.is_parked() || item.hold().is_some())
+            && self.trust_id.get().is_none_or(|trust| item.trust_id() == Some(trust))
+            && self.search.needle().is_none_or(|needle| item.search_text().as_str().contains(needle))
+    }
+
+    fn is_parked(&self) -> bool {
+        self.hold.get().is_some()
+    }
+
+    fn is_any(&self) -> bool {
+        self.phase.get().is_some()
+            || self.is_parked()
+            || self.trust_id.get().is_some()
+            || self.search.needle().is_some()
+    }
+
+    fn trust_is(&self, id: &str) -> bool {
+        self.trust_id.get().is_some_and(|trust| trust.to_string() == id)
+    }
+
+    /// The URL of the page with these filters but another phase.
+    fn with_phase(&self, path: &str, phase: Option<Phase>) -> String {
+        let hold = if self.is_parked() { "yes" } else { "" };
+        let trust = self.trust_id.get().map(|id| id.to_string()).unwrap_or_default();
+        let phase = phase.map_or("", Phase::as_str);
+        let search = encode_query_value(self.search.typed());
+        format!("{path}?phase={phase}&hold={hold}&trust_id={trust}&search={search}")
+    }
+}
+
+/// A phase as a filter.
+struct PhaseLink {
+    url: String,
+    text: &'static str,
+    count: u32,
+    is_current: bool,
+}
+
+/// The items of a phase that the page shows.
+struct Group {
+    phase: &'static str,
+    title: &'static str,
+    /// How many there are in all.
+    count: u32,
+    /// How the claims of the phase count.
+    about: &'static str,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    id: String,
+    url: String,
+    label: String,
+    about: String,
+    trust: Option<String>,
+    next: String,
+    badge: Badge,
+    on_hold: Option<String>,
+    agreement: Option<String>,
+    is_checked: bool,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_funding_schedule"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+/// The page. A form that was refused keeps what was typed.
+pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
+    let review = funding_review::of_workspace(signed_in.scope(), id).await?;
+    let filters: Filters = request.read_query()?;
+    let path = funding_url(id);
+    let mut shown: Vec<&FundingItem> = review.schedule.items.iter().filter(|item| filters.fits(item)).collect();
+    shown.sort_by_key(|item| (item.phase(), item.id()));
+    let found = Page::slice(shown, page_at(filters.offset));
+    let url = |offset: u64| format!("{}&offset={offset}", filters.with_phase(&path, filters.phase.get()));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(url(0)));
+    }
+    let counts = counts(&review, &filters);
+    let selected = typed.fields_or_none(SELECTED);
+    let summary = review.schedule.summary;
+    let page = SchedulePage {
+        layout: Layout::new(request),
+        notice,
+        has_errors: typed.has_errors(),
+        workspace: Link { url: workspace_url(id), text: review.workspace.name.as_str().to_owned() },
+        progress: Progress { done: summary.done, total: summary.total, claimed: summary.claimed },
+        funded: summary.funded,
+        unfunded: summary.unfunded,
+        parked: summary.parked,
+        next: next(&review, &path),
+        phases: phases(&filters, &path, &counts),
+        trusts: trust_choices(&review.schedule.trusts),
+        trust_links: review
+            .schedule
+            .trusts
+            .iter()
+            .map(|trust| Link { url: trust_url(trust.id), text: trust.formal_name.as_str().to_owned() })
+            .collect(),
+        new_trust: format!("{TRUSTS}/new?workspace={id}"),
+        groups: groups(&review, &found.data, &counts, &selected),
+        pager: Pager::new("funding items", found.pagination, url),
+        people: people_choices(&review.people),
+        verbs: verbs(Verb::ALL.into_iter()),
+        kinds: kinds(),
+        selected,
+        item_id: item_id(&typed),
+        add: typed.fields_of(ADD, [("asset_kind", "other")]),
+        print: format!("{PAPERS}/{id}/schedule.pdf"),
+        path,
+        filters,
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+fn item_id(typed: &Typed) -> String {
+    let typed: Option<FundingItemId> = if typed.is(ADD) { typed.fields.value("id").parse().ok() } else { None };
+    typed.unwrap_or_else(FundingItemId::new).to_string()
+}
+
+/// How many of the items that fit all filters but the phase are in each phase.
+fn counts(review: &WorkspaceFundingReview, filters: &Filters) -> HashMap<Phase, u32> {
+    let mut counts = HashMap::new();
+    for item in review.schedule.items.iter().filter(|item| filters.fits_but_phase(item)) {
+        *counts.entry(item.phase()).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn phases(filters: &Filters, path: &str, counts: &HashMap<Phase, u32>) -> Vec<PhaseLink> {
+    let link = |phase: Option<Phase>| PhaseLink {
+        url: filters.with_phase(path, phase),
+        text: phase.map_or("All", words::phase),
+        count: phase.map_or_else(|| counts.values().sum(), |phase| counts.get(&phase).copied().unwrap_or_default()),
+        is_current: filters.phase.get() == phase,
+    };
+    std::iter::once(None).chain(Phase::ALL.into_iter().map(Some)).map(link).collect()
+}
+
+/// Whether an item is ready and stays out of the trust.
+fn is_left_out(item: &FundingItem) -> bool {
+    item.phase() == Phase::Ready && item.verb() == Some(Verb::LeaveOut)
+}
+
+/// What comes next: decisions first, then what is nearest to the trust.
+fn next(review: &WorkspaceFundingReview, path: &str) -> Option<Link> {
+    let items = &review.schedule.items;
+    let waits = |item: &&FundingItem| !item.is_closed() && item.proofs().iter().any(Proof::is_undecided);
+    let to_review: Vec<&FundingItem> = items.iter().filter(waits).collect();
+    if let Some(first) = to_review.first() {
+        let url = format!("{}#tracks", item_url(first.id()));
+        let text = match to_review.len() {
+            1 => format!("review the proof of {}", first.label().as_str()),
+            many => format!("review proof of {many} items, beginning with {}", first.label().as_str()),
+        };
+        return Some(Link { url, text });
+    }
+    let count = |is: &dyn Fn(&FundingItem) -> bool| items.iter().filter(|item| is(item)).count();
+    let is_ready = |item: &FundingItem| item.check_papering().is_ok();
+    let steps = [
+        (Phase::Ready, count(&is_ready), "paper"),
+        (Phase::Ready, count(&is_left_out), "close what is left out:"),
+        (Phase::Papered, count(&|item| item.phase() == Phase::Papered), "publish the drafts of"),
+        (Phase::Gathering, count(&|item| item.phase() == Phase::Gathering), "fill in what is missing for"),
+        (Phase::Unsorted, count(&|item| item.phase() == Phase::Unsorted), "choose the action for"),
+        (Phase::Claimed, count(&|item| item.phase() == Phase::Claimed), "file proof for"),
+        (Phase::InProgress, count(&|item| item.phase() == Phase::InProgress), "file proof for"),
+    ];
+    let (phase, count, act) = steps.into_iter().find(|(_, count, _)| *count > 0)?;
+    let items = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
+    Some(Link { url: format!("{path}?phase={phase}"), text: format!("{act} {items}") })
+}
+
+fn groups(
+    review: &WorkspaceFundingReview,
+    items: &[&FundingItem],
+    counts: &HashMap<Phase, u32>,
+    selected: &Fields,
+) -> Vec<Group> {
+    let group = |phase: Phase| Group {
+        phase: phase.as_str(),
+        title: words::phase(phase),
+        count: counts.get(&phase).copied().unwrap_or_default(),
+        about: match phase {
+            Phase::Claimed => "A claim is no proof: these don’t count as done.",
+            Phase::Ready if items.iter().any(|item| is_left_out(item)) => {
+                "Nothing is missing: paper these, and close those that are left out."
+            }
+            _ => "",
+        },
+        rows: items.iter().filter(|item| item.phase() == phase).map(|item| row(review, item, selected)).collect(),
+    };
+    Phase::ALL.into_iter().map(group).filter(|group| !group.rows.is_empty()).collect()
+}
+
+fn row(review: &WorkspaceFundingReview, item: &FundingItem, selected: &Fields) -> Row {
+    let verb = item.verb().map(|verb| format!(" · {}", words::verb(verb))).unwrap_or_default();
+    let trust = review.trust(item.trust_id());
+    Row {
+        id: item.id().to_string(),
+        url: item_url(item.id()),
+        label: item.label().as_str().to_owned(),
+        about: format!("{}{verb}", words::asset_kind(item.asset_kind())),
+        trust: trust.map(|trust| trust.formal_name.as_str().to_owned()),
+        next: sentences::next_step_of_item(item),
+        badge: item_badge(item),
+        on_hold: hold_badge(item),
+        agreement: item.agreement_id().map(pages::urls::agreement_url),
+        is_checked: selected.is_checked(&format!("item.{}", item.id())),
+    }
+}
+
+/// Adds an item.
+pub(crate) struct Add;
+
+/// The fields of the form that are those of the API.
+const FIELDS: [&str; 4] = ["trust_id", "label", "asset_kind", "external_reference"];
+
+impl Handler for Add {
+    fn operation(_: &Request) -> &'static str {
+        "create_funding_item"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
+        let again =
+            async |errors: FieldErrors| Ok(page(request, Typed::new(ADD, form, errors), None).await?.unprocessable());
+        let id = form.get("id").parse().unwrap_or_else(|_| FundingItemId::new());
+        let new = match read(form, workspace) {
+            Ok(new) => new,
+            Err(errors) => return again(errors).await,
+        };
+        let done =
+            Notice::good(format!("{} was added", new.label.as_str()), "Next: choose its action and fill in its facts.");
+        let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
+        match submitted.run(|| funding_items::create_once(&submitted, id, new.clone())).await {
+            Ok(Upserted::Created(_)) => Ok(redirect.into()),
+            Ok(Upserted::Existing(existing, _)) => {
+                let title = "An item has this reference already";
+                let link = Link { url: item_url(existing.id()), text: existing.label().as_str().to_owned() };
+                let notice = Notice { links: vec![link], ..Notice::bad(title, "Nothing was added.") };
+                let typed = Typed::new(ADD, form, FieldErrors::default());
+                Ok(page(request, typed, Some(notice)).await?.conflicting())
+            }
+            Err(Error::Invalid(errors)) => again(errors).await,
+            Err(Error::NotFound(errors))
+                if errors.clone().into_list().iter().all(|error| error.field == "trust_id") =>
+            {
+                again(errors).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Reads the form with the rules of the API.
+fn read(form: &Form, workspace_id: WorkspaceId) -> Result<NewFundingItem, FieldErrors> {
+    let sent = FIELDS.iter().filter(|name| !form.get(name).trim().is_empty());
+    let mut body: serde_json::Map<String, serde_json::Value> =
+        sent.map(|name| ((*name).to_owned(), form.get(name).into())).collect();
+    body.insert("workspace_id".to_owned(), workspace_id.to_string().into());
+    shared::wire::input::read(body.into())
+}

@@ -1,0 +1,159 @@
+//! What members do with several items of the funding page at once: they sort them, or go on to paper them.
+//!
+//! Decision: sorting several sets only what is chosen: the verb, the trust, the owner. All of them are checked before the
+//! first is changed, and each is then sorted in a transaction of its own, so that two members who sort others' items wait
+//! for nobody. A form that is sent twice changes nothing more.
+
+use pages::Handler;
+use pages::done::redirect_with;
+use pages::layout::Notice;
+use pages::response::PageResponse;
+use pages::urls::{funding_url, papers_url};
+use shared::domain::funding::input::{ContactIds, FundingItemChanges};
+use shared::domain::funding::{FundingItem, Verb};
+use shared::domain::ids::{ContactId, FundingItemId, TrustId, WorkspaceId};
+use shared::domain::sentences::funding_words as words;
+use shared::error::Error;
+use shared::limits;
+use shared::service::precondition::ExpectedVersion;
+use shared::service::{funding_items, funding_review};
+use shared::web::{Form, Request, SubmittedForm};
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input::{NullablePatch, Patch};
+
+use crate::schedule::{SELECTED, page};
+use crate::{Typed, not_possible};
+
+/// Does what the pressed button says.
+pub(crate) struct Act;
+
+impl Handler for Act {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "sort" => "sort_funding_items",
+            _ => "select_funding_items",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
+        let items: Vec<FundingItemId> = form.checked("item.").filter_map(|id| id.parse().ok()).collect();
+        if items.is_empty() {
+            let notice = Notice::bad("Nothing is selected", "Choose at least one item below.");
+            return refused(request, form, notice).await;
+        }
+        if form.get("act") == "sort" {
+            return sort(request, &submitted, workspace, &items).await;
+        }
+        if items.len() > limits::PAPERED_ITEMS_MAX {
+            let line = format!("An agreement papers up to {} items.", limits::PAPERED_ITEMS_MAX);
+            return refused(request, form, Notice::bad("Too many items are selected", line)).await;
+        }
+        Ok(PageResponse::see_other(papers_url(workspace, &items)))
+    }
+}
+
+async fn refused(request: &Request, form: &Form, notice: Notice) -> Result<PageResponse, Error> {
+    let typed = Typed::new(SELECTED, form, FieldErrors::default());
+    Ok(page(request, typed, Some(notice)).await?.unprocessable())
+}
+
+async fn sort(
+    request: &Request,
+    submitted: &SubmittedForm<'_>,
+    workspace: WorkspaceId,
+    ids: &[FundingItemId],
+) -> Result<PageResponse, Error> {
+    let form = submitted.form();
+    let changes = match read(form) {
+        Ok(Some(changes)) => changes,
+        Ok(None) => {
+            let line = "Choose an action, a trust or an owner.";
+            return refused(request, form, Notice::bad("Nothing was sorted", line)).await;
+        }
+        Err(errors) => {
+            let typed = Typed::new(SELECTED, form, errors);
+            return Ok(page(request, typed, None).await?.unprocessable());
+        }
+    };
+    let review = funding_review::of_workspace(submitted.scope(), workspace).await?;
+    let found = |id: &FundingItemId| review.schedule.items.iter().find(|item| item.id() == *id);
+    let items: Vec<&FundingItem> = ids.iter().filter_map(found).collect();
+    if items.len() < ids.len() {
+        return Err(Error::not_found());
+    }
+    let problems = problems(&items, &changes, submitted);
+    if !problems.is_empty() {
+        let title = "Nothing was sorted".to_owned();
+        let shown = problems.len().min(PROBLEMS_SHOWN);
+        let more = (problems.len() > shown).then(|| format!("{} more items.", problems.len() - shown));
+        let notice = Notice::new("bad", title, problems.into_iter().take(shown).chain(more));
+        return refused(request, form, notice).await;
+    }
+    let count = ids.len();
+    let done = Notice::good(
+        if count == 1 { "1 item was sorted".to_owned() } else { format!("{count} items were sorted") },
+        "Next: fill in what is missing, or paper those that are ready.",
+    );
+    let redirect = redirect_with(submitted, format!("{}#notice", funding_url(workspace)), &done).await;
+    for (at, id) in ids.iter().enumerate() {
+        let part = submitted.part("update_funding_item", &[id.uuid()])?;
+        let run = || funding_items::update(&part, *id, &ExpectedVersion::Any, changes.clone());
+        match part.run(run).await {
+            Ok(_) => {}
+            Err(Error::Invalid(_) | Error::NotFound(_)) => {
+                let line = format!(
+                    "{at} of {count} items were sorted. The next one was changed, papered or closed meanwhile: the page shows how it is now."
+                );
+                return refused(request, form, Notice::warn("Not all items were sorted", line)).await;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(redirect.into())
+}
+
+/// The problems that are told one by one.
+const PROBLEMS_SHOWN: usize = 8;
+
+/// What keeps items from being sorted so, a line each.
+fn problems(items: &[&FundingItem], changes: &FundingItemChanges, submitted: &SubmittedForm<'_>) -> Vec<String> {
+    let now = submitted.scope().now();
+    let problem = |item: &&FundingItem| {
+        let errors = item.sort(changes.clone(), now).err()?;
+        let first = errors.into_list().into_iter().next()?;
+        let label = item.label().as_str();
+        Some(match (first.code, &changes.verb) {
+            (FieldCode::VerbNotAllowed, NullablePatch::Set(verb)) => {
+                format!("“{label}”: {} {}.", words::verb(*verb), not_possible(item.asset_kind()))
+            }
+            _ => format!("“{label}” {}.", first.message.trim_end_matches('.')),
+        })
+    };
+    items.iter().filter_map(problem).collect()
+}
+
+/// Reads what is chosen. None if nothing is.
+fn read(form: &Form) -> Result<Option<FundingItemChanges>, FieldErrors> {
+    let chosen = |name: &str| Some(form.get(name).trim()).filter(|text| !text.is_empty());
+    let unknown = |name: &str| FieldErrors::one(name, FieldCode::InvalidValue, "must be chosen from the list");
+    let mut changes = FundingItemChanges::default();
+    let mut is_any = false;
+    if let Some(text) = chosen("verb") {
+        changes.verb = NullablePatch::Set(Verb::parse(text).ok_or_else(|| unknown("verb"))?);
+        is_any = true;
+    }
+    if let Some(text) = chosen("trust") {
+        changes.trust_id = NullablePatch::Set(text.parse::<TrustId>().map_err(|_| unknown("trust"))?);
+        is_any = true;
+    }
+    if let Some(text) = chosen("owner") {
+        let owner: ContactId = text.parse().map_err(|_| unknown("owner"))?;
+        let owners = ContactIds::new([owner]);
+        changes.owner_contact_ids =
+            Patch::Set(owners.map_err(|(code, message)| FieldErrors::one("owner", code, message))?);
+        is_any = true;
+    }
+    Ok(is_any.then_some(changes))
+}

@@ -1,0 +1,307 @@
+//! The forms that create a trust and change it.
+
+use askama::Template;
+use http::StatusCode;
+use pages::Handler;
+use pages::done::redirect_with_notice;
+use pages::fields::Fields;
+use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::pager::{Pager, is_past_the_end};
+use pages::response::PageResponse;
+use pages::urls::{TRUSTS, funding_url, trust_url, workspace_url};
+use serde_json::{Map, Value as Json};
+use shared::domain::contact::Contact;
+use shared::domain::ids::{ContactId, TrustId, WorkspaceId};
+use shared::domain::trust::{NewTrust, Trust, TrustChanges, check_name};
+use shared::domain::workspace::Workspace;
+use shared::error::Error;
+use shared::service::funding_review::{self, TrustEdit};
+use shared::service::precondition::ExpectedVersion;
+use shared::service::trusts;
+use shared::service::workspaces::{self, WorkspaceQuery};
+use shared::web::{Form, Request};
+use shared::wire::fields::FieldErrors;
+use shared::wire::input;
+
+use crate::{Choice, people_choices};
+
+#[derive(Template)]
+#[template(path = "trust_workspace.html")]
+struct WorkspacesPage {
+    layout: Layout,
+    search: String,
+    workspaces: Vec<(Link, String)>,
+    pager: Option<Pager>,
+}
+
+#[derive(Template)]
+#[template(path = "trust_form.html")]
+struct FormPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    workspace: Link,
+    /// Where the form is sent.
+    action: String,
+    /// The fields that nobody types.
+    hidden: Vec<(&'static str, String)>,
+    people: Vec<Choice>,
+    /// The page on which people are added to the workspace.
+    add_people: String,
+    fields: Fields,
+    /// The trust, if it is there already.
+    existing: Option<Existing>,
+}
+
+/// A trust that is changed.
+struct Existing {
+    trust: Link,
+    /// How many items have a draft that names it as it is.
+    papered: usize,
+}
+
+impl FormPage {
+    fn new(request: &Request, (workspace, people): (&Workspace, &[Contact]), fields: Fields) -> Self {
+        let id = workspace.id();
+        Self {
+            layout: Layout::new(request),
+            notice: None,
+            workspace: Link { url: funding_url(id), text: workspace.name.as_str().to_owned() },
+            action: format!("{TRUSTS}/new"),
+            hidden: Vec::new(),
+            people: people_choices(people),
+            add_people: format!("{}/people", workspace_url(id)),
+            fields,
+            existing: None,
+        }
+    }
+
+    fn is_checked(&self, side: &str, id: &str) -> bool {
+        self.fields.is_checked(&format!("{side}.{id}"))
+    }
+
+    fn side_error(&self, side: &str) -> Option<&str> {
+        let field = format!("{side}_contact_ids");
+        let at = |at: usize| self.fields.error(&format!("{field}[{at}]"));
+        self.fields.error(&field).or_else(|| (0..shared::limits::FUNDING_CONTACTS_MAX).find_map(at))
+    }
+}
+
+/// Shows the page: which workspace, then the form.
+pub(crate) struct New;
+
+impl Handler for New {
+    fn operation(_: &Request) -> &'static str {
+        "view_new_trust"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        match request.query("workspace").and_then(|id| id.parse().ok()) {
+            None => choose_workspace(request).await,
+            Some(workspace) => new_page(request, workspace, TrustId::new(), Fields::default()).await,
+        }
+    }
+}
+
+async fn choose_workspace(request: &Request) -> Result<PageResponse, Error> {
+    let query: WorkspaceQuery = request.read_query()?;
+    let found = workspaces::list(request.signed_in()?.scope(), &query).await?;
+    let search = request.query("search").unwrap_or_default();
+    let page_url = |offset: u64| format!("{TRUSTS}/new?search={}&offset={offset}", encode_query_value(&search));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(page_url(0)));
+    }
+    let row = |workspace: &shared::domain::workspace::Workspace| {
+        let url = format!("{TRUSTS}/new?workspace={}", workspace.id());
+        (Link { url, text: workspace.name.as_str().to_owned() }, workspace.number.to_string())
+    };
+    let page = WorkspacesPage {
+        layout: Layout::new(request),
+        pager: Pager::new("workspaces", found.pagination, page_url),
+        workspaces: found.data.iter().map(row).collect(),
+        search,
+    };
+    PageResponse::render(&page)
+}
+
+/// The form of a new trust. It carries the trust's id: a form that is sent twice creates one trust.
+async fn new_page(request: &Request, id: WorkspaceId, trust: TrustId, fields: Fields) -> Result<PageResponse, Error> {
+    let (workspace, people) = funding_review::people(request.signed_in()?.scope(), id).await?;
+    let page = FormPage {
+        hidden: vec![("id", trust.to_string()), ("workspace", id.to_string())],
+        ..FormPage::new(request, (&workspace, &people), fields)
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+/// Creates a trust.
+pub(crate) struct Create;
+
+impl Handler for Create {
+    fn operation(_: &Request) -> &'static str {
+        "create_trust"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let form = submitted.form();
+        let workspace: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
+        let id = form.get("id").parse().unwrap_or_else(|_| TrustId::new());
+        let again = async |errors: FieldErrors| {
+            let fields = Fields::submitted(form, errors);
+            Ok(new_page(request, workspace, id, fields).await?.unprocessable())
+        };
+        let new = match read(form, workspace) {
+            Ok(new) => new,
+            Err(errors) => return again(errors).await,
+        };
+        let title = format!("{} was created", new.formal_name.as_str());
+        let redirect = redirect_with_notice(&submitted, trust_url(id), &title, "Next: add what has to move.").await;
+        match submitted.run(|| trusts::create_once(&submitted, id, new.clone())).await {
+            Ok(_) => Ok(redirect.into()),
+            Err(Error::Invalid(errors)) => again(errors).await,
+            Err(Error::NotFound(errors)) if is_about_people(&errors) => again(errors).await,
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_about_people(errors: &FieldErrors) -> bool {
+    let list = errors.clone().into_list();
+    !list.is_empty() && list.iter().all(|error| error.field.contains("_contact_ids"))
+}
+
+/// Reads the form of a new trust with the rules of the API.
+fn read(form: &Form, workspace: WorkspaceId) -> Result<NewTrust, FieldErrors> {
+    let mut body = sides(form);
+    body.insert("workspace_id".to_owned(), workspace.to_string().into());
+    for name in ["formal_name", "external_reference"] {
+        if !form.get(name).trim().is_empty() {
+            body.insert(name.to_owned(), form.get(name).into());
+        }
+    }
+    let new: NewTrust = input::read(body.into())?;
+    check_name(&new.formal_name)?;
+    Ok(new)
+}
+
+/// Reads the form that changes a trust with the same rules.
+fn read_changes(form: &Form) -> Result<TrustChanges, FieldErrors> {
+    let mut body = sides(form);
+    body.insert("formal_name".to_owned(), form.get("formal_name").into());
+    let reference = Some(form.get("external_reference")).filter(|text| !text.trim().is_empty());
+    body.insert("external_reference".to_owned(), reference.map_or(Json::Null, Json::from));
+    input::read(body.into())
+}
+
+/// The settlors and trustees that are checked.
+fn sides(form: &Form) -> Map<String, Json> {
+    let checked = |side: &str| -> Vec<Json> { form.checked(&format!("{side}.")).map(Json::from).collect() };
+    let side = |side: &str| (format!("{side}_contact_ids"), Json::from(checked(side)));
+    ["settlor", "trustee"].into_iter().map(side).collect()
+}
+
+/// Shows the form that changes a trust.
+pub(crate) struct Edit;
+
+impl Handler for Edit {
+    fn operation(_: &Request) -> &'static str {
+        "view_trust_form"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        edit_page(request, None, None).await
+    }
+}
+
+/// The form with the trust as it is, or with what was typed and the version to which that applies. Without a version it
+/// applies to the one that is there now.
+async fn edit_page(
+    request: &Request,
+    typed: Option<(Fields, Option<u64>)>,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let id: TrustId = request.path_id("id")?;
+    let TrustEdit { trust, workspace, people, papered } =
+        funding_review::trust_to_edit(request.signed_in()?.scope(), id).await?;
+    let (fields, version) = match typed {
+        Some((fields, version)) => (fields, version.unwrap_or(trust.version())),
+        None => (fields_of(&trust), trust.version()),
+    };
+    let page = FormPage {
+        notice,
+        action: edit_url(id),
+        hidden: vec![("version", version.to_string())],
+        existing: Some(Existing {
+            trust: Link { url: trust_url(id), text: trust.formal_name.as_str().to_owned() },
+            papered,
+        }),
+        ..FormPage::new(request, (&workspace, &people), fields)
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+/// The URL of the form that changes a trust.
+pub(super) fn edit_url(id: TrustId) -> String {
+    format!("{}/edit", trust_url(id))
+}
+
+/// The fields of a trust as it is.
+fn fields_of(trust: &Trust) -> Fields {
+    let reference = trust.external_reference.as_ref().map(|reference| reference.as_str().to_owned());
+    let own = [
+        ("formal_name".to_owned(), trust.formal_name.as_str().to_owned()),
+        ("external_reference".to_owned(), reference.unwrap_or_default()),
+    ];
+    let checked = |side: &'static str| move |id: &ContactId| (format!("{side}.{id}"), "on".to_owned());
+    let settlors = trust.settlor_contact_ids.iter().map(checked("settlor"));
+    let trustees = trust.trustee_contact_ids.iter().map(checked("trustee"));
+    Fields::of(own.into_iter().chain(settlors).chain(trustees))
+}
+
+/// Changes a trust.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(_: &Request) -> &'static str {
+        "update_trust"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, form): (TrustId, _) = (request.path_id("id")?, submitted.form());
+        // A version that is no number is no version of the trust.
+        let version: Option<u64> = form.get("version").parse().ok();
+        let refused = async |errors: FieldErrors| {
+            // The form keeps its version: the corrected one must not overwrite what others have saved meanwhile.
+            let page = edit_page(request, Some((Fields::submitted(form, errors), version)), None).await?;
+            Ok(page.unprocessable())
+        };
+        let changes = match read_changes(form) {
+            Ok(changes) => changes,
+            Err(errors) => return refused(errors).await,
+        };
+        let expected = ExpectedVersion::OneOf(version.into_iter().collect());
+        let line = "Documents that are drafted from now on have the new details.";
+        let redirect = redirect_with_notice(&submitted, trust_url(id), "Changes saved", line).await;
+        match submitted.run(|| trusts::update(&submitted, id, &expected, changes.clone())).await {
+            Ok(_) => Ok(redirect.into()),
+            Err(Error::Invalid(errors)) => refused(errors).await,
+            Err(Error::NotFound(errors)) if is_about_people(&errors) => refused(errors).await,
+            Err(Error::StaleMatch) => {
+                let TrustEdit { trust, .. } = funding_review::trust_to_edit(submitted.scope(), id).await?;
+                if trust.change(changes, request.now()) == *trust {
+                    // The form was sent twice.
+                    return Ok(redirect.into());
+                }
+                let title = "This trust has changed since you opened it";
+                let line = "Nothing was saved. The form has what you typed. Look at the trust as it is now, then save again to replace it.";
+                let trust = Link { url: trust_url(id), text: "Open the trust".to_owned() };
+                let notice = Notice { links: vec![trust], ..Notice::warn(title, line) };
+                let fields = Fields::submitted(form, FieldErrors::default());
+                let page = edit_page(request, Some((fields, None)), Some(notice)).await?;
+                Ok(page.refused(StatusCode::CONFLICT, "conflict"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

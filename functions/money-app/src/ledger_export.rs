@@ -1,0 +1,155 @@
+//! The ledger as a file, which is sent as it is read. It holds so many rows that one answer can carry it; its last record
+//! then says where the next file goes on.
+//!
+//! Decision: the figures of a row are its part of the totals on the page, so that the columns of a file add up to them.
+
+use futures_util::stream;
+use pages::Handler;
+use pages::csv::Csv;
+use pages::response::PageResponse;
+use pages::urls::MONEY;
+use shared::domain::ledger::{LedgerFigures, LedgerPayment, LedgerState};
+use shared::domain::{money, sentences};
+use shared::error::Error;
+use shared::limits;
+use shared::service::ledger::{self, LedgerExport, LedgerRow, NamedContact};
+use shared::web::Request;
+
+use crate::ledger::{filters, read_query, with};
+
+/// The first record of a file.
+const HEAD: [&str; 24] = [
+    "row_type",
+    "title",
+    "agreement",
+    "counterparties",
+    "owed_by",
+    "owed_to",
+    "direction",
+    "product",
+    "due_at",
+    "overdue",
+    "currency",
+    "amount",
+    "owed",
+    "claimed",
+    "proven",
+    "state",
+    "status",
+    "reconciled",
+    "done",
+    "id",
+    "agreement_id",
+    "workspace_id",
+    "counterparty_ids",
+    "app_url",
+];
+
+/// Exports the rows that the page would show.
+pub(crate) struct Export;
+
+impl Handler for Export {
+    fn operation(_: &Request) -> &'static str {
+        "export_ledger"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let signed_in = request.signed_in()?;
+        let query = read_query(request)?;
+        let organization = signed_in.organization();
+        let rows = ledger::export(signed_in.scope(), organization, &query).await?;
+        let mut file = File {
+            end: query.page().positions().start + rows.remaining() as u64,
+            rows,
+            bytes: 0,
+            is_begun: false,
+            is_ended: false,
+            base: request.app().base_url.to_string(),
+            filters: filters(request),
+        };
+        // What can't be read at all is a page that says so.
+        let first = file.next().await?;
+        let rest = stream::try_unfold(file, async |mut file| Ok(file.next().await?.map(|part| (part, file))));
+        let parts = stream::StreamExt::chain(stream::iter(first.map(Ok)), rest);
+        let name = format!("ledger-{}.csv", organization.time_zone.day_of(request.now()));
+        Ok(PageResponse::stream(parts, "text/csv; charset=utf-8", &name))
+    }
+}
+
+/// A file that is being read.
+struct File {
+    rows: LedgerExport,
+    /// The position behind the last row.
+    end: u64,
+    bytes: usize,
+    is_begun: bool,
+    is_ended: bool,
+    base: String,
+    filters: String,
+}
+
+impl File {
+    /// The next part. None at the end.
+    async fn next(&mut self) -> Result<Option<String>, Error> {
+        let mut csv = if self.is_begun { Csv::default() } else { Csv::new() };
+        if !self.is_begun {
+            self.is_begun = true;
+            csv.push(HEAD);
+        }
+        if self.is_ended {
+            return Ok(None);
+        }
+        if self.bytes > limits::LEDGER_EXPORT_BYTES_MAX && self.rows.remaining() > 0 {
+            let next = with(&self.filters, &format!("offset={}", self.end - self.rows.remaining() as u64));
+            let note = format!("More rows follow. Get them at {}{MONEY}/export?{next}", self.base);
+            csv.push(std::iter::once(note.as_str()).chain(std::iter::repeat_n("", HEAD.len() - 1)));
+            self.is_ended = true;
+        } else {
+            match self.rows.next().await? {
+                Some(rows) => rows.iter().for_each(|row| push(&mut csv, row, &self.base)),
+                None => self.is_ended = true,
+            }
+        }
+        self.bytes += csv.len();
+        Ok(Some(csv.take()))
+    }
+}
+
+fn names(contacts: &[NamedContact]) -> String {
+    contacts.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(" · ")
+}
+
+fn push(csv: &mut Csv, row: &LedgerRow, base: &str) {
+    let currency = row.payment.map_or("", |payment| payment.money.currency().code());
+    let LedgerFigures { owed, claimed, proven } = row.payment.map(LedgerPayment::figures).unwrap_or_default();
+    let figure = |minor: i128| if row.payment.is_some() { money::in_file(minor, currency) } else { String::new() };
+    let ids = row.counterparties.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(" ");
+    let (owed_by, owed_to): (&[_], &[_]) = row.owing.as_ref().map_or((&[], &[]), |owing| (&owing.by, &owing.to));
+    let is = |condition: bool| if condition { "true" } else { "false" };
+    csv.push([
+        sentences::ledger_row_type(row.thing.row_type()),
+        &row.title,
+        row.agreement.as_str(),
+        &names(&row.counterparties),
+        &names(owed_by),
+        &names(owed_to),
+        row.direction.map_or("", sentences::ledger_direction),
+        sentences::ledger_product(row.product),
+        &row.due_at.map_or_else(String::new, |at| at.to_string()),
+        is(row.is_overdue),
+        currency,
+        &row.payment.map_or_else(String::new, |payment| money::in_file(payment.money.amount_minor(), currency)),
+        &figure(owed),
+        &figure(claimed),
+        &figure(proven),
+        row.state.as_str(),
+        &row.status_sentence,
+        is(row.state == LedgerState::Reconciled),
+        is(row.state.is_done()),
+        &row.thing.uuid().to_string(),
+        &row.agreement_id.to_string(),
+        &row.workspace_id.to_string(),
+        &ids,
+        &format!("{base}{}", row.thing.app_path()),
+    ]);
+}

@@ -1,0 +1,329 @@
+//! What members do about a payment that needs nothing but the payment itself.
+
+use pages::Handler;
+use pages::done::redirect_with;
+use pages::fields::read_day;
+use pages::layout::Notice;
+use pages::response::PageResponse;
+use pages::urls::movement_url;
+use shared::domain::day::Day;
+use shared::domain::ids::MovementId;
+use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
+use shared::domain::movement::instructions::{NewVerification, ToTypeAgain};
+use shared::domain::movement::safe_text::SafeNote;
+use shared::domain::movement::state::ExceptionReason;
+use shared::domain::movement::surplus::SurplusOutcome;
+use shared::domain::movement::{NotMoved, Resolution};
+use shared::error::Error;
+use shared::service::movements::{self, InstructionsToVerify, MovementAct, TypedVerification};
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::movement::form::Typed;
+use crate::movement::page;
+use crate::movement::refusal::{line, refusal};
+
+/// Does an act, or shows the page again with what was typed in the form of a name, and why it was not done.
+async fn act(
+    request: &Request,
+    name: &str,
+    act: Result<MovementAct, FieldErrors>,
+    done: Notice,
+) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: MovementId = request.path_id("id")?;
+    let act = match act {
+        Ok(act) => act,
+        Err(errors) => return wrong(request, name, submitted.form(), errors).await,
+    };
+    let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| movements::act(scope, by, id, act.clone())).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => {
+            let typed = Typed::new(name, submitted.form(), FieldErrors::default());
+            Ok(page(request, typed, Some(refusal(refused))).await?.conflicting())
+        }
+    }
+}
+
+/// The page with what was typed in the form of a name, and what is wrong with it.
+pub(super) async fn wrong(
+    request: &Request,
+    name: &str,
+    form: &Form,
+    errors: FieldErrors,
+) -> Result<PageResponse, Error> {
+    Ok(page(request, Typed::new(name, form, errors), None).await?.unprocessable())
+}
+
+/// Reads a reason in words.
+pub(super) fn read_reason(form: &Form) -> Result<SafeNote, FieldErrors> {
+    SafeNote::parse(form.get("reason")).map_err(|(code, message)| FieldErrors::one("reason", code, message))
+}
+
+/// What a choice that is missing or unknown is told.
+pub(super) fn not_chosen(field: &str) -> FieldErrors {
+    FieldErrors::one(field, FieldCode::Required, "must be chosen")
+}
+
+/// The revision of instructions that a form showed. None is shown by a form without one.
+fn revision(form: &Form) -> u32 {
+    form.get("revision").parse().unwrap_or(0)
+}
+
+/// Authorizes the payment.
+pub(crate) struct Authorize;
+
+impl Handler for Authorize {
+    fn operation(_: &Request) -> &'static str {
+        "authorize_movement"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let done =
+            Notice::good("Payment authorized", "Next: the payer needs instructions that are verified and released.");
+        act(request, "authorize", Ok(MovementAct::Authorize), done).await
+    }
+}
+
+/// Verifies the instructions that the page showed.
+pub(crate) struct Verify;
+
+impl Handler for Verify {
+    fn operation(_: &Request) -> &'static str {
+        "verify_instructions"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let movement = movements::get(scope, id).await?.movement;
+        let keys = request.app().webhooks()?.keys.newest().await?;
+        let opened = InstructionsToVerify::load(scope, &keys, &movement).await?;
+        let to_type = opened.as_ref().map(InstructionsToVerify::to_type_again);
+        let fields = to_type.as_ref().map(ToTypeAgain::fields).unwrap_or_default();
+        let secret: Vec<&str> = fields.iter().map(String::as_str).chain(["number", "code"]).collect();
+        let typed = |errors: FieldErrors| Typed::without("verify", form, errors, &secret);
+        let new = match read_verification(form, to_type.as_ref()) {
+            Ok(new) => new,
+            Err(errors) => return Ok(page(request, typed(errors), None).await?.unprocessable()),
+        };
+        let done = Notice::good("Instructions verified", "Next: release them to the payer.");
+        let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
+        match submitted.run(|| movements::verify_instructions(scope, by, (id, &keys), (opened.as_ref(), &new))).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(refused @ NotMoved::OtherNumbers(_)) => {
+                let notice = Notice::bad("These are not the numbers that were entered", line(refused));
+                Ok(page(request, typed(FieldErrors::default()), Some(notice)).await?.unprocessable())
+            }
+            Err(refused) => {
+                Ok(page(request, typed(FieldErrors::default()), Some(refusal(refused))).await?.conflicting())
+            }
+        }
+    }
+}
+
+/// Reads what a member says who verifies instructions. All that is wrong is told at once.
+fn read_verification(form: &Form, to_type: Option<&ToTypeAgain>) -> Result<TypedVerification, FieldErrors> {
+    let typed = |part: &str| form.get(part);
+    // Without instructions that can be read, the rules refuse it.
+    let accounts = to_type.map_or_else(|| Ok(Vec::new()), |to_type| to_type.read(typed));
+    match (accounts, NewVerification::read(typed)) {
+        (Ok(accounts), Ok(verification)) => Ok(TypedVerification { revision: revision(form), verification, accounts }),
+        (accounts, verification) => {
+            let mut errors = accounts.err().unwrap_or_default();
+            errors.extend(verification.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+/// Releases the instructions that the page showed.
+pub(crate) struct Release;
+
+impl Handler for Release {
+    fn operation(_: &Request) -> &'static str {
+        "release_instructions"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let shown = revision(request.submitted_form()?.form());
+        let done = Notice::good("Instructions released", "Next: the payer sees them on their page, and pays.");
+        act(request, "release", Ok(MovementAct::ReleaseInstructions(shown)), done).await
+    }
+}
+
+/// Records what the sender claims.
+pub(crate) struct RecordClaim;
+
+impl Handler for RecordClaim {
+    fn operation(_: &Request) -> &'static str {
+        "record_claim"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let today = {
+            let zone = &request.signed_in()?.organization().time_zone;
+            zone.day_of(request.now())
+        };
+        let claim = read_claim(request.submitted_form()?.form(), today);
+        let done = Notice::plain("Claim recorded", "It proves nothing about the arrival. Next: ask for proof.");
+        act(request, "claim", claim.map(MovementAct::RecordClaim), done).await
+    }
+}
+
+/// Reads a claim. The reference is optional, but not without its type.
+fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
+    let is_blank = |field: &str| form.get(field).trim().is_empty();
+    let reference = match (is_blank("reference_type"), is_blank("reference")) {
+        (true, true) => Ok(Vec::new()),
+        (true, false) => Err(not_chosen("reference_type")),
+        (false, true) => Err(FieldErrors::one("reference", FieldCode::Required, "is missing")),
+        (false, false) => match ReferenceType::parse(form.get("reference_type")) {
+            None => Err(not_chosen("reference_type")),
+            Some(reference_type) => TransferReference::parse(reference_type, form.get("reference"))
+                .map(|reference| vec![reference])
+                .map_err(|(code, message)| FieldErrors::one("reference", code, message)),
+        },
+    };
+    match (read_day(form, "sent_on"), reference) {
+        (Ok(sent_on), Ok(references)) => NewClaim::checked(sent_on, today, references),
+        (sent_on, references) => {
+            let mut errors = sent_on.err().unwrap_or_default();
+            errors.extend(references.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+/// Asks for proof of what the sender claims.
+pub(crate) struct AskForProof;
+
+impl Handler for AskForProof {
+    fn operation(_: &Request) -> &'static str {
+        "ask_for_proof"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let line = "Countersign sends no email: tell the payee, whose page asks for it now.";
+        let done = Notice::plain("Waiting for proof that it arrived", line);
+        act(request, "ask-for-proof", Ok(MovementAct::AskForProof), done).await
+    }
+}
+
+/// Flags an exception.
+pub(crate) struct Flag;
+
+impl Handler for Flag {
+    fn operation(_: &Request) -> &'static str {
+        "flag_exception"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let form = submitted.form();
+        let reason = ExceptionReason::parse(form.get("reason")).ok_or_else(|| not_chosen("reason"));
+        let note = match form.get("note") {
+            blank if blank.trim().is_empty() => Ok(None),
+            text => SafeNote::parse(text).map(Some).map_err(|(code, message)| FieldErrors::one("note", code, message)),
+        };
+        let doing = match (reason, note) {
+            (Ok(reason), Ok(note)) => Ok(MovementAct::Flag(reason, note)),
+            (reason, note) => {
+                let mut errors = reason.err().unwrap_or_default();
+                errors.extend(note.err().unwrap_or_default());
+                Err(errors)
+            }
+        };
+        let done = Notice::warn("Exception flagged", "Next: find out what happened, then resolve it.");
+        act(request, "exception", doing, done).await
+    }
+}
+
+/// Records that the money came back.
+pub(crate) struct RecordReturn;
+
+impl Handler for RecordReturn {
+    fn operation(_: &Request) -> &'static str {
+        "record_return"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let reason = read_reason(request.submitted_form()?.form());
+        let done = Notice::good("Return recorded", "The payment has ended: the money came back to the payer.");
+        act(request, "return", reason.map(MovementAct::RecordReturn), done).await
+    }
+}
+
+/// Cancels the payment.
+pub(crate) struct Cancel;
+
+impl Handler for Cancel {
+    fn operation(_: &Request) -> &'static str {
+        "cancel_movement"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let reason = read_reason(request.submitted_form()?.form());
+        let done = Notice::good("Payment cancelled", "It will not take place.");
+        act(request, "cancel", reason.map(MovementAct::Cancel), done).await
+    }
+}
+
+/// Reads how an exception is resolved. All that is wrong about a surplus is reported at once.
+fn read_resolution(form: &Form, today: Day) -> Result<Resolution, FieldErrors> {
+    let note = || {
+        SafeNote::parse(form.get("surplus_note"))
+            .map_err(|(code, message)| FieldErrors::one("surplus_note", code, message))
+    };
+    match form.get("resolution") {
+        "await_proof" => Ok(Resolution::AwaitProof),
+        "send_again" => Ok(Resolution::SendAgain),
+        "surplus_kept" => Ok(Resolution::Surplus(SurplusOutcome::Kept { note: note()? })),
+        "surplus_returned" => match (read_day(form, "returned_on"), note()) {
+            (Ok(on), Ok(note)) => SurplusOutcome::returned(on, today, note).map(Resolution::Surplus),
+            (on, note) => {
+                let mut errors = on.err().unwrap_or_default();
+                errors.extend(note.err().unwrap_or_default());
+                Err(errors)
+            }
+        },
+        _ => Err(not_chosen("resolution")),
+    }
+}
+
+/// Resolves an exception.
+pub(crate) struct Resolve;
+
+impl Handler for Resolve {
+    fn operation(_: &Request) -> &'static str {
+        "resolve_exception"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
+        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+        let resolution = match read_resolution(form, today) {
+            Ok(resolution) => resolution,
+            Err(errors) => return wrong(request, "resolve", form, errors).await,
+        };
+        let line = match &resolution {
+            Resolution::AwaitProof => "Next: proof from the receiving side.",
+            Resolution::SendAgain => "The payment is authorized. Next: release the instructions.",
+            Resolution::Surplus(_) => "The payment is confirmed received.",
+        };
+        let done = Notice::good("Exception resolved", line);
+        let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| movements::resolve(scope, by, id, resolution.clone())).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(refused) => {
+                let typed = Typed::new("resolve", form, FieldErrors::default());
+                Ok(page(request, typed, Some(refusal(refused))).await?.conflicting())
+            }
+        }
+    }
+}

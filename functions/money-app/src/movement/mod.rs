@@ -1,0 +1,319 @@
+//! The page of a payment: who pays whom, the claim and the proof side by side, the one next step, and every act.
+//!
+//! `next` has the next step and the other acts, `tracks` claim and proof, `form` the forms of acts, `acts` those that need
+//! nothing but the payment, `evidence` and `instructions` the others, and `refusal` why an act was refused. [`payments`] has
+//! the payments of an agreement on its page.
+
+mod acts;
+mod evidence;
+mod form;
+mod instructions;
+mod next;
+mod refusal;
+mod tracks;
+
+use askama::Template;
+use pages::Handler;
+use pages::agreement_payments::{name_of, purpose_of};
+use pages::deal::{Deal, DealDocument, Party};
+use pages::done::notice_of_act;
+use pages::labels::{DisplayTime, actor_label, movement_badge};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::urls::{access_url, agreement_url, document_url, movement_url, workspace_url};
+use shared::domain::actor::Actor;
+use shared::domain::agreement::{Agreement, Document};
+use shared::domain::ids::{MovementId, ParticipantId};
+use shared::domain::member::Member;
+use shared::domain::money::in_app;
+use shared::domain::movement::instructions::{InstructionsStatus, ToTypeAgain};
+use shared::domain::movement::surplus::{Surplus, SurplusOutcome};
+use shared::domain::movement::{Confirmation, Ending, Exception, Movement, Status};
+use shared::domain::sentences::movements as words;
+use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::service::movement_review::{self, MovementReview};
+use shared::service::movements::InstructionsToVerify;
+use shared::web::Request;
+use uuid::Uuid;
+
+use self::form::{ActForm, Inputs, Typed};
+use self::instructions::{ChangeWarning, InstructionsCard};
+use self::next::{Next, Other};
+use self::tracks::Tracks;
+
+pub(crate) use acts::{AskForProof, Authorize, Cancel, Flag, RecordClaim, RecordReturn, Release, Resolve, Verify};
+pub(crate) use evidence::{Accept, Download, File, Reject, ShowAcceptance, Withdraw};
+pub(crate) use instructions::{Enter, ShowForm};
+
+pub(crate) use refusal::line;
+
+/// The documents of the agreement that the header of one of its payments shows.
+const DOCUMENTS_SHOWN: usize = 4;
+
+/// What else an act does that takes a payment's money off its way, if nothing but that keeps the agreement from expiring.
+fn ends_agreement(agreement: &Agreement, id: MovementId, now: Timestamp) -> &'static str {
+    if agreement.is_kept_by(id, now) {
+        " The agreement’s expiry has passed, and only this payment keeps it open: it expires at once."
+    } else {
+        ""
+    }
+}
+
+/// The same of evidence whose acceptance confirms the payment, which may complete the agreement first.
+fn ends_unless_completed(agreement: &Agreement, id: MovementId, now: Timestamp) -> Option<&'static str> {
+    let is_kept = agreement.is_kept_by(id, now);
+    is_kept.then_some(
+        "The agreement’s expiry has passed, and only this payment keeps it open: unless its arrival completes the agreement, it expires at once.",
+    )
+}
+
+#[derive(Template)]
+#[template(path = "movement.html")]
+struct MovementPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    title: String,
+    deal: Deal,
+    /// Whether a form was refused for what was typed.
+    has_errors: bool,
+    change: Option<ChangeWarning>,
+    next: Next,
+    tracks: Tracks,
+    instructions: InstructionsCard,
+    others: Vec<Other>,
+    record: Vec<RecordRow>,
+}
+
+/// What happened to a payment, and who did it when.
+struct RecordRow {
+    what: &'static str,
+    who: String,
+    at: DisplayTime,
+    /// What it rests on, or why.
+    why: Option<String>,
+}
+
+/// What the page is made of, besides what is stored.
+struct Shown<'a> {
+    review: &'a MovementReview,
+    /// What a member types again to verify the instructions. None if they do not wait for that, or do not open anymore.
+    to_type: Option<ToTypeAgain>,
+    zone: &'a TimeZone,
+    by: &'a Member,
+    typed: &'a Typed,
+    form_token: String,
+    now: Timestamp,
+}
+
+impl Shown<'_> {
+    /// What else an act does that takes the payment's money off its way: none if the agreement goes on.
+    fn ends_agreement(&self) -> &'static str {
+        ends_agreement(&self.review.agreement, self.review.movement.id(), self.now)
+    }
+
+    /// The name of a participant.
+    fn name_of(&self, id: Option<ParticipantId>) -> String {
+        name_of(&self.review.agreement, &self.review.contacts, id)
+    }
+
+    fn payer(&self) -> String {
+        self.name_of(self.review.movement.terms().sender)
+    }
+
+    fn payee(&self) -> String {
+        self.name_of(self.review.movement.terms().receiver)
+    }
+
+    /// A form without fields that is sent to a path.
+    fn form(&self, name: &str, path: String, label: &'static str) -> ActForm {
+        ActForm {
+            name: name.to_owned(),
+            path,
+            form_token: self.form_token.clone(),
+            label,
+            about: String::new(),
+            text: String::new(),
+            is_harmful: false,
+            hidden: Vec::new(),
+            inputs: Inputs::Nothing,
+            fields: self.typed.fields_of(name, &[]),
+            is_refused: self.typed.is(name),
+        }
+    }
+
+    /// A form of an act on the payment, which its URL ends with.
+    fn act(&self, act: &str, label: &'static str, text: impl Into<String>) -> ActForm {
+        let path = format!("{}/{act}", movement_url(self.review.movement.id()));
+        ActForm { text: text.into(), ..self.form(act, path, label) }
+    }
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_movement"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+/// The page. A form that was refused keeps what was typed.
+async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, signed_in): (MovementId, _) = (request.path_id("id")?, request.signed_in()?);
+    let review = movement_review::get(signed_in.scope(), id).await?;
+    let (by, form_token) = (signed_in.member(), signed_in.form_token());
+    let to_type = to_type_again(request, &review.movement).await?;
+    let zone = &signed_in.organization().time_zone;
+    let shown = Shown { review: &review, to_type, zone, by, typed: &typed, form_token, now: request.now() };
+    let MovementReview { movement, agreement, .. } = &review;
+    let (next, others) = next::acts(&shown);
+    let (next, instructions) = InstructionsCard::new(&shown, next);
+    let page = MovementPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: agreement_link(agreement),
+        title: purpose_of(movement),
+        deal: deal(&shown, signed_in.organization().time_zone.day_of(request.now())),
+        has_errors: typed.has_errors(),
+        change: ChangeWarning::of(movement),
+        next,
+        tracks: Tracks::new(&shown),
+        instructions,
+        others,
+        record: record(movement),
+    };
+    Ok(PageResponse::render(&page)?.showing(ids(&review)))
+}
+
+/// What a member types again to verify a payment's instructions, if they wait for that.
+async fn to_type_again(request: &Request, movement: &Movement) -> Result<Option<ToTypeAgain>, Error> {
+    let waits = |found: &InstructionsStatus| !found.is_verified_by_another() && !found.has_verification_ended();
+    if movement.state().is_done() || !movement.instructions().is_some_and(waits) {
+        return Ok(None);
+    }
+    let (scope, keys) = (request.signed_in()?.scope(), &request.app().webhooks()?.keys);
+    let opened = match InstructionsToVerify::load(scope, &*keys.keyring().await?, movement).await? {
+        // Another instance may have sealed them with a key that is younger than this one's cache.
+        None => InstructionsToVerify::load(scope, &*keys.newest().await?, movement).await?,
+        found => found,
+    };
+    Ok(opened.map(|opened| opened.to_type_again()))
+}
+
+/// The ids of what the page shows.
+fn ids(review: &MovementReview) -> Vec<Uuid> {
+    let evidence = review.evidence.iter().map(|evidence| evidence.id().uuid());
+    [review.movement.id().uuid(), review.agreement.id().uuid()].into_iter().chain(evidence).collect()
+}
+
+/// The link to an agreement.
+fn agreement_link(agreement: &Agreement) -> Link {
+    Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
+}
+
+/// The header.
+fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
+    let MovementReview { movement, agreement, workspace, .. } = shown.review;
+    let terms = movement.terms();
+    let party = |name: String, roles: &str| Party { name, roles: roles.to_owned() };
+    let document = |document: &Document| DealDocument {
+        name: document.name.as_str().to_owned(),
+        url: document.content.as_ref().map(|_| document_url(agreement.id(), document.id)),
+    };
+    let is_overdue = !movement.state().is_done() && terms.due_on.is_some_and(|due| due < today);
+    let due = terms.due_on.map(|due| ("Due", due.for_people()));
+    let reference = terms.reference.as_ref().map(|reference| ("Reference", reference.as_str().to_owned()));
+    let how = [("Method", words::method(terms.method)), ("Direction", words::direction(terms.direction))];
+    let how = how.map(|(name, value)| (name, value.to_owned()));
+    Deal {
+        over: "Payment",
+        title: purpose_of(movement),
+        badge: movement_badge(movement.state()),
+        status: is_overdue.then(|| "Overdue".to_owned()),
+        workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+        agreement: Some(agreement_link(agreement)),
+        edit: None,
+        parties: vec![party(shown.payer(), "Payer"), party(shown.payee(), "Payee")],
+        more_parties: 0,
+        amount: terms.money.map(|money| ("Amount", money.for_people())),
+        payments: Vec::new(),
+        more_payments: 0,
+        terms: due.into_iter().chain(reference).chain(how).collect(),
+        deadlines: Vec::new(),
+        documents: agreement.documents.iter().take(DOCUMENTS_SHOWN).map(document).collect(),
+        more_documents: 0,
+    }
+}
+
+/// What happened to a payment, but for what its tracks and its instructions say.
+fn record(movement: &Movement) -> Vec<RecordRow> {
+    let row = |what, who: &Actor, at: shared::domain::time::Timestamp, why: Option<String>| RecordRow {
+        what,
+        who: actor_label(who),
+        at: at.into(),
+        why,
+    };
+    let reason = |ending: &Ending| ending.reason.as_ref().map(|reason| reason.as_str().to_owned());
+    let mut rows = vec![row("Set up", movement.created_by(), movement.created_at(), None)];
+    rows.extend(movement.authorized().map(|stamp| row("Authorized", &stamp.by, stamp.at, None)));
+    if let Status::Returned(Ending { late_since: Some(at), .. }) = movement.status() {
+        rows.push(row("Cancelled with its agreement", &Actor::system(), *at, None));
+    }
+    rows.extend(match movement.status() {
+        Status::Reconciled(Confirmation { confirmed_at, confirmed_by, basis }) => {
+            let elsewhere = if movement.counts_another_account() { words::ELSEWHERE } else { "" };
+            let why = format!("By {}{elsewhere}", words::basis(*basis));
+            Some(row("Confirmed received", confirmed_by, *confirmed_at, Some(why)))
+        }
+        Status::Exception(Exception { reason, note, at, by }) => {
+            let note = note.as_ref().map(|note| format!("\n{}", note.as_str())).unwrap_or_default();
+            let why = format!("{}{note}", capitalized(words::exception(*reason)));
+            Some(row("Needs attention", by, *at, Some(why)))
+        }
+        Status::Returned(ending) => {
+            let what = if ending.late_since.is_some() { "Returned, late" } else { "Returned" };
+            Some(row(what, &ending.by, ending.at, reason(ending)))
+        }
+        Status::Cancelled(ending) if movement.ended_with_its_agreement() => {
+            let late = (movement.late_minor() > 0).then(|| words::movement_sentence(movement));
+            Some(row("Cancelled with its agreement", &ending.by, ending.at, late))
+        }
+        Status::Cancelled(ending) => Some(row("Cancelled", &ending.by, ending.at, reason(ending))),
+        _ => None,
+    });
+    rows.extend(movement.surplus().map(|found| surplus_row(movement, found)));
+    rows
+}
+
+/// What a member said of money beyond the amount.
+fn surplus_row(movement: &Movement, found: &Surplus) -> RecordRow {
+    let code = movement.terms().money.map(|money| money.currency().code()).unwrap_or_default();
+    let amount = in_app(found.amount_minor, code);
+    let (what, why) = match &found.outcome {
+        SurplusOutcome::Returned { on, note } => {
+            ("Surplus returned", format!("{amount}, on {}\n{}", on.for_people(), note.as_str()))
+        }
+        SurplusOutcome::Kept { note } => ("Surplus kept", format!("{amount}\n{}", note.as_str())),
+    };
+    RecordRow { what, who: actor_label(&found.by), at: found.at.into(), why: Some(why) }
+}
+
+/// A text as the beginning of a sentence.
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Where a participant's link is.
+fn link_of(shown: &Shown<'_>, participant: Option<ParticipantId>) -> Option<Link> {
+    let text = format!("Link of {}", shown.name_of(participant));
+    participant.map(|id| Link { url: access_url(shown.review.agreement.id(), id), text })
+}

@@ -1,0 +1,290 @@
+//! The page of an obligation: who owes what to whom, when, what was said about it, and what members do about it.
+
+use askama::Template;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with};
+use pages::fields::Fields;
+use pages::labels::{Badge, actor_label, obligation_badge};
+use pages::layout::{Layout, Link, Notice};
+use pages::obligation_record::{OccurrenceList, TriggerRow, read_happened_on, refusal};
+use pages::response::PageResponse;
+use pages::satisfaction::{self};
+use pages::second_members::why_one_self;
+use pages::uploads::keep_file;
+use pages::urls::{agreement_url, obligation_url};
+use shared::domain::ids::{ObligationId, OccurrenceId, TriggerId};
+use shared::domain::member::Counting;
+use shared::domain::movement::evidence::EvidenceFile;
+use shared::domain::movement::safe_text::{SafeLine, SafeNote};
+use shared::domain::obligation::{CancelCause, Happening, Obligation, Occurrence, OccurrenceState, Refused, Word};
+use shared::domain::proposal::Note;
+use shared::domain::sentences;
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::service::obligations::{self, Doing, ObligationReview};
+use shared::web::{Form, Request, SubmittedForm};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+#[derive(Template)]
+#[template(path = "obligation.html")]
+struct ObligationPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    name: String,
+    badge: Badge,
+    status: String,
+    agreement: Link,
+    facts: Vec<(&'static str, String)>,
+    triggers: Vec<TriggerRow>,
+    is_standing: bool,
+    record: OccurrenceList,
+    /// What stands in the field of the day on which something was done.
+    today: String,
+    /// Whether people may still act on it.
+    is_live: bool,
+    can_be_cancelled: bool,
+    fields: Fields,
+}
+
+/// Shows an obligation.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_obligation"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, now): (ObligationId, _) = (request.path_id("id")?, request.now());
+    let signed_in = request.signed_in()?;
+    let ObligationReview { in_full, seconds, is_live } = obligations::review(signed_in.scope(), id).await?;
+    let (obligation, agreement) = (&in_full.obligation, &in_full.agreement);
+    let standing = obligation.standing(now);
+    let member = signed_in.member().id();
+    let zone = &signed_in.organization().time_zone;
+    let act = |found: &Occurrence| match found.state {
+        _ if !is_live => (None, None),
+        // The next verification may come early.
+        OccurrenceState::Due | OccurrenceState::Overdue | OccurrenceState::Upcoming if standing.is_some() => {
+            (Some(("verify", "Verify")), None)
+        }
+        OccurrenceState::Due | OccurrenceState::Overdue | OccurrenceState::Upcoming => {
+            (Some(("satisfy", "Record satisfaction")), None)
+        }
+        OccurrenceState::Satisfied => {
+            let claim = found.satisfied.as_ref();
+            let by = claim.and_then(Word::member);
+            match (seconds.counting(member, by), by) {
+                (Counting::OneSelf, Some(first)) => (None, Some(why_one_self(&seconds, (member, first), zone))),
+                (Counting::Confirmed, Some(first)) if first == member => {
+                    let is_hosted = claim.is_some_and(|claim| claim.in_person.is_some());
+                    (None, Some(why_own(is_hosted).to_owned()))
+                }
+                _ => (Some(("confirm", "Confirm")), None),
+            }
+        }
+        OccurrenceState::Confirmed | OccurrenceState::Cancelled => (None, None),
+    };
+    let page = ObligationPage {
+        layout: Layout::new(request),
+        notice,
+        path: obligation_url(id),
+        name: obligation.name().as_str().to_owned(),
+        badge: obligation_badge(obligation, now),
+        status: sentences::obligation_state(obligation, now),
+        agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
+        facts: facts(&in_full),
+        triggers: obligation.triggers().iter().map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
+        is_standing: standing.is_some(),
+        record: OccurrenceList::new(obligation, &obligation_url(id), &obligation.occurrences(now), act),
+        today: obligation.zone().day_of(now).write(),
+        is_live,
+        can_be_cancelled: is_live && !obligation.is_done(),
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid(), agreement.id().uuid()]))
+}
+
+/// Why a member doesn't confirm a claim that they recorded, or that was made in their browser.
+fn why_own(is_hosted: bool) -> &'static str {
+    if is_hosted {
+        "It was said in your browser. Another member confirms it, or the other side does in a browser of their own."
+    } else {
+        "Another member or the other side confirms what you recorded."
+    }
+}
+
+/// What is owed, by whom and when.
+fn facts(in_full: &obligations::ObligationInFull) -> Vec<(&'static str, String)> {
+    let obligations::ObligationInFull { obligation, agreement, contacts } = in_full;
+    let mut facts =
+        vec![("Who owes it to whom", sentences::promise_parties(obligation.parties(), agreement, contacts))];
+    if let Some(promise) = agreement.promise(obligation.promise_id()) {
+        facts.push(("Due", sentences::promise_terms(&promise.terms)));
+    }
+    facts.push(("In force since", obligation.zone().day_of(obligation.created_at()).for_people()));
+    facts.push(("Time zone of its days", obligation.zone().as_str().to_owned()));
+    if let Some(CancelCause::Member { by, reason }) = obligation.cancellation().map(|cancelled| &cancelled.cause) {
+        facts.push(("Cancelled by", actor_label(by)));
+        facts.push(("Reason", reason.as_str().to_owned()));
+    }
+    facts
+}
+
+/// Reads the reason of a cancellation.
+fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
+    let wrong = |(code, message): (FieldCode, String)| FieldErrors::one("reason", code, message);
+    let text = form.get("reason").trim();
+    if text.is_empty() {
+        return Err(wrong((FieldCode::Required, "must be given".to_owned())));
+    }
+    SafeNote::parse(text).map_err(wrong)?;
+    Note::parse(text).map_err(wrong)
+}
+
+/// What a form asks for, with the notice that follows.
+type Asked = (Doing, [String; 2]);
+
+/// Reads what a form asks for, but for the content of its file.
+fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<Asked, FieldErrors>, Error> {
+    let said = |[title, line]: [&str; 2]| [title.to_owned(), line.to_owned()];
+    let occurrence = || form.get("occurrence").parse::<OccurrenceId>().map_err(|_| Error::not_found());
+    Ok(match form.get("act") {
+        "declare" => {
+            let trigger: TriggerId = form.get("trigger").parse().map_err(|_| Error::not_found())?;
+            read_happened_on(form, obligation, now).map(|on| {
+                let line = format!(
+                    "It happened on {}, and its days count from then. Next: whoever owes it does it, and the other side confirms.",
+                    on.for_people()
+                );
+                (Doing::DeclareTrigger(Happening { trigger, on }), ["Trigger declared".to_owned(), line])
+            })
+        }
+        "satisfy" => satisfaction::read(form, occurrence()?, obligation, now).map(|done| {
+            let line = "This is a claim. Next: the other side or another member confirms it.";
+            (Doing::RecordSatisfaction(done), said(["Satisfaction recorded", line]))
+        }),
+        "confirm" => Ok((Doing::Confirm(occurrence()?), said(["Confirmed", ""]))),
+        "verify" => {
+            Ok((Doing::Verify(occurrence()?), said(["Verified", "The next verification is counted from today."])))
+        }
+        "cancel" => read_reason(form).map(|reason| {
+            let line = "It is owed no more. What was said about it stays on record.";
+            (Doing::Cancel(reason), said(["Obligation cancelled", line]))
+        }),
+        _ => return Err(Error::not_found()),
+    })
+}
+
+/// Why the file of a form was not kept.
+enum NotKept {
+    Refused(Refused),
+    Wrong(FieldErrors),
+}
+
+/// Keeps the file with which something is recorded as done, if there is one. No file is stored for a form that records
+/// nothing.
+async fn keep(
+    submitted: &SubmittedForm<'_>,
+    id: ObligationId,
+    doing: &mut Doing,
+) -> Result<Result<(), NotKept>, Error> {
+    let Doing::RecordSatisfaction(done) = doing else { return Ok(Ok(())) };
+    let Some(file) = submitted.form().file(satisfaction::FILE) else { return Ok(Ok(())) };
+    let bytes = u64::try_from(file.content.len()).unwrap_or(u64::MAX);
+    if let Some(refused) = obligations::why_not_satisfied(submitted.scope(), id, done, bytes).await? {
+        return Ok(Err(NotKept::Refused(refused)));
+    }
+    let (name, content, file_type) = match keep_file(submitted, Some(file), satisfaction::FILE).await? {
+        Ok(kept) => kept,
+        Err(errors) => return Ok(Err(NotKept::Wrong(errors))),
+    };
+    Ok(match SafeLine::parse(name.as_str()) {
+        Ok(name) => {
+            done.how.file = Some(EvidenceFile { name, content, file_type: Some(file_type) });
+            Ok(())
+        }
+        Err((code, message)) => Err(NotKept::Wrong(FieldErrors::one(satisfaction::FILE, code, message))),
+    })
+}
+
+/// Declares a trigger, records, confirms or verifies that an obligation was kept, or cancels it.
+pub(crate) struct Act;
+
+impl Handler for Act {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "declare" => "declare_trigger",
+            "confirm" => "confirm_obligation",
+            "verify" => "verify_obligation",
+            "cancel" => "cancel_obligation",
+            _ => "record_satisfaction",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let id: ObligationId = request.path_id("id")?;
+        let form = submitted.form();
+        let obligation = obligations::get(submitted.scope(), id).await?.obligation;
+        let (mut doing, [title, line]) = match read(form, &obligation, request.now())? {
+            Ok(read) => read,
+            Err(errors) => return wrong(request, form, errors).await,
+        };
+        match keep(&submitted, id, &mut doing).await? {
+            Ok(()) => {}
+            Err(NotKept::Wrong(errors)) => return wrong(request, form, errors).await,
+            Err(NotKept::Refused(refused)) => return refuse(request, form, refused).await,
+        }
+        let location = format!("{}#notice", obligation_url(id));
+        let notice = match doing {
+            Doing::RecordSatisfaction(_) => Notice::plain(title, line),
+            _ => Notice::good(title, line),
+        };
+        let redirect = redirect_with(&submitted, location, &notice).await;
+        let (scope, member) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| obligations::act(scope, member, id, doing.clone())).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(refused) => refuse(request, form, refused).await,
+        }
+    }
+}
+
+/// The page with a form that can't be read. An account number is shown nowhere again.
+async fn wrong(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
+    let is_sensitive = errors.clone().into_list().iter().any(|one| one.code == FieldCode::SensitiveValue);
+    let fields = satisfaction::typed(form, errors).without(|name| is_sensitive && name == "reason");
+    let again = if form.has_file() { " Choose the file again." } else { "" };
+    let notice = Notice::bad("Nothing was recorded", format!("Check what is marked below.{again}"));
+    Ok(page(request, fields, Some(notice)).await?.unprocessable())
+}
+
+/// The page with a form that was refused.
+async fn refuse(request: &Request, form: &Form, refused: Refused) -> Result<PageResponse, Error> {
+    let (title, line) = refusal(refused);
+    let fields = satisfaction::typed(form, FieldErrors::default());
+    Ok(page(request, fields, Some(Notice::bad(title, line))).await?.conflicting())
+}
+
+/// Downloads the file with which something was recorded as done.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_satisfaction_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: ObligationId = request.path_id("id")?;
+        let scope = request.signed_in()?.scope();
+        let found = obligations::get(scope, id).await?;
+        Ok(satisfaction::download(request, &found.obligation, scope.org()).await?.showing([id.uuid()]))
+    }
+}

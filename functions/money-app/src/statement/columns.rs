@@ -1,0 +1,348 @@
+//! The page of a CSV file's columns: which is which. Filled with what the reader suggests; what a member chooses is remembered
+//! for the next file with the same header, which then is read at once.
+
+use askama::Template;
+use axum::body::Bytes;
+use pages::done::{notice_of_act, redirect_with};
+use pages::fields::Fields;
+use pages::layout::{Layout, Notice};
+use pages::masked::masked;
+use pages::response::PageResponse;
+use pages::urls::statement_url;
+use pages::{Handler, statement_file as read};
+use shared::domain::ids::StatementId;
+use shared::domain::statement::{RememberedColumns, Statement};
+use shared::error::Error;
+use shared::service::statements as stored;
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+use statements::{
+    Amount, Column, Currency, CurrencySource, DateOrder, DecimalMark, Mapping, ReferenceColumn, ReferenceKind,
+    Suggestion,
+};
+
+use crate::statement::{in_words, uploaded, url_after};
+
+/// The rows of the file that the page shows.
+const ROWS_SHOWN: usize = 3;
+/// The same of a file with many columns.
+const ROWS_SHOWN_OF_MANY: usize = 1;
+/// How many columns are many.
+const MANY: usize = 20;
+/// The characters of a cell that are shown.
+const CELL_CHARS_SHOWN: usize = 40;
+/// The characters of a column's name that a choice shows.
+const NAME_CHARS_SHOWN: usize = 24;
+
+/// The fields of references, each with the kind that it stands for.
+const REFERENCES: [(&str, ReferenceKind); 3] = [
+    ("bank_reference", ReferenceKind::BankReference),
+    ("payer_reference", ReferenceKind::EndToEndId),
+    ("other_reference", ReferenceKind::Other),
+];
+
+#[derive(Template)]
+#[template(path = "statement_columns.html")]
+struct ColumnsPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    title: String,
+    path: String,
+    /// Where the statement is discarded, unless an entry was ever filed.
+    discard: Option<String>,
+    fields: Fields,
+    /// The columns, with none first.
+    columns: Vec<Choice>,
+    orders: Vec<Choice>,
+    marks: Vec<Choice>,
+    /// Each column with the first values in it.
+    preview: Vec<(String, String)>,
+}
+
+struct Choice {
+    value: String,
+    text: String,
+}
+
+impl Choice {
+    fn new(value: &str, text: &str) -> Self {
+        Self { value: value.to_owned(), text: text.to_owned() }
+    }
+}
+
+/// Shows the page.
+pub(crate) struct ShowColumns;
+
+impl Handler for ShowColumns {
+    fn operation(_: &Request) -> &'static str {
+        "view_statement_columns"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        let (statement, file) = load(request).await?;
+        if !stored::takes_columns(request.signed_in()?.scope(), &statement).await? {
+            return Ok(PageResponse::see_other(statement_url(statement.id)));
+        }
+        let suggestion = suggestion(file).await?;
+        let fields = suggested(&suggestion);
+        Ok(page(request, &statement, &suggestion, (fields, notice))?.with_cookie(cookie))
+    }
+}
+
+/// The statement with its file.
+async fn load(request: &Request) -> Result<(Statement, Bytes), Error> {
+    let (id, scope): (StatementId, _) = (request.path_id("id")?, request.signed_in()?.scope());
+    let statement = stored::get(scope, id).await?;
+    let file = request.app().files()?.get(scope.org(), &statement.file.content).await?;
+    Ok((statement, file))
+}
+
+async fn suggestion(file: Bytes) -> Result<Suggestion, Error> {
+    let suggestion = read::suggestion(file).await?;
+    suggestion.map_err(|refusal| Error::Internal(format!("a CSV file that was looked at before {refusal}")))
+}
+
+fn page(
+    request: &Request,
+    statement: &Statement,
+    suggestion: &Suggestion,
+    (fields, notice): (Fields, Option<Notice>),
+) -> Result<PageResponse, Error> {
+    let column = |(at, name): (usize, &String)| Choice {
+        value: (at + 1).to_string(),
+        text: masked(name, NAME_CHARS_SHOWN, &[]),
+    };
+    let none = Choice::new("", "Not in this file");
+    let rows = if suggestion.headers.len() > MANY { ROWS_SHOWN_OF_MANY } else { ROWS_SHOWN };
+    let values = |at: usize| {
+        let cells =
+            suggestion.sample_rows.iter().take(rows).filter_map(|row| row.get(at)).filter(|cell| !cell.is_empty());
+        cells.map(|cell| masked(cell, CELL_CHARS_SHOWN, &[])).collect::<Vec<_>>().join(" · ")
+    };
+    let preview =
+        suggestion.headers.iter().enumerate().map(|(at, name)| (masked(name, CELL_CHARS_SHOWN, &[]), values(at)));
+    let page = ColumnsPage {
+        layout: Layout::new(request),
+        notice,
+        title: statement.file.name.as_str().to_owned(),
+        path: format!("{}/columns", statement_url(statement.id)),
+        discard: (!statement.was_filed).then(|| format!("{}/discard", statement_url(statement.id))),
+        fields,
+        columns: std::iter::once(none).chain(suggestion.headers.iter().enumerate().map(column)).collect(),
+        orders: vec![
+            Choice::new("", "As the dates say"),
+            Choice::new("day_month_year", "Day, month, year"),
+            Choice::new("month_day_year", "Month, day, year"),
+            Choice::new("year_month_day", "Year, month, day"),
+        ],
+        marks: vec![
+            Choice::new("", "Choose…"),
+            Choice::new("period", "Period: 1,250.50"),
+            Choice::new("comma", "Comma: 1.250,50"),
+        ],
+        preview: preview.collect(),
+    };
+    Ok(PageResponse::render(&page)?.showing([statement.id.uuid()]))
+}
+
+/// The fields as the reader suggests them.
+fn suggested(suggestion: &Suggestion) -> Fields {
+    let found = &suggestion.mapping;
+    let at = |column: &Column| {
+        let at = suggestion.columns.iter().position(|known| known == column);
+        at.map(|at| (at + 1).to_string()).unwrap_or_default()
+    };
+    let optional = |column: Option<&Column>| column.map(at).unwrap_or_default();
+    let (amount, credit, debit, side) = match &found.amount {
+        Some(Amount::Signed(amount)) => (Some(amount), None, None, None),
+        Some(Amount::WithSide { amount, side }) => (Some(amount), None, None, Some(side)),
+        Some(Amount::CreditAndDebit { credit, debit }) => (None, Some(credit), Some(debit), None),
+        None => (None, None, None, None),
+    };
+    let currency = match &found.currency {
+        Some(CurrencySource::Column(column)) => Some(column),
+        Some(CurrencySource::Fixed(_)) | None => None,
+    };
+    let mut fields = vec![
+        ("date", optional(found.booked_on.as_ref())),
+        ("value_date", optional(found.value_on.as_ref())),
+        ("date_order", found.date_order.map(order_name).unwrap_or_default().to_owned()),
+        ("amount", optional(amount)),
+        ("side", optional(side)),
+        ("credit", optional(credit)),
+        ("debit", optional(debit)),
+        ("decimal_mark", found.decimal_mark.map(mark_name).unwrap_or_default().to_owned()),
+        ("currency", optional(currency)),
+        ("payer", optional(found.counterparty.as_ref())),
+        ("text", optional(found.text.first())),
+        ("more_text", optional(found.text.get(1))),
+        ("status", optional(found.status.as_ref())),
+    ];
+    for (name, kind) in REFERENCES {
+        let column = found.references.iter().find(|reference| field_of(reference.kind) == kind);
+        fields.push((name, optional(column.map(|reference| &reference.column))));
+    }
+    Fields::of(fields)
+}
+
+/// The kind whose field shows a suggested reference.
+fn field_of(kind: ReferenceKind) -> ReferenceKind {
+    match kind {
+        ReferenceKind::EndToEndId | ReferenceKind::CustomerReference => ReferenceKind::EndToEndId,
+        ReferenceKind::AccountServicerReference | ReferenceKind::BankReference | ReferenceKind::TransactionId => {
+            ReferenceKind::BankReference
+        }
+        _ => ReferenceKind::Other,
+    }
+}
+
+fn order_name(order: DateOrder) -> &'static str {
+    match order {
+        DateOrder::DayMonthYear => "day_month_year",
+        DateOrder::MonthDayYear => "month_day_year",
+        DateOrder::YearMonthDay => "year_month_day",
+    }
+}
+
+fn mark_name(mark: DecimalMark) -> &'static str {
+    match mark {
+        DecimalMark::Comma => "comma",
+        DecimalMark::Period => "period",
+    }
+}
+
+/// Reads the file with the columns that a member chose, and remembers them.
+pub(crate) struct ChooseColumns;
+
+impl Handler for ChooseColumns {
+    fn operation(_: &Request) -> &'static str {
+        "choose_statement_columns"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let form = submitted.form();
+        let (statement, file) = load(request).await?;
+        let suggestion = suggestion(file.clone()).await?;
+        let again = |errors: FieldErrors, notice: Option<Notice>| {
+            let fields = Fields::submitted(form, errors);
+            Ok(page(request, &statement, &suggestion, (fields, notice))?.unprocessable())
+        };
+        let mapping = match mapping(form, &suggestion) {
+            Ok(mapping) => mapping,
+            Err(errors) => return again(errors, None),
+        };
+        let columns = serde_json::to_string(&mapping).map_err(|error| Error::Internal(error.to_string()))?;
+        let facts = match read::facts(file, Some(columns.clone())).await? {
+            Ok(facts) => facts,
+            Err(refusal) => {
+                let notice = Notice::bad(
+                    "The file can’t be read with these columns",
+                    format!("The file {}.", in_words(&refusal)),
+                );
+                return again(FieldErrors::default(), Some(notice));
+            }
+        };
+        let remembered = RememberedColumns { header: read::header(&suggestion), columns };
+        let id = statement.id;
+        let redirect = redirect_with(&submitted, url_after(id, Some(&facts)), &uploaded(Some(&facts))).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        if submitted.run(|| stored::read_columns(scope, by, id, (facts.clone(), remembered.clone()))).await? {
+            return Ok(redirect.into());
+        }
+        let notice = Notice::bad(
+            "The columns stay as they are",
+            "An entry of this statement is filed as evidence. Reject or withdraw that evidence first.",
+        );
+        Ok(page(request, &statement, &suggestion, (Fields::submitted(form, FieldErrors::default()), Some(notice)))?
+            .conflicting())
+    }
+}
+
+/// Reads the form. All that is wrong is reported at once.
+fn mapping(form: &Form, suggestion: &Suggestion) -> Result<Mapping, FieldErrors> {
+    let column = |name: &str| {
+        let at = form.get(name).parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        at.and_then(|at| suggestion.columns.get(at)).cloned()
+    };
+    let booked_on = column("date").ok_or_else(|| required("date"));
+    let decimal_mark = match form.get("decimal_mark") {
+        "comma" => Ok(DecimalMark::Comma),
+        "period" => Ok(DecimalMark::Period),
+        _ => Err(required("decimal_mark")),
+    };
+    let (amount, currency) = (amount(&column), currency(form, column("currency")));
+    match (booked_on, amount, decimal_mark, currency) {
+        (Ok(booked_on), Ok(amount), Ok(decimal_mark), Ok(currency)) => Ok(Mapping {
+            delimiter: Some(suggestion.delimiter),
+            has_header: suggestion.has_header,
+            booked_on,
+            date_order: order(form.get("date_order")),
+            value_on: column("value_date"),
+            amount,
+            decimal_mark,
+            currency,
+            references: REFERENCES
+                .into_iter()
+                .filter_map(|(name, kind)| Some(ReferenceColumn { kind, column: column(name)? }))
+                .collect(),
+            counterparty: column("payer"),
+            text: ["text", "more_text"].into_iter().filter_map(column).collect(),
+            status: column("status"),
+        }),
+        (booked_on, amount, decimal_mark, currency) => {
+            let mut errors = booked_on.err().unwrap_or_default();
+            errors.extend(amount.err().unwrap_or_default());
+            errors.extend(decimal_mark.err().unwrap_or_default());
+            errors.extend(currency.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+fn required(field: &str) -> FieldErrors {
+    FieldErrors::one(field, FieldCode::Required, "must be chosen")
+}
+
+fn order(text: &str) -> Option<DateOrder> {
+    [DateOrder::DayMonthYear, DateOrder::MonthDayYear, DateOrder::YearMonthDay]
+        .into_iter()
+        .find(|order| order_name(*order) == text)
+}
+
+/// Where the amounts are: in one column, with or without one for the side, or in two.
+fn amount(column: &impl Fn(&str) -> Option<Column>) -> Result<Amount, FieldErrors> {
+    let wrong = |field, message| Err(FieldErrors::one(field, FieldCode::InvalidValue, message));
+    match (column("amount"), column("side"), column("credit"), column("debit")) {
+        (Some(amount), None, None, None) => Ok(Amount::Signed(amount)),
+        (Some(amount), Some(side), None, None) => Ok(Amount::WithSide { amount, side }),
+        (None, None, Some(credit), Some(debit)) => Ok(Amount::CreditAndDebit { credit, debit }),
+        (Some(_), ..) => wrong("amount", "and the columns for money in and money out can’t both be chosen"),
+        (None, Some(_), ..) => wrong("side", "needs the column Amount"),
+        (None, None, Some(_), None) => wrong("debit", "must be chosen, because Money in is"),
+        (None, None, None, Some(_)) => wrong("credit", "must be chosen, because Money out is"),
+        (None, None, None, None) => {
+            Err(FieldErrors::one("amount", FieldCode::Required, "must be chosen, or else Money in and Money out"))
+        }
+    }
+}
+
+/// Where the currency is: in a column, or the same for all entries.
+fn currency(form: &Form, column: Option<Column>) -> Result<CurrencySource, FieldErrors> {
+    let typed = form.get("fixed_currency").trim();
+    let wrong = |field, code, message| Err(FieldErrors::one(field, code, message));
+    match (column, typed) {
+        (Some(column), "") => Ok(CurrencySource::Column(column)),
+        (Some(_), _) => {
+            wrong("fixed_currency", FieldCode::InvalidValue, "must be left out, because Currency is chosen")
+        }
+        (None, "") => {
+            wrong("currency", FieldCode::Required, "must be chosen, or else typed as Currency of all entries")
+        }
+        (None, code) => match Currency::parse(code) {
+            Some(currency) => Ok(CurrencySource::Fixed(currency)),
+            None => wrong("fixed_currency", FieldCode::InvalidValue, "must be a currency of ISO 4217, such as USD"),
+        },
+    }
+}

@@ -1,0 +1,264 @@
+//! The page of the audit log: every call and act of the organization, filtered in the address.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use pages::Handler;
+use pages::audit_rows::{Object, caller_name, caller_of};
+use pages::labels::{Badge, DisplayTime};
+use pages::layout::{Layout, Link};
+use pages::response::PageResponse;
+use pages::urls::AUDIT;
+use shared::domain::audit::{AuditRow, CallOutcome, ObjectKind};
+use shared::domain::sentences;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::service::audit::{self, AuditPage};
+use shared::service::search::{self, NamedObject};
+use shared::web::Request;
+use uuid::Uuid;
+
+use crate::audit_query::{AuditQuery, Errors, Typed};
+
+#[derive(Template)]
+#[template(path = "audit.html")]
+struct AuditLogPage {
+    layout: Layout,
+    typed: Typed,
+    errors: Errors,
+    actors: Vec<SelectOption>,
+    operations: Vec<SelectOption>,
+    outcomes: Vec<SelectOption>,
+    /// What the object of the filter is called.
+    object_name: Option<String>,
+    is_filtered: bool,
+    is_first: bool,
+    zone: String,
+    rows: Vec<RowView>,
+    /// The objects that have what was typed in their names, if there are several, and how many more there are.
+    choices: Vec<Choice>,
+    more_choices: u64,
+    looked_back_to: Option<DisplayTime>,
+    next: Option<String>,
+    earlier: Option<String>,
+    newest: String,
+    all: &'static str,
+    export: String,
+}
+
+struct SelectOption {
+    value: String,
+    text: String,
+    is_selected: bool,
+}
+
+/// An object to choose: the log of what is about it.
+struct Choice {
+    log: Link,
+    kind: &'static str,
+}
+
+struct RowView {
+    at: DisplayTime,
+    request_id: String,
+    caller: String,
+    /// The log of this caller alone, if the caller has an id.
+    of_caller: Option<String>,
+    did: String,
+    operation: String,
+    objects: Vec<Object>,
+    more_objects: usize,
+    outcome: Badge,
+    status: u16,
+    code: String,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_audit"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let scope = request.signed_in()?.scope();
+        let asked = Typed::read(request)?;
+        let mut typed = asked.clone();
+        let query = match AuditQuery::read(request, &mut typed)? {
+            Ok(query) => query,
+            Err(errors) => return refused(request, typed, errors),
+        };
+        if let Some(name) = &query.object_name {
+            return Box::pin(by_name(request, &asked, typed, name)).await;
+        }
+        let found = audit::page(scope, query.days, &query.filter, query.before).await?;
+        PageResponse::render(&log_page(request, typed, &query, &found))
+    }
+}
+
+/// The answer to a filter by a part of a name. What has it is found on the way to the log, not beside it, so that neither
+/// page waits for both; and the address of the log has the id, which stays when the name changes.
+async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let (found, total) = search::objects_named(signed_in.scope(), signed_in.member(), name).await?;
+    let log_of = |found: &NamedObject| Typed { object: found.id.to_string(), ..asked.clone() }.url(None);
+    match found.as_slice() {
+        [] => refused(request, typed, Errors { object: Some(NOT_FOUND), ..Errors::default() }),
+        [only] if total == 1 => Ok(PageResponse::see_other(log_of(only))),
+        several => {
+            let choice = |found: &NamedObject| Choice {
+                log: Link { url: log_of(found), text: found.name.clone() },
+                kind: kind_label(found.kind),
+            };
+            let page = AuditLogPage {
+                choices: several.iter().map(choice).collect(),
+                more_choices: total.saturating_sub(several.len() as u64),
+                ..empty_page(request, typed)
+            };
+            PageResponse::render(&page)
+        }
+    }
+}
+
+/// What is said of a text that is in no name.
+const NOT_FOUND: &str = "Nothing has this in its name. Enter a part of a name, an id, or a link to a record’s page.";
+
+fn kind_label(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::Agreement => "Agreement",
+        ObjectKind::Contact => "Contact",
+        ObjectKind::Workspace => "Workspace",
+        ObjectKind::Proposal => "Proposal",
+        ObjectKind::Obligation => "Obligation",
+        ObjectKind::Trust => "Trust",
+        ObjectKind::FundingItem => "Funding item",
+        ObjectKind::TrustOrItem => "Trust or funding item",
+        ObjectKind::Endpoint => "Webhook endpoint",
+        ObjectKind::Token => "Access token",
+        ObjectKind::Member => "Member",
+        ObjectKind::Part => "Part of an agreement",
+    }
+}
+
+fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPage) -> AuditLogPage {
+    let is_admin = request.signed_in().is_ok_and(|signed_in| signed_in.member().is_admin());
+    let named_object = found.rows.iter().flat_map(audit::objects_of).find(|(_, id)| query.filter.object == Some(*id));
+    let zone = zone_of(request);
+    let mut page = empty_page(request, typed);
+    page.actors = actor_options(found, query.filter.actor);
+    page.object_name = named_object.and_then(|(_, id)| found.names.get(id)).map(str::to_owned);
+    page.is_filtered = !query.filter.is_empty();
+    page.is_first = query.before.is_none();
+    page.rows = found.rows.iter().map(|row| RowView::new(row, &page.typed, (found, &zone), is_admin)).collect();
+    page.looked_back_to = found.looked_back_to.map(|at| DisplayTime::in_zone(at, &zone));
+    page.next = found.next.map(|next| page.typed.url(Some(next)));
+    page.earlier = found.next.is_none().then(|| page.typed.week_before(query.first).url(None));
+    page
+}
+
+fn refused(request: &Request, typed: Typed, errors: Errors) -> Result<PageResponse, Error> {
+    let page = AuditLogPage { errors, ..empty_page(request, typed) };
+    Ok(PageResponse::render(&page)?.unprocessable())
+}
+
+/// The zone of the days and times on the page.
+fn zone_of(request: &Request) -> TimeZone {
+    request.signed_in().map(|signed_in| signed_in.organization().time_zone.clone()).unwrap_or_default()
+}
+
+/// The page without rows.
+fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
+    AuditLogPage {
+        layout: Layout::new(request),
+        actors: vec![SelectOption { value: String::new(), text: "Anyone".to_owned(), is_selected: true }],
+        operations: operation_options(&typed.operation),
+        outcomes: outcome_options(&typed.outcome),
+        object_name: None,
+        is_filtered: false,
+        is_first: true,
+        zone: zone_of(request).as_str().to_owned(),
+        rows: Vec::new(),
+        choices: Vec::new(),
+        more_choices: 0,
+        looked_back_to: None,
+        next: None,
+        earlier: None,
+        newest: typed.url(None),
+        all: AUDIT,
+        export: format!("{AUDIT}/export?{}", typed.to_query(None)),
+        errors: Errors::default(),
+        typed,
+    }
+}
+
+/// The callers on the page, and the one of the filter.
+fn actor_options(found: &AuditPage, selected: Option<Uuid>) -> Vec<SelectOption> {
+    let on_page = found.rows.iter().filter_map(|row| Some((row.caller.id?, caller_name(row.caller, &found.names))));
+    let mut actors: BTreeMap<Uuid, String> = on_page.collect();
+    if let Some(id) = selected {
+        actors.entry(id).or_insert_with(|| found.names.get(id).map_or_else(|| id.to_string(), str::to_owned));
+    }
+    let mut actors: Vec<(String, Uuid)> = actors.into_iter().map(|(id, name)| (name, id)).collect();
+    actors.sort();
+    let anyone = SelectOption { value: String::new(), text: "Anyone".to_owned(), is_selected: selected.is_none() };
+    let option = |(name, id): (String, Uuid)| SelectOption {
+        value: id.to_string(),
+        text: name,
+        is_selected: selected == Some(id),
+    };
+    std::iter::once(anyone).chain(actors.into_iter().map(option)).collect()
+}
+
+fn operation_options(selected: &str) -> Vec<SelectOption> {
+    let mut known: Vec<(String, String)> =
+        sentences::operations().map(|(id, did)| (format!("{did} ({id})"), id.to_owned())).collect();
+    if !selected.is_empty() && known.iter().all(|(_, id)| id != selected) {
+        known.push((selected.to_owned(), selected.to_owned()));
+    }
+    known.sort();
+    let any = SelectOption { value: String::new(), text: "Any".to_owned(), is_selected: selected.is_empty() };
+    let option = |(text, id): (String, String)| SelectOption { is_selected: id == selected, value: id, text };
+    std::iter::once(any).chain(known.into_iter().map(option)).collect()
+}
+
+fn outcome_options(selected: &str) -> Vec<SelectOption> {
+    let any = SelectOption { value: String::new(), text: "Any".to_owned(), is_selected: selected.is_empty() };
+    let option = |outcome: CallOutcome| SelectOption {
+        value: outcome.as_str().to_owned(),
+        text: outcome_badge(outcome).text.to_owned(),
+        is_selected: outcome.as_str() == selected,
+    };
+    std::iter::once(any).chain(CallOutcome::ALL.map(option)).collect()
+}
+
+fn outcome_badge(outcome: CallOutcome) -> Badge {
+    match outcome {
+        CallOutcome::Success => Badge { text: "Success", class: "green" },
+        CallOutcome::Refused => Badge { text: "Refused", class: "amber" },
+        CallOutcome::Failed => Badge { text: "Failed", class: "red" },
+    }
+}
+
+impl RowView {
+    fn new(row: &AuditRow, typed: &Typed, (found, zone): (&AuditPage, &TimeZone), is_admin: bool) -> Self {
+        let names = &found.names;
+        // What was done says which part.
+        let parts = audit::objects_of(row).filter(|(kind, _)| *kind == ObjectKind::Part).count();
+        let objects: Vec<Object> =
+            audit::objects_of(row).filter_map(|object| Object::new(object, names, is_admin)).collect();
+        Self {
+            at: DisplayTime::in_zone(row.at, zone),
+            request_id: row.request_id.to_string(),
+            caller: caller_of(row, names),
+            of_caller: row.caller.id.map(|id| Typed { actor: id.to_string(), ..typed.clone() }.url(None)),
+            did: names.did(row).into_owned(),
+            operation: row.operation.clone(),
+            more_objects: (row.objects.len() - parts).saturating_sub(objects.len()),
+            objects,
+            outcome: outcome_badge(row.outcome()),
+            status: row.status,
+            code: row.code.clone(),
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The address of the audit log: days, filters, and a position.
+//!
+//! Decision: days are those of the organization's time zone, and the page shows its times in that zone too, whatever zone
+//! the reader's machine is in. So a row stands in the day that it shows, and a link to some days shows the same rows to
+//! every member.
+
+use pages::layout::encode_query_value;
+use shared::domain::audit::{AuditFilter, CallOutcome, DayRange};
+use shared::domain::day::Day;
+use shared::domain::ids::RequestId;
+use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::web::Request;
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::Filter;
+use uuid::Uuid;
+
+/// The path of the log.
+const PATH: &str = pages::urls::AUDIT;
+
+/// The address as a member typed it. What is wrong with a value of these fields the page says beside the field.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct Typed {
+    #[deserr(default)]
+    pub from: String,
+    #[deserr(default)]
+    pub to: String,
+    #[deserr(default)]
+    pub actor: String,
+    #[deserr(default)]
+    pub operation: String,
+    #[deserr(default)]
+    pub object: String,
+    #[deserr(default)]
+    pub outcome: String,
+    /// The position of the page in the log.
+    #[deserr(default)]
+    pub before: Filter<RequestId>,
+}
+
+/// What is wrong with the address, by field.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Errors {
+    pub from: Option<&'static str>,
+    pub to: Option<&'static str>,
+    /// A sentence of its own.
+    pub object: Option<&'static str>,
+    /// In a field that only offers choices.
+    pub choice: bool,
+}
+
+impl Errors {
+    pub fn any(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// The rows that an address asks for.
+#[derive(Debug, Clone)]
+pub(crate) struct AuditQuery {
+    /// The first day.
+    pub first: Day,
+    pub days: DayRange,
+    pub filter: AuditFilter,
+    /// The part of a name that was typed for the object. The filter has no object then: who reads the log finds it first.
+    pub object_name: Option<String>,
+    pub before: Option<RequestId>,
+}
+
+const NO_DAY: &str = "must be a day such as 2026-03-14";
+
+/// What is wrong with a text for an object that can't be in any name.
+const NO_NAME: &str = "This can’t be a name. Enter a part of a name, an id, or a link to a record’s page.";
+
+/// How a text tells the object of a filter.
+enum ObjectText {
+    Id(Uuid),
+    Name(String),
+}
+
+impl Typed {
+    /// The address of a request. Fields that a form left empty are empty.
+    ///
+    /// # Errors
+    /// What the log does not have, or has twice, and a position that is none.
+    pub fn read(request: &Request) -> Result<Self, Error> {
+        let mut typed: Self = request.read_query()?;
+        let fields = [&mut typed.from, &mut typed.to, &mut typed.actor, &mut typed.operation, &mut typed.object];
+        for field in fields.into_iter().chain([&mut typed.outcome]) {
+            *field = field.trim().to_owned();
+        }
+        Ok(typed)
+    }
+
+    /// The rows that it asks for, with days in a zone. The address gets the days that it left open, which are the last
+    /// seven, or, for an object, all since the object was created; and the id of its object in the place of a link.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&mut self, now: Timestamp, zone: &TimeZone) -> Result<AuditQuery, Errors> {
+        let mut errors = Errors::default();
+        let object = parsed(&self.object, object, || errors.object = Some(NO_NAME));
+        let (object, object_name) = match object {
+            Some(ObjectText::Id(id)) => (Some(id), None),
+            Some(ObjectText::Name(name)) => (None, Some(name)),
+            None => (None, None),
+        };
+        if let Some(id) = object {
+            self.object = id.to_string();
+        }
+        let filter = AuditFilter {
+            actor: parsed(&self.actor, |text| text.parse().ok(), || errors.choice = true),
+            operation: parsed(&self.operation, operation, || errors.choice = true),
+            outcome: parsed(&self.outcome, CallOutcome::parse, || errors.choice = true),
+            object,
+        };
+        let today = zone.day_of(now);
+        if self.to.is_empty() {
+            self.to = today.to_string();
+        }
+        let last = parsed(&self.to, Day::parse, || errors.to = Some(NO_DAY));
+        if self.from.is_empty() {
+            let end = last.unwrap_or(today);
+            let created = filter.object.and_then(created_at).map(|created| zone.day_of(created));
+            let created = created.filter(|created| *created < end);
+            self.from = created.unwrap_or_else(|| end.plus_days(1 - limits::AUDIT_DAYS)).to_string();
+        }
+        let first = parsed(&self.from, Day::parse, || errors.from = Some(NO_DAY));
+        if let (Some(first), Some(last)) = (first, last) {
+            if last < first {
+                errors.to = Some("must not be before the first day");
+            } else if !errors.any() {
+                let days = DayRange::of(first, last, zone);
+                return Ok(AuditQuery { first, days, filter, object_name, before: None });
+            }
+        }
+        Err(errors)
+    }
+
+    /// The query of this address, at a position if one is given.
+    pub fn to_query(&self, before: Option<RequestId>) -> String {
+        let pair =
+            |(name, value): (&str, &str)| (!value.is_empty()).then(|| format!("{name}={}", encode_query_value(value)));
+        let fields = [
+            ("from", self.from.as_str()),
+            ("to", &self.to),
+            ("actor", &self.actor),
+            ("operation", &self.operation),
+            ("object", &self.object),
+            ("outcome", &self.outcome),
+        ];
+        let before = before.as_ref().map(RequestId::to_string).unwrap_or_default();
+        fields.into_iter().chain([("before", before.as_str())]).filter_map(pair).collect::<Vec<_>>().join("&")
+    }
+
+    /// The address of the log for these fields.
+    pub fn url(&self, before: Option<RequestId>) -> String {
+        format!("{PATH}?{}", self.to_query(before))
+    }
+
+    /// The week before a day, with the same filters.
+    pub fn week_before(&self, day: Day) -> Self {
+        let (from, to) = (day.plus_days(-limits::AUDIT_DAYS), day.plus_days(-1));
+        Self { from: from.to_string(), to: to.to_string(), ..self.clone() }
+    }
+}
+
+impl AuditQuery {
+    /// Reads the address of a member's request.
+    ///
+    /// # Errors
+    /// For strangers; what is wrong with the address.
+    pub fn read(request: &Request, typed: &mut Typed) -> Result<Result<Self, Errors>, Error> {
+        let zone = &request.signed_in()?.organization().time_zone;
+        let query = typed.check(request.now(), zone);
+        Ok(query.map(|query| Self { before: typed.before.get(), ..query }))
+    }
+}
+
+/// The value of a text; none if the text is empty. Calls `refuse` if the text has no value.
+fn parsed<T>(text: &str, read: impl FnOnce(&str) -> Option<T>, refuse: impl FnOnce()) -> Option<T> {
+    if text.is_empty() {
+        return None;
+    }
+    let value = read(text);
+    if value.is_none() {
+        refuse();
+    }
+    value
+}
+
+/// The object that a text tells: by its id, by a link to its page, or to a page below it, or by a part of its name.
+fn object(text: &str) -> Option<ObjectText> {
+    const ID_CHARS: usize = 36;
+    if let Ok(id) = Uuid::try_parse(text) {
+        return Some(ObjectText::Id(id));
+    }
+    let no_id = |letter: char| !letter.is_ascii_hexdigit() && letter != '-';
+    let mut parts = text.split(no_id).filter(|part| part.len() == ID_CHARS);
+    // In links to pages the first id is that of the record.
+    let linked = parts.find_map(|part| Uuid::try_parse(part).ok()).filter(|_| text.contains('/'));
+    if let Some(id) = linked {
+        return Some(ObjectText::Id(id));
+    }
+    let is_name = text.chars().count() <= limits::SEARCH_CHARS_MAX && !text.chars().any(char::is_control);
+    is_name.then(|| ObjectText::Name(text.to_owned()))
+}
+
+/// An operation's id. Any will do that has the form of one.
+fn operation(text: &str) -> Option<String> {
+    const CHARS_MAX: usize = 64;
+    let is_id = text.len() <= CHARS_MAX && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    is_id.then(|| text.to_owned())
+}
+
+/// When an object was created, by its id.
+fn created_at(id: Uuid) -> Option<Timestamp> {
+    let (seconds, _) = id.get_timestamp()?.to_unix();
+    Timestamp::from_unix_ms(i64::try_from(seconds).ok()?.checked_mul(1000)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OBJECT: &str = "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35";
+
+    fn now() -> Timestamp {
+        "2026-11-22T14:03:22Z".parse().expect("a moment")
+    }
+
+    fn utc() -> TimeZone {
+        TimeZone::default()
+    }
+
+    fn typed(from: &str, to: &str) -> Typed {
+        Typed { from: from.to_owned(), to: to.to_owned(), ..Typed::default() }
+    }
+
+    fn about(object: &str) -> Typed {
+        Typed { object: object.to_owned(), ..Typed::default() }
+    }
+
+    #[test]
+    fn the_last_seven_days_come_first() {
+        let mut open = typed("", "");
+        let query = open.check(now(), &utc()).expect("no errors");
+        assert_eq!((open.from.as_str(), open.to.as_str()), ("2026-11-16", "2026-11-22"));
+        assert_eq!(query.days.start.to_string(), "2026-11-16T00:00:00.000Z");
+        assert_eq!(query.days.end.to_string(), "2026-11-23T00:00:00.000Z");
+        assert!(query.filter.is_empty());
+        let week_before = open.week_before(query.first);
+        assert_eq!((week_before.from.as_str(), week_before.to.as_str()), ("2026-11-09", "2026-11-15"));
+        assert_eq!(open.url(None), "/app/audit?from=2026-11-16&to=2026-11-22");
+    }
+
+    #[test]
+    fn days_are_those_of_the_zone_where_clocks_change_too() {
+        let zone = |name| TimeZone::parse(name).expect("a zone");
+        let (tokyo, new_york) = (zone("Asia/Tokyo"), zone("America/New_York"));
+        let late: Timestamp = "2026-11-22T15:00:00Z".parse().expect("a moment");
+        let mut open = typed("", "");
+        let query = open.check(late, &tokyo).expect("no errors");
+        assert_eq!((open.from.as_str(), open.to.as_str()), ("2026-11-17", "2026-11-23"), "the next day has begun");
+        assert_eq!(query.days.start.to_string(), "2026-11-16T15:00:00.000Z");
+        assert_eq!(query.days.end.to_string(), "2026-11-23T15:00:00.000Z");
+        // The clocks go back in the night to November 1: the week has an hour more.
+        let query = typed("2026-10-26", "2026-11-01").check(now(), &new_york).expect("no errors");
+        assert_eq!(query.days.start.to_string(), "2026-10-26T04:00:00.000Z");
+        assert_eq!(query.days.end.to_string(), "2026-11-02T05:00:00.000Z");
+    }
+
+    #[test]
+    fn the_days_of_an_object_begin_with_its_creation() {
+        let mut open = about(OBJECT);
+        open.check(now(), &utc()).expect("no errors");
+        assert_eq!((open.from.as_str(), open.to.as_str()), ("2025-07-14", "2026-11-22"));
+        // An id that was not made by the service, or is from the future, tells nothing.
+        for object in ["6f1c2a34-90ab-4cde-8f01-23456789abcd", "0fffffff-5f10-7c44-9a6b-2f1d8e0c7b35"] {
+            let mut open = about(object);
+            open.check(now(), &utc()).expect("no errors");
+            assert_eq!(open.from, "2026-11-16", "{object}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_told_by_its_id_a_link_or_a_name() {
+        for text in [
+            OBJECT.to_owned(),
+            OBJECT.to_uppercase(),
+            format!("/app/agreements/{OBJECT}"),
+            format!(
+                "https://deals.example/app/agreements/{OBJECT}/documents/01980a3e-5f10-7c44-9a6b-2f1d8e0c7b36?x=1#top"
+            ),
+            format!("http://localhost:8080/app/audit?from=2026-11-16&object={OBJECT}"),
+        ] {
+            let mut open = about(&text);
+            let query = open.check(now(), &utc()).expect("no errors");
+            assert_eq!((open.object.as_str(), query.object_name), (OBJECT, None), "{text}");
+            assert_eq!(query.filter.object.map(|id| id.to_string()).as_deref(), Some(OBJECT), "{text}");
+        }
+        for text in ["Ada", "Harbor Street / Lease", "/app/agreements", "01980a3e-5f10-7c44", "https://hooks.example/a"]
+        {
+            let query = about(text).check(now(), &utc()).expect("no errors");
+            assert_eq!((query.object_name.as_deref(), query.filter.object), (Some(text), None));
+        }
+    }
+
+    #[test]
+    fn each_wrong_field_is_named() {
+        let errors = |mut typed: Typed| typed.check(now(), &utc()).expect_err("errors");
+        let wrong_from = errors(typed("yesterday", ""));
+        assert!(wrong_from.from.is_some() && wrong_from.to.is_none());
+        assert!(errors(typed("", "2026-02-30")).to.is_some());
+        assert!(errors(typed("2026-11-20", "2026-11-19")).to.is_some());
+        assert!(errors(about(&"x".repeat(limits::SEARCH_CHARS_MAX + 1))).object.is_some());
+        assert!(errors(about("a\u{0}b")).object.is_some());
+        for choice in [
+            Typed { actor: "x".to_owned(), ..Typed::default() },
+            Typed { outcome: "x".to_owned(), ..Typed::default() },
+            Typed { operation: "Robert'); --".to_owned(), ..Typed::default() },
+        ] {
+            assert!(errors(choice).choice);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The page of a delivery: its attempts, the event's body, and the replay.
+
+use askama::Template;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with_notice};
+use pages::labels::{Badge, DisplayTime, delivery_badge};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::urls::endpoint_url;
+use shared::domain::delivery::{Attempt, Delivery, DeliveryState, FailureClass, Outcome};
+use shared::domain::ids::{EndpointId, EventId};
+use shared::error::Error;
+use shared::limits;
+use shared::service::deliveries::{self, DeliveryReview};
+use shared::service::endpoints::EndpointState;
+use shared::web::Request;
+
+use crate::endpoint::{NewSecret, delivery_url, load_endpoint, new_secret};
+
+#[derive(Template)]
+#[template(path = "delivery.html")]
+struct DeliveryPage {
+    layout: Layout,
+    path: String,
+    endpoint: Link,
+    new_secret: Option<NewSecret>,
+    event_type: &'static str,
+    event_id: String,
+    created_at: DisplayTime,
+    badge: Badge,
+    explanation: String,
+    notice: Option<Notice>,
+    due_at: Option<DisplayTime>,
+    /// The attempts, the latest first: those of the first schedule, and those after each replay.
+    rounds: Vec<Round>,
+    /// The number of earlier attempts that are no longer stored.
+    omitted_attempts: u32,
+    body: String,
+    can_replay: bool,
+    is_delivered: bool,
+}
+
+/// The attempts between two replays.
+struct Round {
+    /// What began it; none, if the delivery has never been replayed.
+    title: Option<String>,
+    attempts: Vec<AttemptRow>,
+}
+
+struct AttemptRow {
+    number: u32,
+    at: DisplayTime,
+    badge: Badge,
+    result: String,
+    failure_class: Option<&'static str>,
+    duration_ms: u64,
+    dialled: Option<String>,
+    excerpt: Option<String>,
+    /// Whether the response is open: that of the latest attempt.
+    is_latest: bool,
+}
+
+impl AttemptRow {
+    fn new(attempt: &Attempt, is_latest: bool) -> Self {
+        let (badge, result, failure_class) = match attempt.outcome {
+            Outcome::Delivered { status } => {
+                (Badge { text: "Delivered", class: "green" }, format!("the server answered {status}"), None)
+            }
+            Outcome::Failed { class, status } => {
+                (Badge { text: "Failed", class: "red" }, failure(class, status), Some(class.as_str()))
+            }
+        };
+        Self {
+            number: attempt.number,
+            at: DisplayTime::with_seconds(attempt.at),
+            badge,
+            result,
+            failure_class,
+            duration_ms: attempt.duration_ms,
+            dialled: attempt.dialled.map(|address| address.to_string()),
+            excerpt: attempt.excerpt.clone(),
+            is_latest,
+        }
+    }
+}
+
+/// The attempts that are stored, in their rounds, the latest first.
+fn rounds(delivery: &Delivery) -> Vec<Round> {
+    let latest = delivery.attempts.last().map(|attempt| attempt.number);
+    let rounds = delivery.attempts.chunk_by(|one, next| one.replays == next.replays).rev();
+    rounds
+        .map(|attempts| Round {
+            title: attempts.first().filter(|_| delivery.replays > 0).map(|first| match first.replays {
+                0 => "First schedule".to_owned(),
+                1 if delivery.replays == 1 => "After the replay".to_owned(),
+                replays => format!("After replay {replays}"),
+            }),
+            attempts: attempts
+                .iter()
+                .rev()
+                .map(|attempt| AttemptRow::new(attempt, Some(attempt.number) == latest))
+                .collect(),
+        })
+        .collect()
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_delivery"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.check_admin()?;
+        let (endpoint, event): (EndpointId, EventId) = (request.path_id("id")?, request.path_id("event")?);
+        let review = deliveries::review(request.signed_in()?.scope(), endpoint, event).await?;
+        let new_secret = new_secret(request, endpoint).await?;
+        let (notice, cookie) = notice_of_act(request).await;
+        let page = delivery_page(request, review, new_secret, notice);
+        Ok(PageResponse::render(&page)?.showing([endpoint.uuid(), event.uuid()]).with_cookie(cookie))
+    }
+}
+
+fn delivery_page(
+    request: &Request,
+    review: DeliveryReview,
+    new_secret: Option<NewSecret>,
+    notice: Option<Notice>,
+) -> DeliveryPage {
+    let is_quarantined = review.is_quarantined();
+    let DeliveryReview { endpoint: EndpointState { endpoint, .. }, delivery, event } = review;
+    let stored = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
+    DeliveryPage {
+        layout: Layout::new(request),
+        path: delivery_url(endpoint.id(), event.id),
+        endpoint: Link { url: endpoint_url(endpoint.id()), text: endpoint.url().as_str().to_owned() },
+        new_secret,
+        event_type: event.event_type.as_str(),
+        event_id: event.id.to_string(),
+        created_at: DisplayTime::with_seconds(event.created_at),
+        notice,
+        badge: delivery_badge(delivery.state()),
+        explanation: if is_quarantined { QUARANTINED_EXPLANATION.to_owned() } else { explanation(&delivery) },
+        due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(DisplayTime::with_seconds),
+        rounds: rounds(&delivery),
+        omitted_attempts: delivery.attempted.saturating_sub(stored),
+        body: event.body,
+        can_replay: is_quarantined || delivery.state() != DeliveryState::Queued,
+        is_delivered: delivery.state() == DeliveryState::Delivered,
+    }
+}
+
+/// How an attempt failed, as the rest of a sentence that begins with its number.
+fn failure(class: FailureClass, status: Option<u16>) -> String {
+    let description = match class {
+        FailureClass::DnsError => "the host’s name could not be found",
+        FailureClass::AddressRefused => "the host is not public",
+        FailureClass::ConnectError => "the server could not be reached",
+        FailureClass::TlsError => "the TLS connection failed, or the certificate is not the server’s",
+        FailureClass::Timeout => "the server did not answer in time",
+        FailureClass::Redirect => "the server redirects, which we don’t follow",
+        FailureClass::HttpError => "the server refused it",
+        FailureClass::InvalidResponse => "the response was not HTTP",
+        FailureClass::ConnectionClosed => "the connection closed before the response",
+    };
+    match (class, status) {
+        (FailureClass::HttpError, Some(status)) => format!("the server answered {status}"),
+        (_, Some(status)) => format!("{description} ({status})"),
+        (_, None) => description.to_owned(),
+    }
+}
+
+/// How an attempt without a response failed, in a cell of a table.
+pub(crate) fn failure_label(class: FailureClass) -> &'static str {
+    match class {
+        FailureClass::DnsError => "Name not found",
+        FailureClass::AddressRefused => "Address refused",
+        FailureClass::ConnectError => "No connection",
+        FailureClass::TlsError => "TLS failed",
+        FailureClass::Timeout => "Timed out",
+        FailureClass::Redirect => "Redirect",
+        FailureClass::HttpError => "Refused",
+        FailureClass::InvalidResponse => "Not HTTP",
+        FailureClass::ConnectionClosed => "Connection closed",
+    }
+}
+
+/// What became of a test event, as far as it is known.
+pub(crate) fn outcome_notice(attempt: Option<&Attempt>) -> Notice {
+    let took = |attempt: &Attempt| format!("{} ms", attempt.duration_ms);
+    match attempt.map(|attempt| (attempt, attempt.outcome)) {
+        None => Notice::warn("Test event sent, waiting for the outcome", "Reload this page to see it."),
+        Some((attempt, Outcome::Delivered { status })) => {
+            Notice::good("Test event delivered", format!("Your server answered {status} in {}.", took(attempt)))
+        }
+        Some((attempt, Outcome::Failed { class, status })) => {
+            let line = format!("{} ({}).", sentence(&failure(class, status)), took(attempt));
+            Notice::bad("Test event failed", line)
+        }
+    }
+}
+
+/// A text, as the beginning of a sentence.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// The explanation of a quarantined delivery.
+const QUARANTINED_EXPLANATION: &str =
+    "We could not process it. That is our fault. Nothing is lost: replay it once it’s fixed.";
+
+/// The number of attempts in the schedule: the first, and one after each wait.
+const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();
+
+fn explanation(delivery: &Delivery) -> String {
+    let since = if delivery.replays == 0 { "" } else { " since the last replay" };
+    match delivery.state() {
+        DeliveryState::Queued => "It is on its way. Reload the page to see how it went.".to_owned(),
+        DeliveryState::Waiting => {
+            format!("{} of {ATTEMPTS} attempts{since} failed. We’ll retry automatically.", delivery.failures)
+        }
+        DeliveryState::Delivered => "The endpoint has acknowledged it.".to_owned(),
+        DeliveryState::Exhausted => {
+            format!("All {ATTEMPTS} attempts{since} failed. We won’t retry until you replay it.")
+        }
+        DeliveryState::Held => "The endpoint is paused. It goes out when the endpoint is resumed.".to_owned(),
+    }
+}
+
+/// Replays the delivery.
+pub(crate) struct Replay;
+
+impl Handler for Replay {
+    fn operation(_: &Request) -> &'static str {
+        "replay_delivery"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let endpoint = load_endpoint(request).await?.endpoint.id();
+        let event: EventId = request.path_id("event")?;
+        let line = "It is being sent. If an attempt fails, we’ll retry on the same schedule.";
+        let redirect = redirect_with_notice(&submitted, delivery_url(endpoint, event), "Replay started", line).await;
+        submitted.run(|| deliveries::replay(submitted.scope(), submitted.submitter(), endpoint, event)).await?;
+        Ok(redirect.into())
+    }
+}

@@ -1,0 +1,265 @@
+//! The page of the webhook endpoints, on which admins add one.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use askama::Template;
+use pages::Handler;
+use pages::done::shown_once;
+use pages::labels::{Badge, DisplayTime, DisplayUrl, endpoint_badge, subscription_label};
+use pages::layout::{Layout, Notice};
+use pages::response::PageResponse;
+use pages::urls::endpoint_url;
+use shared::crypto::keyring::Keyring;
+use shared::domain::endpoint::Subscription;
+use shared::domain::event::EventType;
+use shared::domain::ids::EndpointId;
+use shared::domain::member::Admin;
+use shared::error::Error;
+use shared::service::endpoints::{self, EndpointState, NewEndpoint, NotAdded};
+use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
+use shared::webhook::guard::{AddressError, EndpointUrl, check};
+use shared::webhook::resolve::ResolveError;
+use shared::wire::input::Empty;
+use shared::{Webhooks, limits};
+
+#[derive(Template)]
+#[template(path = "developers.html")]
+struct DevelopersPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    endpoints: Vec<EndpointRow>,
+    is_full: bool,
+    /// The form that adds an endpoint. `None`, if there is no room for one and nothing was submitted.
+    form: Option<EndpointForm>,
+}
+
+struct EndpointRow {
+    link: String,
+    url: String,
+    events: String,
+    badge: Badge,
+    last_success_at: Option<DisplayTime>,
+    failures_in_a_row: u32,
+}
+
+impl EndpointRow {
+    fn new(state: &EndpointState) -> Self {
+        let endpoint = &state.endpoint;
+        Self {
+            link: endpoint_url(endpoint.id()),
+            url: endpoint.url().as_str().to_owned(),
+            events: subscription_label(endpoint.events()),
+            badge: endpoint_badge(state),
+            last_success_at: state.health.last_success_at.map(Into::into),
+            failures_in_a_row: state.health.failures_in_a_row,
+        }
+    }
+}
+
+/// The fields of an endpoint with their values and errors.
+pub(crate) struct EndpointForm {
+    pub url: String,
+    pub url_error: Option<String>,
+    /// Whether all events are chosen, including future types.
+    pub is_all: bool,
+    pub events_error: Option<&'static str>,
+    pub event_types: Vec<EventTypeOption>,
+}
+
+pub(crate) struct EventTypeOption {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub is_selected: bool,
+}
+
+impl EndpointForm {
+    /// The form with the values of an endpoint.
+    pub fn of_endpoint(url: &str, events: &Subscription) -> Self {
+        Self::new(url, &Choice::of(events))
+    }
+
+    /// The form with the submitted values.
+    fn submitted(form: &Form) -> Self {
+        Self::new(form.get("url"), &Choice::submitted(form))
+    }
+
+    fn new(url: &str, choice: &Choice) -> Self {
+        let event_types = EventType::subscribable().map(|event_type| EventTypeOption {
+            name: event_type.as_str(),
+            description: event_type.sent_when(),
+            is_selected: choice.types.contains(&event_type),
+        });
+        Self {
+            url: url.to_owned(),
+            url_error: None,
+            is_all: choice.is_all,
+            events_error: None,
+            event_types: event_types.collect(),
+        }
+    }
+
+    /// The URL and subscription of a submitted form.
+    ///
+    /// # Errors
+    /// The form with the submitted values and the errors of its fields.
+    pub async fn parse(form: &Form, webhooks: &Webhooks) -> Result<(EndpointUrl, Subscription), Box<Self>> {
+        let url = match EndpointUrl::parse(form.get("url"), &*webhooks.guard) {
+            Ok(url) => check_address(&url, webhooks).await.map(|()| url).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        match (url, Choice::submitted(form).subscription()) {
+            (Ok(url), Some(events)) => Ok((url, events)),
+            (url, events) => Err(Box::new(Self {
+                url_error: url.err(),
+                events_error: events.is_none().then_some("Select at least one event, or choose All events."),
+                ..Self::submitted(form)
+            })),
+        }
+    }
+}
+
+/// The events that a form chooses.
+struct Choice {
+    is_all: bool,
+    types: BTreeSet<EventType>,
+}
+
+impl Choice {
+    fn of(events: &Subscription) -> Self {
+        match events {
+            Subscription::All => Self { is_all: true, types: BTreeSet::new() },
+            Subscription::Only(types) => Self { is_all: false, types: types.clone() },
+        }
+    }
+
+    /// A form without the radio buttons comes from a page of an earlier version: no type meant all of them.
+    fn submitted(form: &Form) -> Self {
+        let is_selected = |event_type: &EventType| !form.get(&format!("event:{}", event_type.as_str())).is_empty();
+        let types: BTreeSet<EventType> = EventType::subscribable().filter(is_selected).collect();
+        let is_all = match form.get("events") {
+            "all" => true,
+            "selected" => false,
+            _ => types.is_empty(),
+        };
+        Self { is_all, types }
+    }
+
+    /// The subscription; none, if no type is selected.
+    fn subscription(self) -> Option<Subscription> {
+        match (self.is_all, self.types.is_empty()) {
+            (true, _) => Some(Subscription::All),
+            (false, true) => None,
+            (false, false) => Some(Subscription::Only(self.types)),
+        }
+    }
+}
+
+/// Checks that the address guard allows the host's addresses now. A failing name server is no error, because every
+/// attempt resolves the host again.
+pub(crate) async fn check_address(url: &EndpointUrl, webhooks: &Webhooks) -> Result<(), AddressError> {
+    match check(url, &*webhooks.guard, &*webhooks.resolver).await {
+        Err(AddressError::Unresolved(ResolveError::TimedOut | ResolveError::Failed(_))) | Ok(_) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_developers"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.check_admin()?;
+        let Empty {} = request.read_query()?;
+        // The page also works when the keys that open the flash can't be read.
+        let (url, cookie) = Flash::DeletedEndpoint.take(request).await.ok().flatten().unzip();
+        let notice = url.map(|url| Notice::good("Endpoint deleted", format!("Nothing more is sent to {url}.")));
+        Ok(developers_page(request, None, notice).await?.with_cookie(cookie.flatten()))
+    }
+}
+
+async fn developers_page(
+    request: &Request,
+    submitted: Option<EndpointForm>,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let endpoints = endpoints::list(request.signed_in()?.scope()).await?;
+    let is_full = endpoints.len() >= limits::ENDPOINTS_MAX;
+    let page = DevelopersPage {
+        layout: Layout::new(request),
+        notice,
+        is_full,
+        endpoints: endpoints.iter().map(EndpointRow::new).collect(),
+        form: submitted.or_else(|| (!is_full).then(|| EndpointForm::of_endpoint("", &Subscription::All))),
+    };
+    Ok(PageResponse::render(&page)?.showing(endpoints.iter().map(|state| state.endpoint.id().uuid())))
+}
+
+/// Adds an endpoint.
+pub(crate) struct AddEndpoint;
+
+impl Handler for AddEndpoint {
+    fn operation(_: &Request) -> &'static str {
+        "add_endpoint"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let webhooks = request.app().webhooks()?;
+        let (url, events) = match EndpointForm::parse(submitted.form(), webhooks).await {
+            Ok(parsed) => parsed,
+            Err(form) => return Ok(developers_page(request, Some(*form), None).await?.unprocessable()),
+        };
+        let (endpoint, keys, redirect) = match new_endpoint(&submitted, url, events).await {
+            Ok(new) => new,
+            Err(Error::Unavailable(cause)) => {
+                let line = "Its signing secret can’t be encrypted at the moment. Try again in a minute.";
+                let notice = Notice::bad("The endpoint was not added", line);
+                let form = EndpointForm::submitted(submitted.form());
+                return Ok(developers_page(request, Some(form), Some(notice)).await?.unavailable(cause));
+            }
+            Err(error) => return Err(error),
+        };
+        submitted.redirect_if_committed(&redirect);
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        let notice = match submitted.run(|| endpoints::add(scope, admin, &endpoint, &keys)).await? {
+            Ok(()) => {
+                let line = "Copy its signing secret below: your server verifies deliveries with it.";
+                return Ok(shown_once(&submitted, redirect, "Endpoint added", line).await);
+            }
+            Err(NotAdded::NoRoom) => {
+                let max = limits::ENDPOINTS_MAX;
+                let line = format!("An organization has at most {max}. Delete one that you no longer need.");
+                Notice::bad("There is no room for another endpoint", line)
+            }
+            Err(NotAdded::Before) => {
+                let line = "This form was submitted before, and added an endpoint. To add another one, press the button again.";
+                Notice::bad("Nothing was added", line)
+            }
+        };
+        let form = EndpointForm::submitted(submitted.form());
+        Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable())
+    }
+}
+
+/// A new endpoint, with the redirect to its page, which shows the signing secret.
+///
+/// # Errors
+/// [`Error::Unavailable`] when the keys that encrypt the secret can't be read now.
+async fn new_endpoint(
+    submitted: &SubmittedForm<'_, Admin<'_>>,
+    url: EndpointUrl,
+    events: Subscription,
+) -> Result<(NewEndpoint, Arc<Keyring>, Redirect), Error> {
+    let keys = submitted.app().webhooks()?.keys.keyring().await?;
+    let id = EndpointId::from(submitted.once());
+    let secret = submitted.derive::<32>(&format!("signing secret of {id}")).await?.into();
+    let new = NewEndpoint::new(submitted.scope(), submitted.submitter(), id, (url, events), secret, &keys)?;
+    let cookie = Flash::SigningSecret(new.id()).set(submitted, &new.secret().expose()).await?;
+    let redirect = Redirect { location: endpoint_url(new.id()), cookie };
+    Ok((new, keys, redirect))
+}

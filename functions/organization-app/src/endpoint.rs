@@ -1,0 +1,547 @@
+//! The page of an endpoint: its health, its settings and its deliveries.
+
+use std::sync::Arc;
+
+use askama::Template;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
+use pages::labels::{Badge, DisplayTime, DisplayUrl, actor_label, delivery_badge, endpoint_badge, subscription_label};
+use pages::layout::{Layout, Notice, encode_query_value};
+use pages::response::PageResponse;
+use pages::urls::endpoint_url;
+use shared::crypto::keyring::Keyring;
+use shared::domain::day::Day;
+use shared::domain::delivery::{Delivery, DeliveryState, Outcome};
+use shared::domain::endpoint::{Endpoint, Rotation, TooManySecrets};
+use shared::domain::event::EventType;
+use shared::domain::ids::{EndpointId, EventId};
+use shared::domain::member::Admin;
+use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::service::deliveries::{self, DeliveryFilter};
+use shared::service::endpoints::{self, EndpointState};
+use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Filter;
+
+use crate::delivery::{failure_label, outcome_notice};
+use crate::developers::{EndpointForm, check_address};
+
+/// The number of deliveries on a page.
+const DELIVERIES_PER_PAGE: usize = 25;
+
+#[derive(Template)]
+#[template(path = "endpoint.html")]
+struct EndpointPage {
+    layout: Layout,
+    path: String,
+    url: String,
+    badge: Badge,
+    notice: Option<Notice>,
+    new_secret: Option<NewSecret>,
+    events: String,
+    /// The number of failures in a row, if the endpoint is failing because of them.
+    failing: Option<u32>,
+    paused_at: Option<DisplayTime>,
+    /// When each replaced secret ends that still signs.
+    previous_ends: Vec<DisplayTime>,
+    last_success_at: Option<DisplayTime>,
+    last_failure_at: Option<DisplayTime>,
+    failures_in_a_row: u32,
+    created_by: String,
+    created_at: DisplayTime,
+    /// The time and the page of each quarantined delivery.
+    quarantined: Vec<(DisplayTime, String)>,
+    replay: Option<ReplayForm>,
+    states: Vec<SelectOption>,
+    event_types: Vec<SelectOption>,
+    is_filtered: bool,
+    deliveries: Vec<DeliveryRow>,
+    older: Option<String>,
+    is_first: bool,
+}
+
+/// The form that replays undelivered events.
+struct ReplayForm {
+    count: u64,
+    /// Whether an earlier replay is still running.
+    is_under_way: bool,
+    /// The value of the field: a time in the organization's zone, or the submitted text if that is no time.
+    since: String,
+    since_at: DisplayTime,
+    /// The organization's time zone.
+    zone: String,
+    error: Option<&'static str>,
+}
+
+/// An option of a `select` element.
+struct SelectOption {
+    value: &'static str,
+    text: &'static str,
+    is_selected: bool,
+}
+
+struct DeliveryRow {
+    link: String,
+    event_type: &'static str,
+    /// The name of the record that the event is about, if it is about one.
+    subject: Option<String>,
+    badge: Badge,
+    created_at: DisplayTime,
+    attempted: u32,
+    /// What became of the last attempt, such as `204`, and how long it took.
+    last: Option<(String, u64)>,
+    due_at: Option<DisplayTime>,
+}
+
+impl DeliveryRow {
+    fn new(delivery: &Delivery, subject: Option<String>) -> Self {
+        let is_waiting = delivery.state() == DeliveryState::Waiting;
+        let outcome = |outcome: Outcome| match outcome {
+            Outcome::Delivered { status } | Outcome::Failed { status: Some(status), .. } => status.to_string(),
+            Outcome::Failed { class, status: None } => failure_label(class).to_owned(),
+        };
+        Self {
+            link: delivery_url(delivery.endpoint_id, delivery.event_id),
+            event_type: delivery.event_type.as_str(),
+            subject,
+            badge: delivery_badge(delivery.state()),
+            created_at: DisplayTime::with_seconds(delivery.created_at),
+            attempted: delivery.attempted,
+            last: delivery.attempts.last().map(|last| (outcome(last.outcome), last.duration_ms)),
+            due_at: delivery.due_at().filter(|_| is_waiting).map(DisplayTime::with_seconds),
+        }
+    }
+}
+
+/// The URL of a delivery's page.
+pub(crate) fn delivery_url(endpoint: EndpointId, event: EventId) -> String {
+    format!("{}/deliveries/{event}", endpoint_url(endpoint))
+}
+
+/// Code for subscribers that verifies deliveries: the files that the documentation tells them to copy.
+pub(crate) const VERIFIERS: [Verifier; 3] = [
+    Verifier { id: "verify-py", language: "Python", code: include_str!("../../../events/verify/verify.py") },
+    Verifier { id: "verify-ts", language: "TypeScript", code: include_str!("../../../events/verify/verify.ts") },
+    Verifier { id: "verify-rs", language: "Rust", code: include_str!("../../../events/verify/verify.rs") },
+];
+
+/// Code that verifies deliveries, in a language.
+pub(crate) struct Verifier {
+    pub id: &'static str,
+    pub language: &'static str,
+    pub code: &'static str,
+}
+
+/// The new signing secret of an endpoint, which all of its pages show for two minutes after it was generated.
+pub(crate) enum NewSecret {
+    Shown(String),
+    /// The keys that open it can't be read now. The page can be reloaded.
+    Unavailable,
+}
+
+/// The signing secret, if it was generated in this session less than two minutes ago.
+pub(crate) async fn new_secret(request: &Request, id: EndpointId) -> Result<Option<NewSecret>, Error> {
+    match Flash::SigningSecret(id).read(request).await {
+        Ok(secret) => Ok(secret.map(NewSecret::Shown)),
+        Err(Error::Unavailable(_)) => Ok(Some(NewSecret::Unavailable)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The endpoint in the path.
+pub(crate) async fn load_endpoint(request: &Request) -> Result<EndpointState, Error> {
+    let id: EndpointId = request.path_id("id")?;
+    endpoints::get(request.signed_in()?.scope(), id).await
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_endpoint"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.check_admin()?;
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(endpoint_page(request, notice).await?.with_cookie(cookie))
+    }
+}
+
+/// What the address asks for.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    state: Filter<DeliveryState>,
+    #[deserr(default, rename = "type")]
+    event_type: Filter<EventType>,
+    /// The position of the page of deliveries.
+    #[deserr(default)]
+    before: Filter<EventId>,
+    /// From when on a replay begins.
+    #[deserr(default)]
+    since: Option<String>,
+}
+
+async fn endpoint_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let id: EndpointId = request.path_id("id")?;
+    let query: Query = request.read_query()?;
+    let filter = DeliveryFilter { state: query.state.get(), event_type: query.event_type.get() };
+    let before = query.before.get();
+    let state_and_replay = async {
+        let state = load_endpoint(request).await?;
+        let replay = replay_form(request, query.since, &state).await?;
+        Ok::<_, Error>((state, replay))
+    };
+    let deliveries = async {
+        let found = deliveries::list(scope, id, filter, before, DELIVERIES_PER_PAGE).await?;
+        let subjects = deliveries::subjects(scope, &found.deliveries).await?;
+        Ok::<_, Error>((found, subjects))
+    };
+    let ((state, replay), (found, mut subjects)) = tokio::try_join!(state_and_replay, deliveries)?;
+    let endpoint = &state.endpoint;
+    let path = endpoint_url(id);
+    let state_value = filter.state.map_or("", DeliveryState::as_str);
+    let type_value = filter.event_type.map_or("", EventType::as_str);
+    let older = |event: EventId| format!("{path}?state={state_value}&type={type_value}&before={event}#deliveries");
+    let page = EndpointPage {
+        layout: Layout::new(request),
+        url: endpoint.url().as_str().to_owned(),
+        badge: endpoint_badge(&state),
+        notice,
+        new_secret: new_secret(request, endpoint.id()).await?,
+        events: subscription_label(endpoint.events()),
+        failing: Some(state.health.failures_in_a_row).filter(|failures| *failures > 0 && state.is_failing()),
+        paused_at: endpoint.paused_at().map(Into::into),
+        previous_ends: endpoint.previous_ends(request.now()).map(Into::into).collect(),
+        last_success_at: state.health.last_success_at.map(Into::into),
+        last_failure_at: state.health.last_failure_at.map(Into::into),
+        failures_in_a_row: state.health.failures_in_a_row,
+        created_by: actor_label(endpoint.created_by()),
+        created_at: endpoint.created_at().into(),
+        quarantined: state
+            .quarantined
+            .iter()
+            .map(|quarantined| (quarantined.at.into(), delivery_url(endpoint.id(), quarantined.event_id)))
+            .collect(),
+        replay,
+        states: state_options(filter.state),
+        event_types: event_type_options(filter.event_type),
+        is_filtered: filter.state.is_some() || filter.event_type.is_some(),
+        deliveries: found
+            .deliveries
+            .iter()
+            .map(|delivery| DeliveryRow::new(delivery, subjects.remove(&delivery.event_id)))
+            .collect(),
+        older: found.next.map(older),
+        is_first: before.is_none(),
+        path,
+    };
+    let event_ids = found.deliveries.iter().map(|delivery| delivery.event_id.uuid());
+    Ok(PageResponse::render(&page)?.showing(std::iter::once(endpoint.id().uuid()).chain(event_ids)))
+}
+
+fn state_options(selected: Option<DeliveryState>) -> Vec<SelectOption> {
+    let option = |state: DeliveryState| SelectOption {
+        value: state.as_str(),
+        text: delivery_badge(state).text,
+        is_selected: selected == Some(state),
+    };
+    DeliveryState::ALL.into_iter().map(option).collect()
+}
+
+fn event_type_options(selected: Option<EventType>) -> Vec<SelectOption> {
+    let option = |event_type: EventType| SelectOption {
+        value: event_type.as_str(),
+        text: event_type.as_str(),
+        is_selected: selected == Some(event_type),
+    };
+    EventType::ALL.into_iter().map(option).collect()
+}
+
+/// The replay form with the number of events that it would replay: since the time in the query or the submitted form, or
+/// since the beginning. `None`, if there are none and no time was given.
+async fn replay_form(
+    request: &Request,
+    since: Option<String>,
+    state: &EndpointState,
+) -> Result<Option<ReplayForm>, Error> {
+    let form = request.unverified_form();
+    let submitted = Some(form.get("since").to_owned()).filter(|_| Button::of(&form) == Some(Button::ReplayAll));
+    let requested = submitted.or(since);
+    let zone = &request.signed_in()?.organization().time_zone;
+    let since = requested.as_deref().map(|text| since_of(text, zone));
+    let count_from = since.flatten().unwrap_or_else(beginning_of_time);
+    let found = deliveries::undelivered(request.signed_in()?.scope(), state, count_from).await?;
+    if found.count == 0 && requested.is_none() {
+        return Ok(None);
+    }
+    let from = since.flatten().or(found.earliest).unwrap_or(request.now());
+    // Rounded down to the second, so that the earliest event is included.
+    let value = zone.write_datetime_local(from);
+    let invalid = requested.filter(|_| since == Some(None));
+    Ok(Some(ReplayForm {
+        count: found.count,
+        is_under_way: state.replay.is_some(),
+        since_at: from.into(),
+        zone: zone.as_str().to_owned(),
+        error: invalid.is_some().then_some("must be a date with a time, such as 2026-03-14T09:26"),
+        since: invalid.unwrap_or(value),
+    }))
+}
+
+fn beginning_of_time() -> Timestamp {
+    Timestamp::from_unix_ms(0).unwrap_or_else(|_| Timestamp::now())
+}
+
+/// A button of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Button {
+    Test,
+    Pause,
+    Resume,
+    Rotate,
+    Delete,
+    /// Shows the page with another count. It changes nothing, but as a POST it keeps the CSRF token out of the URL.
+    Count,
+    ReplayAll,
+}
+
+impl Button {
+    fn of(form: &Form) -> Option<Self> {
+        Some(match form.get("act") {
+            "test" => Self::Test,
+            "pause" => Self::Pause,
+            "resume" => Self::Resume,
+            "rotate" => Self::Rotate,
+            "delete" => Self::Delete,
+            "count" => Self::Count,
+            "replay" => Self::ReplayAll,
+            _ => return None,
+        })
+    }
+}
+
+/// Does what the pressed button says.
+pub(crate) struct Submit;
+
+impl Handler for Submit {
+    fn operation(request: &Request) -> &'static str {
+        match Button::of(&request.unverified_form()) {
+            Some(Button::Test) => "send_test_event",
+            Some(Button::Pause) => "pause_endpoint",
+            Some(Button::Resume) => "resume_endpoint",
+            Some(Button::Rotate) => "rotate_secret",
+            Some(Button::Delete) => "delete_endpoint",
+            Some(Button::Count) => "count_undelivered",
+            Some(Button::ReplayAll) => "replay_undelivered",
+            None => "change_endpoint",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
+        let button = Button::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
+        let id: EndpointId = request.path_id("id")?;
+        match button {
+            Button::Test => send_test(request, &submitted, id).await,
+            Button::Pause => pause(&submitted, id).await,
+            Button::Resume => resume(&submitted, id).await,
+            Button::Rotate => rotate_secret(request, &submitted, id).await,
+            Button::Delete => delete(request, &submitted, id).await,
+            Button::Count => count_undelivered(request, &submitted, id).await,
+            Button::ReplayAll => replay_undelivered(request, &submitted, id).await,
+        }
+    }
+}
+
+/// A form of the page, submitted by an admin.
+type AdminForm<'a> = SubmittedForm<'a, Admin<'a>>;
+
+/// Sends a test event, if the address guard allows the endpoint's address now, and waits a moment for what becomes of it.
+async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let state = load_endpoint(request).await?;
+    if let Err(error) = check_address(state.endpoint.url(), submitted.app().webhooks()?).await {
+        let notice = Notice::bad("No test was sent", format!("The address can’t be used: it {error}."));
+        return Ok(endpoint_page(request, Some(notice)).await?.unprocessable());
+    }
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
+    // All attempts send the same event, so that the page of its delivery is there whichever of them takes effect.
+    let event = endpoints::test_event(scope);
+    let redirect = Redirect { location: delivery_url(id, event.id), cookie: None };
+    submitted.redirect_if_committed(&redirect);
+    submitted.run(|| std::future::ready(Ok(endpoints::send_test(scope, admin, id, &event)))).await?;
+    let notice = outcome_notice(deliveries::wait_for_attempt(scope, id, event.id).await.as_ref());
+    Ok(with_notice(submitted, redirect.location, &notice).await.into())
+}
+
+async fn pause(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let line = "Deliveries are held until you resume it. Nothing is lost.";
+    let redirect = redirect_with_notice(submitted, endpoint_url(id), "Endpoint paused", line).await;
+    submitted.run(|| endpoints::pause(submitted.scope(), submitted.submitter(), id)).await?;
+    Ok(redirect.into())
+}
+
+async fn resume(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let line = "Held deliveries are sent now, the oldest first.";
+    let redirect = redirect_with_notice(submitted, endpoint_url(id), "Endpoint resumed", line).await;
+    submitted.run(|| endpoints::resume(submitted.scope(), submitted.submitter(), id)).await?;
+    Ok(redirect.into())
+}
+
+/// Generates a new signing secret, which the endpoint's pages show for two minutes.
+async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let replace_now = submitted.form().get("old") == "replace";
+    let rotation = if replace_now { Rotation::AtOnce } else { Rotation::Overlapping };
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
+    let (new, keys, redirect) = match next_secret(submitted, id, rotation).await {
+        Ok(sealed) => sealed,
+        Err(Error::Unavailable(cause)) => {
+            let line = "The new secret can’t be encrypted at the moment. Try again in a minute.";
+            let notice = Notice::bad("The secret was not rotated", line);
+            return Ok(endpoint_page(request, Some(notice)).await?.unavailable(cause));
+        }
+        Err(error) => return Err(error),
+    };
+    submitted.redirect_if_committed(&redirect);
+    match submitted.run(|| endpoints::rotate_secret(scope, admin, id, &new, &keys)).await? {
+        Ok(()) => {
+            let line = match rotation {
+                Rotation::AtOnce => "The old secret no longer signs. Copy the new one below.",
+                Rotation::Overlapping => "The old secret signs for 24 more hours. Copy the new one below.",
+            };
+            Ok(shown_once(submitted, redirect, "Secret rotated", line).await)
+        }
+        Err(TooManySecrets { first_end }) => {
+            let line = format!(
+                "{} previous secrets are still valid, the most that an endpoint can have. Replace the secret at once, or wait until {}.",
+                limits::PREVIOUS_SECRETS_MAX,
+                first_end.for_people()
+            );
+            let notice = Notice::bad("The secret was not rotated", line);
+            Ok(endpoint_page(request, Some(notice)).await?.unprocessable())
+        }
+    }
+}
+
+/// A new secret, the keys that encrypt it, and the redirect to the page that shows it.
+async fn next_secret(
+    submitted: &AdminForm<'_>,
+    id: EndpointId,
+    rotation: Rotation,
+) -> Result<(endpoints::NewSecret, Arc<Keyring>, Redirect), Error> {
+    let secret = submitted.derive::<32>(&format!("signing secret of {id}, {rotation:?}")).await?.into();
+    let new = endpoints::NewSecret::new(secret, rotation);
+    let keys = submitted.app().webhooks()?.keys.keyring().await?;
+    let cookie = Flash::SigningSecret(id).set(submitted, &new.secret().expose()).await?;
+    let redirect = Redirect { location: endpoint_url(id), cookie };
+    Ok((new, keys, redirect))
+}
+
+/// Deletes the endpoint. Its page is gone then, so the page of all endpoints says so.
+async fn delete(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let url = load_endpoint(request).await?.endpoint.url().as_str().to_owned();
+    // The endpoint can be deleted even if the keys that seal the flash can't be read.
+    let cookie = Flash::DeletedEndpoint.set(submitted, &url).await.ok().flatten();
+    let redirect = Redirect { location: "/app/developers".to_owned(), cookie };
+    submitted.redirect_if_committed(&redirect);
+    submitted.run(|| endpoints::delete(submitted.scope(), submitted.submitter(), id)).await?;
+    Ok(redirect.into())
+}
+
+/// Shows the page with the number of undelivered events since a time.
+async fn count_undelivered(
+    request: &Request,
+    submitted: &AdminForm<'_>,
+    id: EndpointId,
+) -> Result<PageResponse, Error> {
+    let since = encode_query_value(submitted.form().get("since"));
+    load_endpoint(request).await?;
+    Ok(PageResponse::see_other(format!("{}?since={since}#replay", endpoint_url(id))))
+}
+
+/// The moment since which events are replayed. Of a date alone, that day is included.
+fn since_of(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+    Day::read(text).map(|day| zone.start_of(day)).or_else(|_| zone.read_local(text)).ok()
+}
+
+/// Requests a replay of the undelivered events since a time.
+async fn replay_undelivered(
+    request: &Request,
+    submitted: &AdminForm<'_>,
+    id: EndpointId,
+) -> Result<PageResponse, Error> {
+    let zone = &request.signed_in()?.organization().time_zone;
+    let Some(since) = since_of(submitted.form().get("since"), zone) else {
+        let line = "Since must be a date with a time, such as 2026-03-14T09:26.";
+        let notice = Notice::bad("Nothing was replayed", line);
+        return Ok(endpoint_page(request, Some(notice)).await?.unprocessable());
+    };
+    let line = format!("What was not delivered since {} is sent again.", zone.for_people(since));
+    let redirect = redirect_with_notice(submitted, endpoint_url(id), "Replay started", &line).await;
+    submitted.run(|| endpoints::replay_undelivered(submitted.scope(), submitted.submitter(), id, since)).await?;
+    Ok(redirect.into())
+}
+
+#[derive(Template)]
+#[template(path = "endpoint_edit.html")]
+struct EditPage {
+    layout: Layout,
+    path: String,
+    url: String,
+    new_secret: Option<NewSecret>,
+    form: EndpointForm,
+}
+
+/// Shows the form that changes the URL and events.
+pub(crate) struct Edit;
+
+impl Handler for Edit {
+    fn operation(_: &Request) -> &'static str {
+        "view_endpoint"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.check_admin()?;
+        let endpoint = load_endpoint(request).await?.endpoint;
+        let form = EndpointForm::of_endpoint(endpoint.url().as_str(), endpoint.events());
+        edit_page(request, &endpoint, form).await
+    }
+}
+
+async fn edit_page(request: &Request, endpoint: &Endpoint, form: EndpointForm) -> Result<PageResponse, Error> {
+    let (path, url) = (endpoint_url(endpoint.id()), endpoint.url().as_str().to_owned());
+    let new_secret = new_secret(request, endpoint.id()).await?;
+    let page = EditPage { layout: Layout::new(request), path, url, new_secret, form };
+    Ok(PageResponse::render(&page)?.showing([endpoint.id().uuid()]))
+}
+
+/// Saves the form.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(_: &Request) -> &'static str {
+        "edit_endpoint"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let endpoint = load_endpoint(request).await?.endpoint;
+        let (url, events) = match EndpointForm::parse(submitted.form(), submitted.app().webhooks()?).await {
+            Ok(parsed) => parsed,
+            Err(form) => return Ok(edit_page(request, &endpoint, *form).await?.unprocessable()),
+        };
+        let (scope, admin, id) = (submitted.scope(), submitted.submitter(), endpoint.id());
+        let line = "The next delivery uses the new settings.";
+        let redirect = redirect_with_notice(&submitted, endpoint_url(id), "Changes saved", line).await;
+        submitted.run(|| endpoints::edit(scope, admin, id, url.clone(), events.clone())).await?;
+        Ok(redirect.into())
+    }
+}

@@ -1,0 +1,156 @@
+//! What admins do with invitations on the page of the organization.
+
+use pages::Handler;
+use pages::done::{redirect_with_notice, shown_once};
+use pages::labels::{actor_label, role_label};
+use pages::layout::Notice;
+use pages::response::PageResponse;
+use pages::urls::ORGANIZATION;
+use shared::domain::ids::InvitationId;
+use shared::domain::invitation::{Invitation, NewInvitation};
+use shared::domain::organization::Role;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::service::invitations::{self, GeneratedInvitation, NotInvited};
+use shared::web::{Flash, Form, Redirect, Request};
+use shared::wire::fields::FieldErrors;
+
+use crate::organization::{RoleOption, Shown, organization_page, own_password_error, role_options};
+
+/// The fields of an invitation with their values and errors.
+pub(crate) struct InviteForm {
+    pub email: String,
+    pub roles: Vec<RoleOption>,
+    pub email_error: Option<String>,
+    pub role_error: Option<String>,
+    pub password_error: Option<&'static str>,
+}
+
+impl InviteForm {
+    fn new(email: &str, role: &str) -> Self {
+        Self {
+            email: email.to_owned(),
+            roles: role_options(role),
+            email_error: None,
+            role_error: None,
+            password_error: None,
+        }
+    }
+
+    pub fn empty() -> Self {
+        Self::new("", Role::Member.as_str())
+    }
+
+    /// The form with the submitted values and the errors of its fields.
+    fn refused(form: &Form, errors: FieldErrors) -> Self {
+        let mut invite = Self::submitted(form);
+        for error in errors.into_list() {
+            let field = if error.field == "email" { &mut invite.email_error } else { &mut invite.role_error };
+            *field = Some(error.message);
+        }
+        invite
+    }
+
+    fn submitted(form: &Form) -> Self {
+        Self::new(form.get("email"), form.get("role"))
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.email_error.is_some() || self.role_error.is_some() || self.password_error.is_some()
+    }
+}
+
+/// Invites an address.
+pub(crate) struct Invite;
+
+impl Handler for Invite {
+    fn operation(_: &Request) -> &'static str {
+        "invite_member"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let form = submitted.form();
+        let password_error = own_password_error(request, form).await?;
+        let new: NewInvitation = match form.read_new(&["email", "role"]) {
+            Ok(new) if password_error.is_none() => new,
+            read => {
+                let errors = read.err().unwrap_or_default();
+                let invite = InviteForm { password_error, ..InviteForm::refused(form, errors) };
+                let shown = Shown { invite: Some(invite), ..Shown::default() };
+                return Ok(organization_page(request, shown).await?.unprocessable());
+            }
+        };
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        let invitation = GeneratedInvitation::generate(scope, admin, new)?;
+        let flash = Flash::InvitationLink(invitation.id());
+        let cookie = match flash.set(&submitted, invitation.secret().reveal()).await {
+            Ok(cookie) => cookie,
+            Err(Error::Unavailable(cause)) => {
+                let line = "The link can’t be encrypted at the moment. Try again in a minute.";
+                let notice = Some(Notice::bad("Nobody was invited", line));
+                let shown = Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() };
+                return Ok(organization_page(request, shown).await?.unavailable(cause));
+            }
+            Err(error) => return Err(error),
+        };
+        let redirect = Redirect { location: format!("{ORGANIZATION}?invited={}", invitation.id()), cookie };
+        submitted.redirect_if_committed(&redirect);
+        let shown = match submitted.run(|| invitations::invite(scope, admin, &invitation)).await? {
+            Ok(replaced) => {
+                let title = format!("{} is invited", form.get("email").trim());
+                let zone = &request.signed_in()?.organization().time_zone;
+                let replaced = replaced.map(|earlier| format!("{} ", replaces(&earlier, zone))).unwrap_or_default();
+                let line = format!("{replaced}Copy the link below and hand it over.");
+                return Ok(shown_once(&submitted, redirect, &title, &line).await);
+            }
+            Err(NotInvited::Member) => {
+                let email_error = Some("is a member’s already".to_owned());
+                Shown { invite: Some(InviteForm { email_error, ..InviteForm::submitted(form) }), ..Shown::default() }
+            }
+            Err(NotInvited::NoRoom) => {
+                let line = format!(
+                    "{} invitations are pending, the most that an organization can have. Revoke one that is no longer needed.",
+                    limits::PENDING_INVITATIONS_MAX
+                );
+                let notice = Some(Notice::bad("Nobody was invited", line));
+                Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() }
+            }
+        };
+        Ok(organization_page(request, shown).await?.unprocessable())
+    }
+}
+
+/// What is said of an invitation in whose place another one is.
+fn replaces(earlier: &Invitation, zone: &TimeZone) -> String {
+    let by = earlier.created_by.as_ref().map(|by| format!(" by {}", actor_label(by))).unwrap_or_default();
+    let day = zone.day_of(earlier.created_at).for_people();
+    format!("It replaces the invitation as {} made on {day}{by}, whose link no longer works.", role_label(earlier.role))
+}
+
+/// Revokes an invitation.
+pub(crate) struct Revoke;
+
+impl Handler for Revoke {
+    fn operation(_: &Request) -> &'static str {
+        "revoke_invitation"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let id: InvitationId = request.path_id("id")?;
+        let line = "Its link stopped working immediately.";
+        let redirect = redirect_with_notice(&submitted, ORGANIZATION.to_owned(), "Invitation revoked", line).await;
+        match submitted.run(|| invitations::revoke(submitted.scope(), submitted.submitter(), id)).await {
+            Ok(()) => Ok(redirect.into()),
+            Err(Error::NotFound(_)) => {
+                let line = "It may have been accepted, revoked or replaced. The lists below are as they are now.";
+                let notice = Notice::bad("There is no such invitation", line);
+                let page = organization_page(request, notice.into()).await?;
+                Ok(page.refused(http::StatusCode::NOT_FOUND, "not_found"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

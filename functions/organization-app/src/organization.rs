@@ -1,0 +1,431 @@
+//! The page of the organization: its settings, own contacts, members and invitations. Admins change them; members read
+//! the settings and who the members are.
+
+use std::collections::HashSet;
+
+use askama::Template;
+use http::StatusCode;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with_notice};
+use pages::labels::{Badge, DisplayTime, actor_label, contact_kind_label, role_label};
+use pages::layout::{Layout, Notice};
+use pages::pager::{Pager, clamped_page, page_at};
+use pages::response::PageResponse;
+use pages::urls::{contact_url, members_query, members_url};
+use shared::domain::contact::Contact;
+use shared::domain::ids::{InvitationId, MemberId};
+use shared::domain::invitation::Invitation;
+use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings, Role};
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::service::{invitations, members, organizations, second_factors};
+use shared::web::{Flash, Form, Request, own_account};
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::{Filter, Offset, Page, Search};
+
+use crate::invitations::InviteForm;
+use crate::own_accounts::OwnAccounts;
+
+/// The path of the page.
+const PATH: &str = pages::urls::ORGANIZATION;
+
+/// What the address of the page asks for. Acts on members have the same, so that they lead back to where they began.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    /// What the members are searched for.
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
+    /// The invitation whose link is shown.
+    #[deserr(default)]
+    invited: Filter<InvitationId>,
+    /// The member whose password link is shown.
+    #[deserr(default)]
+    linked: Filter<MemberId>,
+}
+
+/// The field of forms that give someone a way into the organization: the admin's own password.
+const OWN_PASSWORD: &str = "own_password";
+
+/// What is wrong with the admin's own password in a form, as the end of a sentence that begins with it.
+pub(crate) async fn own_password_error(request: &Request, form: &Form) -> Result<Option<&'static str>, Error> {
+    let typed = form.get(OWN_PASSWORD);
+    if typed.is_empty() {
+        return Ok(Some("is required"));
+    }
+    let is_right = own_account::knows_password(request, typed).await?;
+    Ok((!is_right).then_some("is incorrect. After several tries, wait a few minutes"))
+}
+
+/// The URL of the page with the list of members that the form of a request was on.
+pub(crate) fn back_url(request: &Request) -> String {
+    // An act is done whatever else its address says.
+    let Query { search, offset, .. } = request.read_query().unwrap_or_default();
+    members_url(search.typed(), offset.get())
+}
+
+#[derive(Template)]
+#[template(path = "organization.html")]
+struct OrganizationPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    name: String,
+    time_zone: String,
+    asks_for_codes: bool,
+    is_admin: bool,
+    link: Option<LinkCard>,
+    settings: SettingsForm,
+    own_contacts: Vec<OwnContactRow>,
+    own_accounts: OwnAccounts,
+    search: String,
+    members: Vec<MemberRow>,
+    pager: Option<Pager>,
+    /// What the URLs to which the forms of the members are sent end with, so that they lead back here.
+    list_query: String,
+    invitations: Vec<InvitationRow>,
+    invite: InviteForm,
+}
+
+impl OrganizationPage {
+    fn has_errors(&self) -> bool {
+        self.settings.has_errors() || self.invite.has_errors() || self.own_accounts.error.is_some()
+    }
+
+    /// Whether there are so many members that one looks for them.
+    fn has_search(&self) -> bool {
+        self.pager.is_some() || !self.search.is_empty()
+    }
+
+    /// The columns of the members. Only admins see who has a second factor.
+    fn member_columns(&self) -> &'static [(&'static str, &'static str)] {
+        if self.is_admin {
+            &[("Member", ""), ("Second factor", ""), ("Since", ""), ("Role", "")]
+        } else {
+            &[("Member", ""), ("Since", ""), ("Role", "")]
+        }
+    }
+}
+
+/// A new link, which is shown for two minutes.
+struct LinkCard {
+    title: String,
+    label: &'static str,
+    /// How long it works.
+    lifetime: &'static str,
+    /// What the page suggests if the value is not there.
+    remedy: &'static str,
+    /// The link. None if the keys that open it can't be read now: the page can be reloaded.
+    value: Option<String>,
+}
+
+/// The link in the page's address, if it was made in this session less than two minutes ago.
+async fn link_card(
+    request: &Request,
+    query: &Query,
+    pending: &[Invitation],
+    members: &[MemberRecord],
+) -> Result<Option<LinkCard>, Error> {
+    let (invited, linked) = (query.invited.get(), query.linked.get());
+    let invitation = invited.and_then(|id| pending.iter().find(|invitation| invitation.id == id));
+    let member = linked.and_then(|id| members.iter().find(|member| member.id == id));
+    let (flash, path, card) = if let Some(invitation) = invitation {
+        let title = format!("Send this link to {}", invitation.email.as_str());
+        let remedy = "Reload this page within two minutes of inviting; otherwise invite the address again.";
+        let card = LinkCard { title, label: "Invitation link", lifetime: "7 days", remedy, value: None };
+        (Flash::InvitationLink(invitation.id), pages::urls::INVITATIONS, card)
+    } else if let Some(member) = member {
+        let title = format!("Send this link to {}", member.name.as_str());
+        let remedy = "Reload this page within two minutes of creating the link; otherwise create another.";
+        let card = LinkCard { title, label: "Password link", lifetime: "24 hours", remedy, value: None };
+        (Flash::PasswordLink(member.id), pages::urls::PASSWORD_LINKS, card)
+    } else {
+        return Ok(None);
+    };
+    match flash.read(request).await {
+        Ok(None) => Ok(None),
+        Ok(Some(secret)) => {
+            let value = Some(format!("{}{path}{secret}", request.app().base_url));
+            Ok(Some(LinkCard { value, ..card }))
+        }
+        Err(Error::Unavailable(_)) => Ok(Some(card)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The check box that says whether participants are asked for codes.
+const ASKS_FOR_CODES: &str = "asks_for_codes";
+
+/// The settings with their values and errors.
+pub(crate) struct SettingsForm {
+    name: String,
+    zones: Vec<ZoneGroup>,
+    name_error: Option<String>,
+    zone_error: Option<String>,
+    asks_for_codes: bool,
+}
+
+/// The zones of a region.
+struct ZoneGroup {
+    region: String,
+    zones: Vec<ZoneOption>,
+}
+
+struct ZoneOption {
+    value: String,
+    text: String,
+    is_selected: bool,
+}
+
+impl SettingsForm {
+    fn new(name: &str, zone: &str, asks_for_codes: bool) -> Self {
+        let mut names = TimeZone::choices();
+        // A zone that is not offered can be the organization's, and stays so when the form is saved.
+        if !names.iter().any(|name| name == zone) && TimeZone::parse(zone).is_ok() {
+            names.insert(0, zone.to_owned());
+        }
+        let mut zones: Vec<ZoneGroup> = Vec::new();
+        for name in names {
+            let (region, text) = name.split_once('/').unwrap_or(("", &name));
+            let option = ZoneOption { text: text.replace('_', " "), is_selected: name == zone, value: name.clone() };
+            match zones.last_mut().filter(|group| group.region == region) {
+                Some(group) => group.zones.push(option),
+                None => zones.push(ZoneGroup { region: region.to_owned(), zones: vec![option] }),
+            }
+        }
+        Self { name: name.to_owned(), zones, name_error: None, zone_error: None, asks_for_codes }
+    }
+
+    fn of(organization: &Organization) -> Self {
+        Self::new(organization.name.as_str(), organization.time_zone.as_str(), organization.asks_for_codes)
+    }
+
+    /// The form with the submitted values and the errors of its fields.
+    fn refused(form: &Form, errors: FieldErrors) -> Self {
+        let mut settings = Self::new(form.get("name"), form.get("time_zone"), form.has(ASKS_FOR_CODES));
+        for error in errors.into_list() {
+            let field = if error.field == "name" { &mut settings.name_error } else { &mut settings.zone_error };
+            *field = Some(error.message);
+        }
+        settings
+    }
+
+    fn has_errors(&self) -> bool {
+        self.name_error.is_some() || self.zone_error.is_some()
+    }
+}
+
+struct OwnContactRow {
+    id: String,
+    url: String,
+    name: String,
+    kind: &'static str,
+}
+
+impl OwnContactRow {
+    fn new(contact: &Contact) -> Self {
+        Self {
+            id: contact.id.to_string(),
+            url: contact_url(contact.id),
+            name: contact.display_name.as_str().to_owned(),
+            kind: contact_kind_label(contact.kind),
+        }
+    }
+}
+
+struct MemberRow {
+    id: String,
+    name: String,
+    email: String,
+    /// Whether their second factor is on, for admins.
+    second_factor: Option<&'static str>,
+    role: Badge,
+    roles: Vec<RoleOption>,
+    created_at: DisplayTime,
+    is_you: bool,
+}
+
+/// A role to choose.
+pub(crate) struct RoleOption {
+    pub value: &'static str,
+    pub text: &'static str,
+    pub is_selected: bool,
+}
+
+/// The roles to choose from.
+pub(crate) fn role_options(selected: &str) -> Vec<RoleOption> {
+    let option = |role: Role| RoleOption {
+        value: role.as_str(),
+        text: role_label(role),
+        is_selected: role.as_str() == selected,
+    };
+    // The one with fewer rights first.
+    [Role::Member, Role::Admin].map(option).into()
+}
+
+impl MemberRow {
+    /// The row of a member. Admins see whether they are among those whose second factor is on.
+    fn new(member: &MemberRecord, you: MemberId, with_factor: Option<&HashSet<MemberId>>) -> Self {
+        let class = if member.is_admin() { "blue" } else { "quiet" };
+        Self {
+            id: member.id.to_string(),
+            name: member.name.as_str().to_owned(),
+            email: member.email.as_str().to_owned(),
+            second_factor: with_factor.map(|on| if on.contains(&member.id) { "On" } else { "Off" }),
+            role: Badge { text: role_label(member.role), class },
+            roles: role_options(member.role.as_str()),
+            created_at: member.created_at.into(),
+            is_you: member.id == you,
+        }
+    }
+}
+
+struct InvitationRow {
+    id: String,
+    email: String,
+    role: &'static str,
+    created_by: String,
+    expires_at: DisplayTime,
+}
+
+impl InvitationRow {
+    fn new(invitation: &Invitation) -> Self {
+        Self {
+            id: invitation.id.to_string(),
+            email: invitation.email.as_str().to_owned(),
+            role: role_label(invitation.role),
+            created_by: invitation.created_by.as_ref().map_or_else(|| "The operator".to_owned(), actor_label),
+            expires_at: invitation.expires_at.into(),
+        }
+    }
+}
+
+/// The parts of the page that the outcome of a form changes.
+#[derive(Default)]
+pub(crate) struct Shown {
+    pub notice: Option<Notice>,
+    pub settings: Option<SettingsForm>,
+    pub invite: Option<InviteForm>,
+    pub own_account_error: Option<&'static str>,
+}
+
+impl From<Notice> for Shown {
+    fn from(notice: Notice) -> Self {
+        Self { notice: Some(notice), ..Self::default() }
+    }
+}
+
+/// The page as it is now. A form that was refused keeps its values.
+pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let (scope, you) = (signed_in.scope(), signed_in.member().id());
+    let organization = signed_in.organization();
+    let all = members::list(scope).await?;
+    let query: Query = request.read_query()?;
+    let search = query.search.typed().to_owned();
+    let found: Vec<&MemberRecord> = all.iter().filter(|member| members::is_found(member, &query.search)).collect();
+    let total = u64::try_from(found.len()).unwrap_or(u64::MAX);
+    let on_page = Page::slice(found, clamped_page(page_at(query.offset), total));
+    // The role may have changed since the session was authenticated.
+    let is_admin = all.iter().any(|member| member.id == you && member.is_admin());
+    let (pending, own_contacts, with_factor) = if is_admin {
+        let (pending, own_contacts, with_factor) = tokio::try_join!(
+            invitations::pending(scope),
+            organizations::own_contacts(scope, organization),
+            second_factors::turned_on(scope, &on_page.data),
+        )?;
+        (pending, own_contacts, Some(with_factor))
+    } else {
+        (Vec::new(), Vec::new(), None)
+    };
+    let page = OrganizationPage {
+        layout: Layout::new(request),
+        notice: shown.notice,
+        name: organization.name.as_str().to_owned(),
+        time_zone: organization.time_zone.as_str().to_owned(),
+        asks_for_codes: organization.asks_for_codes,
+        is_admin,
+        link: if is_admin { link_card(request, &query, &pending, &all).await? } else { None },
+        settings: shown.settings.unwrap_or_else(|| SettingsForm::of(organization)),
+        own_accounts: OwnAccounts::load(scope, organization, (you, shown.own_account_error)).await?,
+        own_contacts: own_contacts.iter().map(OwnContactRow::new).collect(),
+        members: on_page.data.iter().map(|member| MemberRow::new(member, you, with_factor.as_ref())).collect(),
+        pager: Pager::new("members", on_page.pagination, |offset| members_url(&search, offset)),
+        list_query: members_query(&search, on_page.pagination.offset),
+        search,
+        invitations: pending.iter().map(InvitationRow::new).collect(),
+        invite: shown.invite.unwrap_or_else(InviteForm::empty),
+    };
+    let members = on_page.data.iter().map(|member| member.id.uuid());
+    let invitations = pending.iter().map(|invitation| invitation.id.uuid());
+    Ok(PageResponse::render(&page)?.showing(members.chain(invitations)))
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_organization"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.signed_in()?;
+        let (notice, cookie) = notice_of_act(request).await;
+        // The page also works when the keys that open the flash can't be read.
+        let (name, removal) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
+        let removed = name.map(|name| {
+            let line = "They are signed out of this organization, and can’t sign in to it anymore.";
+            let title = format!("{name} was removed");
+            request.set_outcome(&title);
+            Notice::good(title, line)
+        });
+        let shown = Shown { notice: removed.or(notice), ..Shown::default() };
+        let page = organization_page(request, shown).await?;
+        Ok(page.with_cookie(cookie).with_cookie(removal.flatten()))
+    }
+}
+
+/// Saves the settings.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(_: &Request) -> &'static str {
+        "update_organization"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let settings: OrganizationSettings = match submitted.form().read_new(&["name", "time_zone"]) {
+            Ok(settings) => settings,
+            Err(errors) => return invalid(request, submitted.form(), errors).await,
+        };
+        let now_asks = submitted.form().has(ASKS_FOR_CODES) && !request.signed_in()?.organization().asks_for_codes;
+        let line = if now_asks {
+            "Opening a participant’s link takes a code from now on. Those who already have their pages open stay there until their session ends.".to_owned()
+        } else {
+            format!("Times that members type are in {} from now on.", settings.time_zone.as_str())
+        };
+        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
+        let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(ASKS_FOR_CODES));
+        match submitted.run(|| organizations::change_settings(scope, admin, &settings, asks)).await {
+            Ok(()) => Ok(redirect.into()),
+            Err(Error::Invalid(errors)) => invalid(request, submitted.form(), errors).await,
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The page with the settings that were typed, and what is wrong with them.
+async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
+    let settings = Some(SettingsForm::refused(form, errors));
+    Ok(organization_page(request, Shown { settings, ..Shown::default() }).await?.unprocessable())
+}
+
+/// The page with the reason why a member's form was refused: it is for admins.
+pub(crate) async fn refused_to_member(request: &Request, title: &str, line: &str) -> Result<PageResponse, Error> {
+    let page = organization_page(request, Notice::bad(title, line).into()).await?;
+    Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))
+}

@@ -1,0 +1,179 @@
+//! The accounts that an organization calls its own, on its page: members say so, agree, and remove them.
+
+use pages::Handler;
+use pages::done::redirect_with_notice;
+use pages::labels::{Badge, actor_label};
+use pages::layout::Notice;
+use pages::response::PageResponse;
+use pages::second_members::{who_can, why_one_self};
+use shared::domain::bank_account::BankAccount;
+use shared::domain::ids::{MemberId, OwnAccountId};
+use shared::domain::member::{Counting, SecondMembers};
+use shared::domain::organization::Organization;
+use shared::domain::own_account::agreeing::NotOwned;
+use shared::domain::own_account::{Agreed, OwnAccount};
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::service::scope::Scope;
+use shared::service::{own_accounts, second_members};
+use shared::web::{Request, SubmittedForm};
+
+use crate::organization::{Shown, organization_page};
+
+/// The section of the page.
+const SECTION: &str = "/app/organization#own-accounts";
+
+/// The own accounts as the page shows them.
+pub(crate) struct OwnAccounts {
+    pub rows: Vec<Row>,
+    /// The id of the account that the form adds.
+    pub id: String,
+    /// What is wrong with the account that was typed.
+    pub error: Option<&'static str>,
+}
+
+/// An own account.
+pub(crate) struct Row {
+    pub id: String,
+    pub ending: String,
+    /// Who said so, and who agreed.
+    pub about: String,
+    pub badge: Badge,
+    /// Whether the member may agree.
+    pub can_agree: bool,
+}
+
+impl OwnAccounts {
+    /// Those of an organization, for a member.
+    pub async fn load(
+        scope: &Scope,
+        organization: &Organization,
+        (by, error): (MemberId, Option<&'static str>),
+    ) -> Result<Self, Error> {
+        let (mut rows, all) = (Vec::new(), &organization.own_accounts);
+        let waits = all.iter().any(|own| own.agreed.is_none());
+        let seconds = if waits { Some(second_members::load(scope).await?) } else { None };
+        for own in all {
+            rows.push(Row::new(own, (seconds.as_ref(), by), &organization.time_zone));
+        }
+        Ok(Self { rows, id: OwnAccountId::new().to_string(), error })
+    }
+}
+
+impl Row {
+    fn new(own: &OwnAccount, (seconds, by): (Option<&SecondMembers>, MemberId), zone: &TimeZone) -> Self {
+        let said = format!("Said by {} on {}.", actor_label(&own.said_by), zone.day_of(own.said_at).for_people());
+        let (then, can_agree) = match (&own.agreed, seconds) {
+            (Some(Agreed { is_alone: true, .. }), _) => ("No other member counted as a second one.".to_owned(), false),
+            (Some(Agreed { by, .. }), _) => (format!("{} agreed.", actor_label(by)), false),
+            (None, Some(seconds)) => waiting(own, seconds, by, zone),
+            (None, None) => (String::new(), false),
+        };
+        let about = format!("{said} {then}");
+        let badge = match own.agreed {
+            Some(_) => Badge { text: "Own", class: "green" },
+            None => Badge { text: "Waits for a second member", class: "amber" },
+        };
+        Self { id: own.id.to_string(), ending: own.ending.clone(), about, badge, can_agree }
+    }
+}
+
+/// Whether a member may agree to an account that waits for a second one, and if not, who can.
+fn waiting(own: &OwnAccount, seconds: &SecondMembers, by: MemberId, zone: &TimeZone) -> (String, bool) {
+    let first = own.said_by_member();
+    match (seconds.counting(by, first), first) {
+        (Counting::Confirmed, Some(first)) if first == by => (who_can(seconds, by), false),
+        (Counting::OneSelf, Some(first)) => (why_one_self(seconds, (by, first), zone), false),
+        _ => (String::new(), true),
+    }
+}
+
+/// Says that an account is the organization's.
+pub(crate) struct Say;
+
+impl Handler for Say {
+    fn operation(_: &Request) -> &'static str {
+        "say_own_account"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let typed = submitted.form().get("account");
+        let Some(account) = BankAccount::named(typed).filter(|account| !account.ending().is_empty()) else {
+            let error = if typed.trim().is_empty() {
+                "must be typed"
+            } else {
+                "must be an account number or an IBAN, with no digit hidden. It is never shown again, so type it once more"
+            };
+            let shown = Shown { own_account_error: Some(error), ..Shown::default() };
+            return Ok(organization_page(request, shown).await?.unprocessable());
+        };
+        let id = submitted.form().get("id").parse().unwrap_or_else(|_| OwnAccountId::new());
+        let keys = request.app().webhooks()?.keys.keyring().await?;
+        let line = "It counts once a second member agrees, or at once if no other member counts as one.";
+        let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account added", line).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| own_accounts::say(scope, by, &keys, (id, &account))).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(refused) => refuse(request, refused).await,
+        }
+    }
+}
+
+/// Agrees that an account is the organization's.
+pub(crate) struct Agree;
+
+impl Handler for Agree {
+    fn operation(_: &Request) -> &'static str {
+        "agree_to_own_account"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (submitted, id): (SubmittedForm<'_>, OwnAccountId) = (request.submitted_form()?, request.path_id("id")?);
+        let line = "A statement of it is known as your organization’s from now on.";
+        let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account confirmed", line).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| own_accounts::agree(scope, by, id)).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(refused) => refuse(request, refused).await,
+        }
+    }
+}
+
+/// Removes an account from the organization's own.
+pub(crate) struct Remove;
+
+impl Handler for Remove {
+    fn operation(_: &Request) -> &'static str {
+        "remove_own_account"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (submitted, id): (SubmittedForm<'_>, OwnAccountId) = (request.submitted_form()?, request.path_id("id")?);
+        let line = "A statement of it is of an unknown account again. What was filed before stays as it is.";
+        let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account removed", line).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| own_accounts::remove(scope, by, id)).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(refused) => refuse(request, refused).await,
+        }
+    }
+}
+
+/// The page that says why nothing was done.
+async fn refuse(request: &Request, refused: NotOwned) -> Result<PageResponse, Error> {
+    let line = match refused {
+        NotOwned::Unknown => "The account is not among your own anymore.".to_owned(),
+        NotOwned::SaidAlready => "The account is among your own already, or waits there for a second member.".to_owned(),
+        NotOwned::Full => {
+            format!("{} accounts are your own, the most that an organization can have.", limits::OWN_ACCOUNTS_MAX)
+        }
+        NotOwned::Own => "You said so first, so another member has to agree.".to_owned(),
+        NotOwned::OneSelf => {
+            "You and whoever said so first count as one person: one of you invited the other, or reset the other’s password or second factor, in the last 7 days. Another member has to agree.".to_owned()
+        }
+    };
+    let shown = Shown::from(Notice::bad("Nothing was changed", line));
+    Ok(organization_page(request, shown).await?.conflicting())
+}

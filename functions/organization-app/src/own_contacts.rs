@@ -1,0 +1,143 @@
+//! The page on which an admin chooses the contacts that the organization acts as.
+
+use askama::Template;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with_notice};
+use pages::labels::contact_kind_label;
+use pages::layout::{Layout, Notice, encode_query_value};
+use pages::pager::{Pager, is_past_the_end};
+use pages::response::PageResponse;
+use pages::urls::ORGANIZATION;
+use shared::domain::contact::Contact;
+use shared::domain::ids::ContactId;
+use shared::domain::organization::NewOwnContact;
+use shared::error::Error;
+use shared::limits;
+use shared::service::contacts::{self, ContactQuery};
+use shared::service::organizations;
+use shared::web::Request;
+
+/// The path of the page.
+const PATH: &str = "/app/organization/contacts";
+
+#[derive(Template)]
+#[template(path = "own_contacts.html")]
+struct OwnContactsPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    organization: String,
+    /// The path with the search and the offset, to which the forms return.
+    form_action: String,
+    search: String,
+    contacts: Vec<ContactOption>,
+    pager: Option<Pager>,
+}
+
+struct ContactOption {
+    id: String,
+    name: String,
+    kind: &'static str,
+    email: Option<String>,
+    is_added: bool,
+}
+
+impl ContactOption {
+    fn new(contact: &Contact, is_added: bool) -> Self {
+        Self {
+            id: contact.id.to_string(),
+            name: contact.display_name.as_str().to_owned(),
+            kind: contact_kind_label(contact.kind),
+            email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+            is_added,
+        }
+    }
+}
+
+/// Shows the contacts to choose from.
+pub(crate) struct Choose;
+
+impl Handler for Choose {
+    fn operation(_: &Request) -> &'static str {
+        "view_own_contacts"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.check_admin()?;
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(own_contacts_page(request, notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let organization = signed_in.organization();
+    let query: ContactQuery = request.read_query()?;
+    let found = contacts::list(signed_in.scope(), &query).await?;
+    let search = request.query("search").unwrap_or_default();
+    let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(page_url(0)));
+    }
+    let option = |contact: &Contact| ContactOption::new(contact, organization.own_contact_ids.contains(&contact.id));
+    let page = OwnContactsPage {
+        layout: Layout::new(request),
+        notice,
+        organization: organization.name.as_str().to_owned(),
+        form_action: page_url(found.pagination.offset),
+        pager: Pager::new("contacts", found.pagination, page_url),
+        contacts: found.data.iter().map(option).collect(),
+        search,
+    };
+    Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|contact| contact.id.uuid())))
+}
+
+/// Adds a contact.
+pub(crate) struct Add;
+
+impl Handler for Add {
+    fn operation(_: &Request) -> &'static str {
+        "add_own_contact"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let new: NewOwnContact = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
+        // The form's address has the search and the offset, so that the list stays as it was.
+        let back = request.uri().path_and_query().map_or_else(|| PATH.to_owned(), ToString::to_string);
+        let line = "When an agreement waits for this contact, Home says that it’s your turn.";
+        let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| organizations::add_own_contact(scope, admin, new)).await {
+            Ok(_) => Ok(redirect.into()),
+            Err(Error::Invalid(_)) => {
+                let line = format!(
+                    "{} contacts are your own, the most that an organization can have.",
+                    limits::OWN_CONTACTS_MAX
+                );
+                let notice = Notice::bad("The contact was not added", line);
+                Ok(own_contacts_page(request, Some(notice)).await?.unprocessable())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Removes a contact from the own ones. It stays a contact.
+pub(crate) struct Remove;
+
+impl Handler for Remove {
+    fn operation(_: &Request) -> &'static str {
+        "remove_own_contact"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let id: ContactId = request.path_id("id")?;
+        let line = "It is still among your contacts.";
+        let back = ORGANIZATION.to_owned();
+        let redirect = redirect_with_notice(&submitted, back, "No longer an own contact", line).await;
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        submitted.run(|| organizations::remove_own_contact(scope, admin, id)).await?;
+        Ok(redirect.into())
+    }
+}

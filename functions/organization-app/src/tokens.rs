@@ -1,0 +1,260 @@
+//! The page of the organization's access tokens, on which admins create and revoke them.
+
+use askama::Template;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with_notice, shown_once};
+use pages::labels::{Badge, DisplayTime, actor_label, scope_label, token_badge};
+use pages::layout::{Layout, Notice};
+use pages::response::PageResponse;
+use shared::domain::ids::TokenId;
+use shared::domain::member::Admin;
+use shared::domain::time::Timestamp;
+use shared::domain::token::{NewToken, Scope, Token};
+use shared::error::Error;
+use shared::limits;
+use shared::service::tokens::{self, GeneratedToken, NotCreated};
+use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::Filter;
+
+/// The path of the page.
+const PATH: &str = pages::urls::TOKENS;
+
+#[derive(Template)]
+#[template(path = "tokens.html")]
+struct TokensPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    /// The base address of the API, for a first call.
+    base_url: String,
+    /// The token that was created less than two minutes ago.
+    new_token: Option<NewTokenCard>,
+    tokens: Vec<TokenRow>,
+    ended: Vec<TokenRow>,
+    /// Whether more tokens have ended than the page lists.
+    has_more_ended: bool,
+    form: TokenForm,
+}
+
+struct NewTokenCard {
+    name: String,
+    /// The value. `None`, if the keys that open it can't be read now: the page can be reloaded.
+    value: Option<String>,
+}
+
+/// What the address of the page asks for.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    /// The token whose value is shown.
+    #[deserr(default)]
+    created: Filter<TokenId>,
+}
+
+/// The card of the token in the address, if it is valid and was created in this session less than two minutes ago.
+async fn new_token_card(request: &Request, valid: &[&Token]) -> Result<Option<NewTokenCard>, Error> {
+    let query: Query = request.read_query()?;
+    let Some(token) = query.created.get().and_then(|id| valid.iter().find(|token| token.id == id)) else {
+        return Ok(None);
+    };
+    let value = match Flash::TokenValue(token.id).read(request).await {
+        Ok(None) => return Ok(None),
+        Ok(value) => value,
+        Err(Error::Unavailable(_)) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(Some(NewTokenCard { name: token.name.clone(), value }))
+}
+
+struct TokenRow {
+    id: String,
+    name: String,
+    scope: &'static str,
+    /// Its state, unless it is simply valid, as the heading says.
+    badge: Option<Badge>,
+    created_by: String,
+    created_at: DisplayTime,
+    /// When it ended, or will.
+    end: DisplayTime,
+    /// The beginning of the hour in which it was last used.
+    last_used_at: Option<DisplayTime>,
+}
+
+impl TokenRow {
+    fn new(token: &Token, now: Timestamp) -> Self {
+        let end = token.revoked_at.map_or(token.expires_at, |at| at.min(token.expires_at));
+        Self {
+            id: token.id.to_string(),
+            name: token.name.clone(),
+            scope: scope_label(token.scope),
+            badge: (!token.is_valid_at(now) || token.ends_soon(now)).then(|| token_badge(token, now)),
+            created_by: token.created_by.as_ref().map_or_else(|| "The operator".to_owned(), actor_label),
+            created_at: token.created_at.into(),
+            end: end.into(),
+            last_used_at: token.last_used_at.map(DisplayTime::hour_of),
+        }
+    }
+}
+
+/// The fields of a new token with their values and errors.
+struct TokenForm {
+    name: String,
+    name_error: Option<String>,
+    scopes: Vec<ScopeOption>,
+    scope_error: Option<String>,
+}
+
+struct ScopeOption {
+    value: &'static str,
+    text: &'static str,
+    is_selected: bool,
+}
+
+impl TokenForm {
+    fn new(name: &str, scope: &str) -> Self {
+        let option = |&option: &Scope| ScopeOption {
+            value: option.as_str(),
+            text: scope_label(option),
+            is_selected: option.as_str() == scope,
+        };
+        let scopes = Scope::ALL.iter().map(option).collect();
+        Self { name: name.to_owned(), name_error: None, scopes, scope_error: None }
+    }
+
+    fn empty() -> Self {
+        Self::new("", Scope::Read.as_str())
+    }
+
+    /// The form with the submitted values.
+    fn submitted(form: &Form) -> Self {
+        Self::new(form.get("name"), form.get("scope"))
+    }
+
+    /// The form with the errors of its fields.
+    fn with_errors(mut self, errors: FieldErrors) -> Self {
+        for error in errors.into_list() {
+            let field = if error.field == "name" { &mut self.name_error } else { &mut self.scope_error };
+            *field = Some(error.message);
+        }
+        self
+    }
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_tokens"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.check_admin()?;
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(tokens_page(request, TokenForm::empty(), notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let now = request.now();
+    let all = tokens::list(request.signed_in()?.scope()).await?;
+    let (valid, mut ended): (Vec<_>, Vec<_>) = all.iter().partition(|token| token.is_valid_at(now));
+    let has_more_ended = ended.len() > limits::ENDED_TOKENS_SHOWN_MAX;
+    ended.truncate(limits::ENDED_TOKENS_SHOWN_MAX);
+    let shown: Vec<_> = valid.iter().chain(&ended).map(|token| token.id.uuid()).collect();
+    let page = TokensPage {
+        layout: Layout::new(request),
+        notice,
+        base_url: request.app().base_url.to_string(),
+        new_token: new_token_card(request, &valid).await?,
+        tokens: valid.into_iter().map(|token| TokenRow::new(token, now)).collect(),
+        ended: ended.into_iter().map(|token| TokenRow::new(token, now)).collect(),
+        has_more_ended,
+        form,
+    };
+    Ok(PageResponse::render(&page)?.showing(shown))
+}
+
+/// Creates a token.
+pub(crate) struct Create;
+
+impl Handler for Create {
+    fn operation(_: &Request) -> &'static str {
+        "create_token"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let new: NewToken = match submitted.form().read_new(&["name", "scope"]) {
+            Ok(new) => new,
+            Err(errors) => {
+                let form = TokenForm::submitted(submitted.form()).with_errors(errors);
+                return Ok(tokens_page(request, form, None).await?.unprocessable());
+            }
+        };
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        let token = match generate(&submitted, &new).await {
+            Ok(token) => token,
+            Err(Error::Unavailable(cause)) => {
+                let line = "Its value can’t be encrypted at the moment. Try again in a minute.";
+                let notice = Notice::bad("The token was not created", line);
+                let form = TokenForm::submitted(submitted.form());
+                return Ok(tokens_page(request, form, Some(notice)).await?.unavailable(cause));
+            }
+            Err(error) => return Err(error),
+        };
+        submitted.redirect_if_committed(&value_redirect(&submitted, token.id(), &token).await?);
+        let line = match submitted.run(|| tokens::create(scope, admin, &token)).await? {
+            Ok(id) => {
+                let redirect = value_redirect(&submitted, id, &token).await?;
+                return Ok(shown_once(&submitted, redirect, "Token created", "Copy its value below.").await);
+            }
+            Err(NotCreated::NoRoom) => format!(
+                "{} tokens are valid, the most that an organization can have. Revoke one that is no longer needed.",
+                limits::VALID_TOKENS_MAX
+            ),
+            Err(NotCreated::Before) => {
+                "This form created a token before, and its value is shown no longer. To create another one, press the button again.".to_owned()
+            }
+        };
+        let form = TokenForm::submitted(submitted.form());
+        Ok(tokens_page(request, form, Some(Notice::bad("The token was not created", line))).await?.unprocessable())
+    }
+}
+
+/// The token that this copy of the form makes from what is typed in it.
+///
+/// # Errors
+/// [`Error::Unavailable`] when the keys can't be read now.
+async fn generate(submitted: &SubmittedForm<'_, Admin<'_>>, new: &NewToken) -> Result<GeneratedToken, Error> {
+    let bytes = submitted.derive(&format!("{} token {}", new.scope.as_str(), new.name.as_str())).await?;
+    GeneratedToken::generate(submitted.scope(), submitted.submitter(), new, &bytes)
+}
+
+/// The redirect to the page that shows a token's value once.
+async fn value_redirect(
+    submitted: &SubmittedForm<'_, Admin<'_>>,
+    id: TokenId,
+    token: &GeneratedToken,
+) -> Result<Redirect, Error> {
+    let cookie = Flash::TokenValue(id).set(submitted, token.value()).await?;
+    Ok(Redirect { location: format!("{PATH}?created={id}"), cookie })
+}
+
+/// Revokes a token.
+pub(crate) struct Revoke;
+
+impl Handler for Revoke {
+    fn operation(_: &Request) -> &'static str {
+        "revoke_token"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let id: TokenId = request.path_id("id")?;
+        let line = "It stopped working immediately.";
+        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Token revoked", line).await;
+        submitted.run(|| tokens::revoke(submitted.scope(), submitted.submitter(), id)).await?;
+        Ok(redirect.into())
+    }
+}

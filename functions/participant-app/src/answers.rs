@@ -1,0 +1,506 @@
+//! An information request on a participant's pages: its questions, the draft of the answers, and what was sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use askama::Template;
+use pages::Handler;
+use pages::agreement_summary::size;
+use pages::answer_rows::{AnswerRow, answer_rows};
+use pages::done::redirect_with;
+use pages::fields::Fields;
+use pages::labels::DisplayTime;
+use pages::layout::{Layout, Notice};
+use pages::response::PageResponse;
+use pages::tasks::find_gate;
+use pages::uploads::{Checked, check_file};
+use pages::urls::{part_url, receipt_url};
+use shared::crypto::keyring::{Keyring, SealError};
+use shared::domain::agreement::gate::{FieldType, Gate, GateStatus, InformationField};
+use shared::domain::agreement::{Agreement, DocumentContent, Lifecycle, Stage};
+use shared::domain::ids::{FieldId, GateId, ReceiptId};
+use shared::domain::information::typed::{
+    ADDRESS_PARTS, REMOVE, TypedAnswers, YES_NO, input_name, is_secret, part_name,
+};
+use shared::domain::information::{AnswerFile, Submission, Verdict};
+use shared::domain::participant::{NotActed, Occasion};
+use shared::error::Error;
+use shared::platform::files;
+use shared::platform::secrets::open_with;
+use shared::service::information::{self, AnswerForm, NotSent, OwnAnswers};
+use shared::service::participants::ParticipantView;
+use shared::web::Request;
+use shared::web::participant_link::origin;
+use shared::web::participant_session::Attending;
+use shared::wire::fields::FieldErrors;
+
+use crate::condition::{count_file, not_asked};
+use crate::{PartForm, load, refusal, waits_for};
+
+#[derive(Template)]
+#[template(path = "part_answers.html")]
+struct AnswersPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    url: String,
+    organization: String,
+    agreement: String,
+    step: String,
+    /// Whether the request waits for the participant.
+    is_open: bool,
+    /// Whether a participant has declined it, so that it waits for a member.
+    is_declined: bool,
+    questions: Vec<Question>,
+    answered: usize,
+    saved_at: Option<DisplayTime>,
+    /// The version of the draft that the form is filled with.
+    version: u64,
+    /// What the participant sent last.
+    sent: Option<SentAnswers>,
+    id: ReceiptId,
+    decline_id: ReceiptId,
+    fields: Fields,
+}
+
+/// A question with its inputs.
+struct Question {
+    name: String,
+    label: String,
+    kind: FieldType,
+    is_required: bool,
+    choices: Vec<Choice>,
+    /// The parts of an address or of bank details.
+    parts: Vec<Part>,
+    /// The file or account number that the draft has.
+    saved: Option<String>,
+    /// The name of the box that removes it.
+    remove: String,
+}
+
+impl AnswersPage {
+    /// What helps with an answer of one input.
+    fn hint(kind: FieldType) -> &'static str {
+        match kind {
+            FieldType::Number => "Such as 1,250 or 12.5.",
+            FieldType::Date => "Such as Mar 14, 2026 or 3/14/2026.",
+            _ => "",
+        }
+    }
+}
+
+impl Question {
+    /// Whether its inputs are a group, whose name is the question.
+    fn is_group(&self) -> bool {
+        !self.choices.is_empty() || !self.parts.is_empty() || self.kind == FieldType::File
+    }
+}
+
+/// A choice: the name and value of its input.
+struct Choice {
+    name: String,
+    value: String,
+    text: String,
+    is_checked: bool,
+}
+
+/// A part of an answer.
+struct Part {
+    name: String,
+    label: &'static str,
+    hint: String,
+    autocomplete: &'static str,
+}
+
+/// What the participant sent, and what became of it.
+struct SentAnswers {
+    at: DisplayTime,
+    state: &'static str,
+    /// Why it was returned.
+    returned: Option<String>,
+    rows: Vec<AnswerRow>,
+}
+
+/// What the page of an information request is made of.
+pub(super) struct Shown<'a> {
+    pub attending: &'a Attending,
+    pub view: &'a ParticipantView,
+    pub own: &'a OwnAnswers,
+    pub fields: Fields,
+    pub notice: Option<Notice>,
+}
+
+/// What the participant has written and sent for an information request.
+pub(super) async fn own_answers(request: &Request, gate: GateId) -> Result<OwnAnswers, Error> {
+    let attending = request.attending()?;
+    information::own(attending.scope(), attending.participant(), gate).await
+}
+
+/// The page of an information request.
+pub(super) async fn page(request: &Request, id: GateId, shown: Shown<'_>) -> Result<PageResponse, Error> {
+    let Shown { attending, view, own, fields, notice } = shown;
+    let (by, agreement) = (attending.participant(), &view.agreement);
+    let (stage, gate) = find_gate(agreement, id).ok_or_else(Error::not_found)?;
+    if !gate.rule.named(agreement).contains(&by.id()) {
+        return Err(Error::not_found());
+    }
+    let is_open = waits_for(view, gate, by.id());
+    let (draft, is_lost) = if is_open { open(request, own).await? } else { (TypedAnswers::default(), false) };
+    let notice = notice.or_else(|| is_lost.then(lost));
+    // A form of this page has all that its draft has; another one, such as that of a decline, has none of it.
+    let fields = if fields.is_checked("version") { fields } else { fields.over(Fields::of(draft.shown())) };
+    let questions = agreement.questions(id).unwrap_or_default();
+    let page = AnswersPage {
+        layout: Layout::of_participant(request),
+        notice,
+        path: part_url(by.id()),
+        url: format!("{}/conditions/{id}", part_url(by.id())),
+        organization: attending.organization().name.as_str().to_owned(),
+        agreement: agreement.name.as_str().to_owned(),
+        step: stage.name.as_str().to_owned(),
+        is_open,
+        is_declined: gate.state.status() == GateStatus::Declined,
+        questions: questions.iter().map(|field| question(field, &draft, &fields)).collect(),
+        answered: draft.answered(questions),
+        saved_at: own.saved_at().map(DisplayTime::from),
+        version: own.version(),
+        sent: own.submissions.last().map(|last| sent(agreement, (stage, gate), last)),
+        id: ReceiptId::new(),
+        decline_id: ReceiptId::new(),
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
+}
+
+fn lost() -> Notice {
+    Notice::bad("We can’t read your saved answers anymore", "Please answer again. Nothing was sent.")
+}
+
+/// The draft in clear, and whether it can't be read anymore because its key is gone.
+async fn open(request: &Request, own: &OwnAnswers) -> Result<(TypedAnswers, bool), Error> {
+    let keys = &*request.app().webhooks()?.keys;
+    match open_with(keys, |keyring| own.open(keyring)).await {
+        Ok(draft) => Ok((draft, false)),
+        Err(SealError::NoSuchKey(_) | SealError::Broken) => Ok((TypedAnswers::default(), true)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn question(field: &InformationField, draft: &TypedAnswers, fields: &Fields) -> Question {
+    let name = input_name(field.id);
+    let choices = match field.field_type {
+        FieldType::Boolean => YES_NO.map(|(value, text)| (name.clone(), value.to_owned(), text.to_owned())).to_vec(),
+        FieldType::Choice => {
+            field.options.iter().map(|option| (name.clone(), option.clone(), option.clone())).collect()
+        }
+        FieldType::MultiChoice => {
+            let options = field.options.iter().enumerate();
+            options.map(|(at, option)| (part_name(field.id, at), "on".to_owned(), option.clone())).collect()
+        }
+        _ => Vec::new(),
+    };
+    let choice = |(name, value, text): (String, String, String)| {
+        let is_checked = fields.value(&name) == value;
+        Choice { name, value, text, is_checked }
+    };
+    let ending = draft.ending(field.id);
+    Question {
+        name,
+        label: field.label.as_str().to_owned(),
+        kind: field.field_type,
+        is_required: field.required,
+        choices: choices.into_iter().map(choice).collect(),
+        parts: parts(field, ending.is_some()),
+        saved: match draft.file(field.id) {
+            Some(file) => Some(format!("{}, {}", file.name.as_str(), size(file.content.size_bytes))),
+            None => ending.map(|ending| format!("Account number ending in {ending}")),
+        },
+        remove: part_name(field.id, REMOVE),
+    }
+}
+
+/// The parts of an address or of bank details.
+fn parts(field: &InformationField, is_saved: bool) -> Vec<Part> {
+    let keep = if is_saved { " Leave it empty to keep the saved one." } else { "" };
+    let part = |(part, label, hint, autocomplete): (&str, &'static str, String, &'static str)| Part {
+        name: part_name(field.id, part),
+        label,
+        hint,
+        autocomplete,
+    };
+    match field.field_type {
+        FieldType::Address => {
+            let labels = [
+                ("Street and number", "address-line1"),
+                ("Apartment or suite (optional)", "address-line2"),
+                ("City", "address-level2"),
+                ("State or region (optional)", "address-level1"),
+                ("ZIP or postal code (optional)", "postal-code"),
+                ("Country", "country-name"),
+            ];
+            let named = ADDRESS_PARTS.into_iter().zip(labels);
+            named.map(|((name, _), (label, autocomplete))| part((name, label, String::new(), autocomplete))).collect()
+        }
+        FieldType::BankDetails => {
+            let number = format!("Spaces don’t matter. It is encrypted, and no page shows it again.{keep}");
+            let code = format!("Not needed with an IBAN.{keep}");
+            let labels = [
+                ("holder", "Account holder", String::new(), "name"),
+                ("bank", "Bank", String::new(), "off"),
+                ("number", "IBAN or account number", number, "off"),
+                ("code", "BIC or routing number", code, "off"),
+            ];
+            labels.into_iter().map(part).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn sent(agreement: &Agreement, (_, gate): (&Stage, &Gate), last: &Submission) -> SentAnswers {
+    let questions = agreement.questions(gate.id).unwrap_or_default();
+    let is_active = agreement.lifecycle() == Lifecycle::Active;
+    SentAnswers {
+        at: last.sent_at.into(),
+        state: match last.verdict {
+            Verdict::Sent if is_active => "Waiting to be read",
+            Verdict::Sent => "Not read before the agreement ended",
+            Verdict::Accepted { .. } => "Accepted",
+            Verdict::Returned { .. } => "Returned to you",
+        },
+        returned: match &last.verdict {
+            Verdict::Returned { reason, .. } => Some(reason.as_str().to_owned()),
+            Verdict::Sent | Verdict::Accepted { .. } => None,
+        },
+        rows: answer_rows(questions, last, |_| None, |_| None),
+    }
+}
+
+/// A submitted form of answers, with the keys that seal them and what is wrong with its files.
+struct Submitted {
+    form: AnswerForm,
+    keys: Arc<Keyring>,
+    wrong_files: FieldErrors,
+    /// What is wrong with the answers as they would be sent.
+    wrong_answers: FieldErrors,
+}
+
+impl Submitted {
+    /// The form with all that is wrong as one: a file that was refused is not also missing.
+    fn into_one(self) -> Self {
+        let mut wrong_files = self.wrong_files;
+        let refused: BTreeSet<String> = wrong_files.clone().into_list().into_iter().map(|error| error.field).collect();
+        for error in self.wrong_answers.into_list() {
+            if !refused.contains(&error.field) {
+                wrong_files.extend(FieldErrors::one(error.field, error.code, error.message));
+            }
+        }
+        Self { wrong_files, wrong_answers: FieldErrors::default(), ..self }
+    }
+}
+
+/// Reads a form of answers, and stores its files, if they are to be saved or sent. Files are stored before a draft names them,
+/// and count as the participant's whatever becomes of the form.
+///
+/// `sending` is the id of the receipt, if the answers are to be sent.
+async fn read(
+    request: &Request,
+    submitted: &PartForm<'_>,
+    (gate, sending): (GateId, Option<ReceiptId>),
+) -> Result<Result<Submitted, NotActed>, Error> {
+    let (attending, view) = load(request).await?;
+    let is_done = sending.is_some_and(|id| information::is_sent(&view.receipts, id, gate));
+    let by = attending.participant().id();
+    let is_open = find_gate(&view.agreement, gate).is_some_and(|(_, found)| waits_for(&view, found, by));
+    if !is_open && !is_done {
+        return Ok(Err(NotActed::Done));
+    }
+    let own = own_answers(request, gate).await?;
+    let (saved, _) = open(request, &own).await?;
+    let keys = request.app().webhooks()?.keys.keyring().await?;
+    let questions = view.agreement.questions(gate).unwrap_or_default();
+    let (mut chosen, mut wrong_files) = check_files(submitted, questions);
+    let value = |name: &str| submitted.form().get(name);
+    let version = value("version").parse().unwrap_or(u64::MAX);
+    let form_with = |chosen: &ChosenFiles<'_>| AnswerForm {
+        gate,
+        version,
+        typed: TypedAnswers::submitted(questions, value, named(chosen), &saved),
+    };
+    let mut form = form_with(&chosen);
+    // Before a file is stored: whether it would be named. A form that is sent twice has its files stored.
+    match own.check(&form) {
+        _ if is_done => {}
+        Err(NotActed::OtherDraft) if form.typed == saved => {}
+        Err(refused) => return Ok(Err(refused)),
+        Ok(()) => {
+            let refused = store(submitted, &mut chosen).await?;
+            if !refused.is_empty() {
+                form = form_with(&chosen);
+                wrong_files.extend(refused);
+            }
+        }
+    }
+    let wrong_answers = form.typed.read(questions).err().unwrap_or_default();
+    Ok(Ok(Submitted { form, keys, wrong_files, wrong_answers }))
+}
+
+/// The files of a form, by their questions.
+type ChosenFiles<'a> = BTreeMap<FieldId, Checked<'a>>;
+
+/// The files of a form that may be stored, and what is wrong with the others.
+fn check_files<'a>(submitted: &'a PartForm<'_>, questions: &[InformationField]) -> (ChosenFiles<'a>, FieldErrors) {
+    let (mut chosen, mut wrong) = (ChosenFiles::new(), FieldErrors::default());
+    for field in questions.iter().filter(|field| field.field_type == FieldType::File) {
+        let name = input_name(field.id);
+        let Some(file) = submitted.form().file(&name) else { continue };
+        match check_file(Some(file), &name) {
+            Ok(checked) => {
+                chosen.insert(field.id, checked);
+            }
+            Err(errors) => wrong.extend(errors),
+        }
+    }
+    (chosen, wrong)
+}
+
+/// The same as answers.
+fn named(chosen: &ChosenFiles<'_>) -> BTreeMap<FieldId, AnswerFile> {
+    let answer = |Checked { name, file_type, file }: &Checked<'_>| AnswerFile {
+        name: name.clone(),
+        content: DocumentContent::of(&file.content),
+        file_type: *file_type,
+    };
+    chosen.iter().map(|(id, checked)| (*id, answer(checked))).collect()
+}
+
+/// Counts and stores the files of a form. Those for which the participant's link has no room are left out, and returned.
+async fn store(submitted: &PartForm<'_>, chosen: &mut ChosenFiles<'_>) -> Result<FieldErrors, Error> {
+    let mut refused = FieldErrors::default();
+    for id in chosen.keys().copied().collect::<Vec<_>>() {
+        let Some(checked) = chosen.get(&id) else { continue };
+        if let Err(errors) = count_file(submitted, checked, &input_name(id)).await? {
+            refused.extend(errors);
+            chosen.remove(&id);
+        }
+    }
+    let contents = chosen.values().map(|checked| checked.file.content.clone()).collect::<Vec<_>>();
+    if !contents.is_empty() {
+        files::keep(submitted.scope(), submitted.app().files()?, contents).await?;
+    }
+    Ok(refused)
+}
+
+/// The page with what was typed, and why it was not done.
+async fn again(
+    request: &Request,
+    submitted: &PartForm<'_>,
+    (gate, errors): (GateId, FieldErrors),
+    notice: Notice,
+) -> Result<PageResponse, Error> {
+    let (attending, view) = load(request).await?;
+    if crate::needs_consent(attending, &view) {
+        return crate::consent::page(request, attending, &view, Some(notice));
+    }
+    let own = own_answers(request, gate).await?;
+    // Not even whoever typed an account number sees it again.
+    let fields = Fields::submitted(submitted.form(), errors).without(is_secret);
+    page(request, gate, Shown { attending, view: &view, own: &own, fields, notice: Some(notice) }).await
+}
+
+async fn refused(
+    request: &Request,
+    submitted: &PartForm<'_>,
+    (gate, reason): (GateId, NotActed),
+) -> Result<PageResponse, Error> {
+    let (title, line) = refusal(reason);
+    Ok(again(request, submitted, (gate, FieldErrors::default()), Notice::bad(title, line)).await?.conflicting())
+}
+
+/// What is said of answers that were saved, but not sent.
+fn incomplete(errors: &FieldErrors) -> Notice {
+    let count = errors.clone().into_list().len();
+    let title = if count == 1 { "One answer needs another look" } else { "Some answers need another look" };
+    Notice::bad(title, "What you typed is saved as a draft. Nothing was sent.")
+}
+
+/// Saves what was typed as a draft. Gives the page that says what is wrong, if anything is.
+async fn save(request: &Request, form: &PartForm<'_>, read: &Submitted) -> Result<Option<PageResponse>, Error> {
+    let Submitted { form: answers, keys, wrong_files, .. } = read;
+    let (scope, by, gate) = (form.scope(), form.submitter(), answers.gate);
+    let saving = form.run(|| information::save_draft(scope, by, keys, answers));
+    if let Err(reason) = Box::pin(saving).await? {
+        return refused(request, form, (gate, reason)).await.map(Some);
+    }
+    if wrong_files.is_empty() {
+        return Ok(None);
+    }
+    let page = again(request, form, (gate, wrong_files.clone()), incomplete(wrong_files)).await?;
+    Ok(Some(page.unprocessable()))
+}
+
+/// Saves a draft.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(_: &Request) -> &'static str {
+        "save_answers"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let gate: GateId = request.path_id("condition")?;
+        if let Some(reason) = not_asked(request, gate).await? {
+            return refused(request, &submitted, (gate, reason)).await;
+        }
+        let typed = match read(request, &submitted, (gate, None)).await? {
+            Ok(typed) => typed,
+            Err(reason) => return refused(request, &submitted, (gate, reason)).await,
+        };
+        let url = format!("{}/conditions/{gate}", part_url(submitted.submitter().id()));
+        let notice = Notice::good("Draft saved", "Only you see it until you send it.");
+        let redirect = redirect_with(&submitted, url, &notice).await;
+        Ok(save(request, &submitted, &typed).await?.unwrap_or_else(|| redirect.into()))
+    }
+}
+
+/// Sends the answers.
+pub(crate) struct Send;
+
+impl Handler for Send {
+    fn operation(_: &Request) -> &'static str {
+        "send_answers"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let gate: GateId = request.path_id("condition")?;
+        let id: ReceiptId = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+        let (_, view) = load(request).await?;
+        if let Some(reason) = not_asked(request, gate).await?
+            && view.receipts.iter().all(|receipt| receipt.id != id)
+        {
+            return refused(request, &submitted, (gate, reason)).await;
+        }
+        let typed = match read(request, &submitted, (gate, Some(id))).await? {
+            Ok(typed) => typed,
+            Err(reason) => return refused(request, &submitted, (gate, reason)).await,
+        };
+        if !typed.wrong_files.is_empty() {
+            return save(request, &submitted, &typed.into_one()).await?.ok_or_else(Error::not_found);
+        }
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let notice = Notice::good("You sent your answers", "");
+        let redirect = redirect_with(&submitted, receipt_url(by.id(), id), &notice).await;
+        let occasion = Occasion { id, origin: origin(request) };
+        let Submitted { form, keys, .. } = &typed;
+        let sending = submitted.run(|| information::send(scope, by, keys, (occasion.clone(), form)));
+        match Box::pin(sending).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(NotSent::Refused(reason)) => refused(request, &submitted, (gate, reason)).await,
+            Err(NotSent::Wrong(errors)) => {
+                let notice = incomplete(&errors);
+                Ok(again(request, &submitted, (gate, errors), notice).await?.unprocessable())
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! A condition on a participant's pages: to approve, to upload a file, or to decline.
+
+use askama::Template;
+use pages::Handler;
+use pages::agreement_summary::size;
+use pages::done::notice_of_act;
+use pages::fields::Fields;
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::tasks::find_gate;
+use pages::uploads::{Checked, Kept, check_file, store_file};
+use pages::urls::{part_url, receipt_url};
+use shared::crypto::sha256_hex;
+use shared::domain::agreement::gate::GateStatus;
+use shared::domain::agreement::{Agreement, Lifecycle};
+use shared::domain::ids::{GateId, ReceiptId};
+use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
+use shared::domain::participant::{Declining, NotActed};
+use shared::domain::sentences::{self, statements};
+use shared::error::Error;
+use shared::service::participants::{self, Doing};
+use shared::web::Request;
+use shared::web::form::UploadedFile;
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::answers::{self, Shown, own_answers};
+use crate::document::read_reason;
+use crate::overview::DocumentRow;
+use crate::promises::{PromiseRow, promise_rows};
+use crate::{GateTask, PartForm, act, consent, done_before, load, needs_consent, refusal, reworded, waits_for};
+
+#[derive(Template)]
+#[template(path = "part_condition.html")]
+struct ConditionPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    url: String,
+    organization: String,
+    agreement: String,
+    step: String,
+    task: GateTask,
+    /// Whether the condition waits for the participant. Otherwise its page says what became of it.
+    is_open: bool,
+    /// Whether another file can follow those that were uploaded.
+    can_upload: bool,
+    documents: Vec<DocumentRow>,
+    terms: Vec<(&'static str, String)>,
+    uploads: Vec<(Link, String)>,
+    promises: Vec<PromiseRow>,
+    statement: String,
+    /// The ids of the receipts that the two forms leave.
+    id: ReceiptId,
+    decline_id: ReceiptId,
+    /// Whether a participant has declined it, so that it waits for a member.
+    is_declined: bool,
+    fields: Fields,
+}
+
+/// Shows a condition.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_condition_to_meet"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let id: GateId = request.path_id("condition")?;
+    // Only an information request has answers, but what the condition is, is known too late to read them at once.
+    let ((attending, view), own) = tokio::try_join!(load(request), own_answers(request, id))?;
+    if needs_consent(attending, &view) {
+        return consent::page(request, attending, &view, notice);
+    }
+    let (by, agreement) = (attending.participant(), &view.agreement);
+    let (stage, gate) = find_gate(agreement, id).ok_or_else(Error::not_found)?;
+    let task = GateTask::of(&gate.rule).ok_or_else(Error::not_found)?;
+    if !gate.rule.named(agreement).contains(&by.id()) {
+        return Err(Error::not_found());
+    }
+    if task == GateTask::Answer {
+        return answers::page(request, id, Shown { attending, view: &view, own: &own, fields, notice }).await;
+    }
+    let is_open = waits_for(&view, gate, by.id());
+    let uploads = view.receipts.iter().filter_map(|receipt| match &receipt.act {
+        ReceiptAct::Uploaded { gate_id, file_name, content, .. } if *gate_id == id => {
+            let link = Link { url: receipt_url(by.id(), receipt.id), text: file_name.as_str().to_owned() };
+            Some((link, size(content.size_bytes)))
+        }
+        _ => None,
+    });
+    let page = ConditionPage {
+        layout: Layout::of_participant(request),
+        notice,
+        path: part_url(by.id()),
+        url: format!("{}/conditions/{id}", part_url(by.id())),
+        organization: attending.organization().name.as_str().to_owned(),
+        agreement: agreement.name.as_str().to_owned(),
+        step: stage.name.as_str().to_owned(),
+        task,
+        is_open,
+        can_upload: task == GateTask::Upload && gate.state.status() == GateStatus::Open,
+        documents: crate::overview::documents(&view, by.id()),
+        terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+        uploads: uploads.collect(),
+        promises: promise_rows(&view, by.id()),
+        statement: statements::approval((agreement, by.id()), by.name().as_str(), stage.name.as_str()),
+        id: ReceiptId::new(),
+        decline_id: ReceiptId::new(),
+        is_declined: gate.state.status() == GateStatus::Declined,
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
+}
+
+/// The name of a condition's step, with its agreement.
+async fn step_of(request: &Request, id: GateId) -> Result<(String, Agreement), Error> {
+    let (_, view) = load(request).await?;
+    let (stage, _) = find_gate(&view.agreement, id).ok_or_else(Error::not_found)?;
+    Ok((stage.name.as_str().to_owned(), view.agreement))
+}
+
+/// Approves.
+pub(crate) struct Approve;
+
+impl Handler for Approve {
+    fn operation(_: &Request) -> &'static str {
+        "approve_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let id: GateId = request.path_id("condition")?;
+        let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Approved { gate_id, .. } if *gate_id == id);
+        if let Some(receipt) = done_before(&submitted, is_own).await? {
+            return Ok(receipt);
+        }
+        let (step, agreement) = step_of(request, id).await?;
+        let by = submitted.submitter();
+        let statement = statements::approval((&agreement, by.id()), by.name().as_str(), &step);
+        if submitted.form().get("statement") != statement {
+            return Ok(page(request, Fields::default(), Some(reworded())).await?.conflicting());
+        }
+        let doing = (Doing::Approve(id, statement), format!("You approved “{step}”"));
+        match act(request, &submitted, doing).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}
+
+/// Uploads a file.
+pub(crate) struct Upload;
+
+impl Handler for Upload {
+    fn operation(_: &Request) -> &'static str {
+        "upload_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
+        let sha256 = form.file("file").map(|file| sha256_hex(&file.content)).unwrap_or_default();
+        let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Uploaded { gate_id, content, .. } if *gate_id == id && content.sha256 == sha256);
+        if let Some(receipt) = done_before(&submitted, is_own).await? {
+            return Ok(receipt);
+        }
+        // Before a file is stored: whether it is asked for, and finds room.
+        let bytes = form.file("file").map_or(0, |file| file.content.len());
+        let refused = match not_asked(request, id).await? {
+            None => no_room(request, id, bytes).await?,
+            refused => refused,
+        };
+        if let Some(refused) = refused {
+            let (title, line) = refusal(refused);
+            return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
+        }
+        let (name, content, file_type) = match keep_own_file(&submitted, form.file("file"), "file").await? {
+            Ok(stored) => stored,
+            Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
+        };
+        let title = format!("You uploaded “{}”", name.as_str());
+        let doing = (Doing::Upload(id, name, content, file_type), title);
+        match act(request, &submitted, doing).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}
+
+/// Why no file is taken for a condition now, if so. It is asked before a file is stored, and decided when it is recorded.
+pub(super) async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Error> {
+    let (attending, view) = load(request).await?;
+    if needs_consent(attending, &view) {
+        return Ok(Some(NotActed::NoConsent));
+    }
+    let by = attending.participant().id();
+    let gate = find_gate(&view.agreement, id).map(|(_, gate)| gate);
+    let gate = gate.filter(|gate| gate.rule.named(&view.agreement).contains(&by));
+    Ok(match gate.map(|gate| gate.state.status()) {
+        Some(GateStatus::Open) if view.agreement.lifecycle() == Lifecycle::Active => None,
+        Some(GateStatus::Declined) => Some(NotActed::Declined),
+        Some(GateStatus::Cleared) => Some(NotActed::Done),
+        _ => Some(NotActed::NotAsked),
+    })
+}
+
+/// Why a file is not taken for a condition that asks for one, if so.
+async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<NotActed>, Error> {
+    let (_, view) = load(request).await?;
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    Ok(if !Repeatable::Upload(id).has_room(&view.receipts) {
+        Some(NotActed::TooOften)
+    } else if !view.agreement.has_room_for_participant(bytes, &view.receipts) {
+        Some(NotActed::NoRoom)
+    } else {
+        None
+    })
+}
+
+/// Checks a file that a participant uploaded, counts it, and stores it.
+pub(super) async fn keep_own_file(
+    submitted: &PartForm<'_>,
+    file: Option<&UploadedFile>,
+    field: &str,
+) -> Result<Kept, Error> {
+    let counted = match check_file(file, field) {
+        Ok(checked) => count_file(submitted, &checked, field).await?.map(|()| checked),
+        Err(errors) => Err(errors),
+    };
+    store_file(submitted, counted).await
+}
+
+/// Counts a file that a participant is about to store, if their link has room for it. It counts whatever becomes of it: drafts,
+/// and what is refused when it is recorded, take room too.
+pub(super) async fn count_file(
+    submitted: &PartForm<'_>,
+    checked: &Checked<'_>,
+    field: &str,
+) -> Result<Result<(), FieldErrors>, Error> {
+    let bytes = checked.file.content.len();
+    if participants::count_file(submitted.scope(), submitted.submitter(), bytes).await? {
+        return Ok(Ok(()));
+    }
+    let message = "can’t be stored: your link has used up its space, drafts included. Ask the organization that sent you the link for a new one";
+    Ok(Err(FieldErrors::one(field, FieldCode::LimitReached, message)))
+}
+
+/// Declines.
+pub(crate) struct Decline;
+
+impl Handler for Decline {
+    fn operation(_: &Request) -> &'static str {
+        "decline_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
+        let reason = match read_reason(form) {
+            Ok(reason) => reason,
+            Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
+        };
+        let (step, _) = step_of(request, id).await?;
+        let doing = (Doing::Decline(Declining::Gate(id), reason), format!("You declined “{step}”"));
+        match act(request, &submitted, doing).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! A document on a participant's pages: to read, to download, and to sign or to decline.
+//!
+//! Decision: the page shows the document as pictures of its pages, because browsers of phones show no PDF inside a page.
+//! What is signed are the bytes of the file, which the page offers for download: their SHA-256 is in the form and in the
+//! receipt.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use http::StatusCode;
+use pages::Handler;
+use pages::agreement_summary::size;
+use pages::done::notice_of_act;
+use pages::fields::{Fields, read_signatory};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::uploads::{document_of_participant, scan};
+use pages::urls::{part_url, receipt_url};
+use shared::domain::agreement::tasks::Task;
+use shared::domain::agreement::{Agreement, Document, Lifecycle, SignatureBlock};
+use shared::domain::contact::DisplayName;
+use shared::domain::ids::{DocumentId, PaperSignatureId, ParticipantId, ReceiptId, SignatureBlockId};
+use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signatory, Signature};
+use shared::domain::participant::{ActingParticipant, Declining, Signing};
+use shared::domain::proposal::Note;
+use shared::domain::sentences::statements;
+use shared::error::Error;
+use shared::service::participants::{self, Doing, ParticipantView};
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Offset;
+
+use crate::document_pages::ShownPages;
+use crate::promises::{PromiseRow, promise_rows};
+use crate::{TaskPlace, act, consent, done_before, load, name_of, needs_consent, reworded};
+
+/// The beginning of the paths of the pictures of pages.
+const PICTURES: &str = "/app/pictures";
+
+#[derive(Template)]
+#[template(path = "part_document.html")]
+struct DocumentPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    url: String,
+    /// The beginning of the paths of its pages' pictures.
+    pictures: String,
+    agreement: String,
+    organization: String,
+    name: String,
+    place: Option<TaskPlace>,
+    size: String,
+    sha256: String,
+    pages: ShownPages,
+    blocks: Vec<BlockRow>,
+    can_sign: bool,
+    can_decline: bool,
+    signer: String,
+    /// Whether the participant signs themselves. For anything but a person one signs, with their own name and title.
+    is_person: bool,
+    promises: Vec<PromiseRow>,
+    statement: String,
+    /// The ids of the receipts that the two forms leave.
+    id: ReceiptId,
+    decline_id: ReceiptId,
+    /// The ids of the blocks that are signed now, as the form says them.
+    to_sign: String,
+    fields: Fields,
+    /// The receipt of the participant's own signature.
+    receipt: Option<String>,
+    /// The participant's own signatures on paper: the day, and the scan.
+    papers: Vec<(String, String)>,
+    next: Option<Link>,
+}
+
+/// A place to sign.
+struct BlockRow {
+    who: String,
+    label: String,
+    is_own: bool,
+    state: &'static str,
+}
+
+fn document_url(participant: ParticipantId, document: DocumentId) -> String {
+    format!("{}/documents/{document}", part_url(participant))
+}
+
+/// Shows a document.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_document_to_sign"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+/// What the address asks for.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    /// The number of the first page that is shown.
+    #[deserr(default)]
+    from: Option<Offset>,
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let id: DocumentId = request.path_id("document")?;
+    let (attending, view) = load(request).await?;
+    if needs_consent(attending, &view) {
+        return consent::page(request, attending, &view, notice);
+    }
+    let (by, agreement) = (attending.participant(), &view.agreement);
+    let document = agreement.document(id).ok_or_else(Error::not_found)?;
+    let content = document.content.as_ref().ok_or_else(Error::not_found)?;
+    let file = request.app().files()?.get(attending.scope().org(), content).await?;
+    let query: Query = request.read_query()?;
+    let from = query.from.map(|from| usize::try_from(from.get()).unwrap_or(usize::MAX));
+    let url = document_url(by.id(), id);
+    let pages = ShownPages::of(&request.app().pdfs, file, from, &url).await?;
+    let can_sign = !agreement.blocks_to_sign(document, by.id()).is_empty();
+    let page = DocumentPage {
+        layout: Layout::of_participant(request),
+        notice,
+        path: part_url(by.id()),
+        url,
+        pictures: format!("{}/{}/{id}", PICTURES, by.id()),
+        agreement: agreement.name.as_str().to_owned(),
+        organization: attending.organization().name.as_str().to_owned(),
+        name: document.name.as_str().to_owned(),
+        place: place(&view, by.id(), id).filter(|place| can_sign && place.of > 1),
+        size: size(content.size_bytes),
+        sha256: content.sha256.clone(),
+        pages,
+        blocks: blocks(&view, document, by.id()),
+        can_sign,
+        can_decline: agreement.can_decline(document, by.id()),
+        signer: by.name().as_str().to_owned(),
+        is_person: by.is_person(agreement),
+        statement: statement((agreement, by), document.name.as_str()),
+        promises: promise_rows(&view, by.id()),
+        id: ReceiptId::new(),
+        decline_id: ReceiptId::new(),
+        to_sign: joined(&agreement.blocks_to_sign(document, by.id())),
+        fields,
+        receipt: own_receipt(&view, id).map(|receipt| receipt_url(by.id(), receipt)),
+        papers: own_papers(&view, id, by.id()),
+        next: crate::task_rows(&view, by.id()).into_iter().find(|task| task.can_act).map(|task| task.link),
+    };
+    Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
+}
+
+/// The ids of blocks as a form says them.
+fn joined(blocks: &BTreeSet<SignatureBlockId>) -> String {
+    blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// The place of a document among the documents that the participant signs, signed ones included.
+fn place(view: &ParticipantView, by: ParticipantId, id: DocumentId) -> Option<TaskPlace> {
+    let to_sign = view.agreement.tasks_of(by);
+    let is_own =
+        |document: &&Document| to_sign.contains(&Task::Sign(document.id)) || view.agreement.has_signed(document, by);
+    let own: Vec<DocumentId> = view.agreement.documents.iter().filter(is_own).map(|document| document.id).collect();
+    let number = own.iter().position(|document| *document == id)? + 1;
+    Some(TaskPlace { number, of: own.len() })
+}
+
+fn blocks(view: &ParticipantView, document: &Document, by: ParticipantId) -> Vec<BlockRow> {
+    let agreement = &view.agreement;
+    let to_sign = agreement.blocks_to_sign(document, by);
+    let on_paper = view.papers.iter().filter(|paper| paper.counts_since().is_some());
+    let on_paper: BTreeSet<SignatureBlockId> = on_paper.flat_map(|paper| paper.block_ids.iter().copied()).collect();
+    let row = |block: &SignatureBlock| BlockRow {
+        who: name_of(view, block.participant_id).to_owned(),
+        label: block.label.as_str().to_owned(),
+        is_own: block.participant_id == by,
+        state: if on_paper.contains(&block.id) {
+            "Signed on paper"
+        } else if agreement.is_signed(block.id) {
+            "Signed"
+        } else if to_sign.contains(&block.id) {
+            "You sign here now"
+        } else if agreement.is_declined_for(document, block.id) {
+            "On hold, because a participant declined"
+        } else if block.participant_id == by && agreement.lifecycle() == Lifecycle::Active {
+            "You sign here in a later step"
+        } else {
+            "Not signed yet"
+        },
+    };
+    document.blocks.iter().map(row).collect()
+}
+
+/// The receipt of the participant's last signature in a document.
+fn own_receipt(view: &ParticipantView, id: DocumentId) -> Option<ReceiptId> {
+    let mut receipts = view.receipts.iter().rev();
+    receipts.find_map(|receipt| match &receipt.act {
+        ReceiptAct::Signed { document_id, .. } if *document_id == id => Some(receipt.id),
+        _ => None,
+    })
+}
+
+/// The participant's signatures on paper in a document that count: the day, and the scan.
+fn own_papers(view: &ParticipantView, id: DocumentId, by: ParticipantId) -> Vec<(String, String)> {
+    let own = view.papers.iter().filter(|paper| paper.document_id == id && paper.counts_since().is_some());
+    let scan = |paper: PaperSignatureId| format!("{}/papers/{paper}/scan", part_url(by));
+    own.map(|paper| (paper.signed_on.for_people(), scan(paper.id))).collect()
+}
+
+/// Downloads the scan of the participant's own signature on paper, once it counts: it says that they have signed, so they
+/// can check it.
+pub(crate) struct DownloadScan;
+
+impl Handler for DownloadScan {
+    fn operation(_: &Request) -> &'static str {
+        "download_own_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: PaperSignatureId = request.path_id("paper")?;
+        let (attending, view) = load(request).await?;
+        let counted = view.papers.iter().find(|paper| paper.id == id && paper.counts_since().is_some());
+        let paper = counted.ok_or_else(Error::not_found)?;
+        let file = scan(request, attending.scope().org(), &paper.scan).await?;
+        Ok(file.showing([attending.participant().id().uuid(), id.uuid()]))
+    }
+}
+
+/// Signs the document.
+pub(crate) struct Sign;
+
+impl Handler for Sign {
+    fn operation(_: &Request) -> &'static str {
+        "sign_document"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = match (request.participant_form(), request.form_of_ended_session()) {
+            (Err(Error::ForgedForm), Some(form)) => return page_with(request, form).await,
+            (submitted, _) => submitted?,
+        };
+        let (id, form) = (request.path_id("document")?, submitted.form());
+        let by = submitted.submitter();
+        let agreement = participants::agreement(submitted.scope(), by).await?;
+        let entity = (!by.is_person(&agreement)).then_some(by.name());
+        let (signature, signatory) = match read_signing(form, entity) {
+            Ok(signed) => signed,
+            Err(errors) => {
+                return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
+            }
+        };
+        let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Signed { document_id, .. } if *document_id == id);
+        if let Some(receipt) = done_before(&submitted, is_own).await? {
+            return Ok(receipt);
+        }
+        let name = agreement.document(id).ok_or_else(Error::not_found)?.name.as_str();
+        let statement = statement((&agreement, by), name);
+        if form.get("statement") != statement {
+            let fields = Fields::submitted(form, FieldErrors::default());
+            return Ok(page(request, fields, Some(reworded())).await?.conflicting());
+        }
+        let signing = Signing {
+            document_id: id,
+            shown_sha256: form.get("sha256").to_owned(),
+            shown_blocks: form.get("blocks").split(' ').filter_map(|block| block.parse().ok()).collect(),
+            signature,
+            signatory,
+            statement,
+        };
+        let doing = (Doing::Sign(signing), format!("You signed “{name}”"));
+        match act(request, &submitted, doing).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}
+
+/// The document's page with a signature that was given when an earlier session had ended: it is there, and signs nothing
+/// before it is given again.
+async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error> {
+    let line = "Your session had ended. Check the document and your signature, then sign.";
+    let notice = Notice::warn("Your signature is kept, and nothing is signed yet", line);
+    let page = page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?;
+    Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))
+}
+
+/// The sentence above the button of a participant.
+fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) -> String {
+    let (own, name) = ((agreement, by.id()), by.name().as_str());
+    if by.is_person(agreement) {
+        statements::signing(own, name, document)
+    } else {
+        statements::signing_for(own, name, document)
+    }
+}
+
+/// Reads a signature, and who signs for a participant that is no person.
+fn read_signing(form: &Form, entity: Option<&DisplayName>) -> Result<(Signature, Option<Signatory>), FieldErrors> {
+    match (read_signatory(form, entity), read_signature(form)) {
+        (Ok(signatory), Ok(signature)) => {
+            check_own_name(&signature, signatory.as_ref())?;
+            Ok((signature, signatory))
+        }
+        (signatory, signature) => {
+            let mut errors = signatory.err().unwrap_or_default();
+            errors.extend(signature.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+/// Checks that whoever signs for another types their own name.
+fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Result<(), FieldErrors> {
+    match (signature, signatory) {
+        (Signature::Typed { name: typed }, Some(Signatory { name, .. })) if !typed.is_like(name) => {
+            let message = format!("must be your own name, “{}”", name.as_str());
+            Err(FieldErrors::one("signature", FieldCode::InvalidValue, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads a typed name, or a drawing where there is one.
+fn read_signature(form: &Form) -> Result<Signature, FieldErrors> {
+    let drawn = form.get("drawing").trim();
+    if !drawn.is_empty() && !form.get("signature").trim().is_empty() {
+        let message = "is typed and drawn. Clear your name, or clear the drawing";
+        return Err(FieldErrors::one("signature", FieldCode::InvalidValue, message));
+    }
+    if !drawn.is_empty() {
+        let drawing = Drawing::parse(drawn);
+        return drawing
+            .map(|drawing| Signature::Drawn { drawing })
+            .map_err(|error| FieldErrors::one("signature", FieldCode::InvalidValue, error.to_string()));
+    }
+    let name = DisplayName::parse(form.get("signature"));
+    name.map(|name| Signature::Typed { name }).map_err(|(code, message)| FieldErrors::one("signature", code, message))
+}
+
+/// Declines to sign the document.
+pub(crate) struct Decline;
+
+impl Handler for Decline {
+    fn operation(_: &Request) -> &'static str {
+        "decline_document"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let (id, form) = (request.path_id("document")?, submitted.form());
+        let reason = match read_reason(form) {
+            Ok(reason) => reason,
+            Err(errors) => {
+                return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
+            }
+        };
+        let agreement = participants::agreement(submitted.scope(), submitted.submitter()).await?;
+        let document = agreement.document(id).ok_or_else(Error::not_found)?;
+        let doing = Doing::Decline(Declining::Document(id), reason);
+        let title = format!("You declined to sign “{}”", document.name.as_str());
+        match act(request, &submitted, (doing, title)).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}
+
+/// Reads why a participant declines.
+pub(super) fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
+    Note::parse(form.get("reason")).map_err(|(code, message)| FieldErrors::one("reason", code, message))
+}
+
+/// Downloads the document.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_own_document"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (document, file) = document_of_participant(request).await?;
+        let name = format!("{}.pdf", document.name.as_str());
+        Ok(PageResponse::file(file, "application/pdf", "attachment", &name).showing([document.id.uuid()]))
+    }
+}

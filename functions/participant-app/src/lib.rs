@@ -1,0 +1,243 @@
+//! The pages of participants: what waits for them, and what they did. They have no account: `link` opens a session, and
+//! all addresses of its pages begin with the participant's id.
+
+pub(crate) mod answers;
+pub(crate) mod condition;
+pub(crate) mod consent;
+pub(crate) mod document;
+mod document_pages;
+pub(crate) mod in_person;
+pub(crate) mod link;
+pub(crate) mod obligations;
+pub(crate) mod overview;
+pub(crate) mod payment;
+pub(crate) mod payment_acts;
+mod payments;
+mod promises;
+pub(crate) mod receipt;
+
+use std::sync::Arc;
+
+use axum::Router;
+use pages::done::redirect_with;
+use pages::fields::Fields;
+use pages::layout::Notice;
+use pages::response::PageResponse;
+use pages::routes::{Pages, complete, page_with_action, part_action, part_page};
+use pages::tasks::{TaskRow, rows_of};
+use pages::urls::receipt_url;
+use shared::AppState;
+use shared::domain::agreement::gate::{Gate, GateRule, GateStatus};
+use shared::domain::agreement::{Agreement, Lifecycle};
+use shared::domain::contact::Contact;
+use shared::domain::ids::{ParticipantId, ReceiptId};
+use shared::domain::participant::receipt::ReceiptAct;
+use shared::domain::participant::{ActingParticipant, NotActed, Occasion};
+use shared::error::Error;
+use shared::service::participants::{self, Doing, ParticipantView};
+use shared::web::participant_link::origin;
+use shared::web::participant_session::Attending;
+use shared::web::{Request, SubmittedForm};
+use shared::wire::fields::FieldErrors;
+
+/// The pages, and an error page for every other path.
+pub fn router(app: Arc<AppState>) -> Router {
+    complete(routes(), app)
+}
+
+/// The routes of participants, who have no account: their link, and the pages that it opens.
+#[must_use]
+pub fn routes() -> Pages {
+    use crate::receipt;
+    use crate::{answers, condition, consent, document, in_person, link, obligations, overview, payment, payment_acts};
+    let at = |path: &str| format!("/app/parts/{{participant}}{path}");
+    Pages::default()
+        .route("/app/links/{secret}", page_with_action::<link::Show, link::Open>())
+        .route(&at(""), part_page::<overview::Show>())
+        .route(&at("/consent"), part_action::<consent::Give>())
+        .route(&at("/consent/withdraw"), part_action::<consent::Withdraw>())
+        .route(&at("/leave"), part_action::<consent::Leave>())
+        .route(&at("/in-person"), part_action::<in_person::Confirm>())
+        .route(&at("/documents/{document}"), part_page::<document::Show>())
+        .route(&at("/documents/{document}/download"), part_page::<document::Download>())
+        .route(&at("/documents/{document}/sign"), part_action::<document::Sign>())
+        .route(&at("/documents/{document}/decline"), part_action::<document::Decline>())
+        .route(&at("/conditions/{condition}"), part_page::<condition::Show>())
+        .route(&at("/conditions/{condition}/approve"), part_action::<condition::Approve>())
+        .route(&at("/conditions/{condition}/upload"), part_action::<condition::Upload>())
+        .route(&at("/conditions/{condition}/answers/save"), part_action::<answers::Save>())
+        .route(&at("/conditions/{condition}/answers/send"), part_action::<answers::Send>())
+        .route(&at("/conditions/{condition}/decline"), part_action::<condition::Decline>())
+        .route(&at("/payments/{movement}"), part_page::<payment::Show>())
+        .route(&at("/payments/{movement}/sent"), part_action::<payment_acts::ReportSent>())
+        .route(&at("/payments/{movement}/document"), part_action::<payment_acts::HandIn>())
+        .route(&at("/payments/{movement}/arrived"), part_action::<payment_acts::ReportArrival>())
+        .route(&at("/payments/{movement}/evidence/{evidence}/file"), part_page::<payment::Download>())
+        .route(&at("/payments/{movement}/evidence/{evidence}/withdraw"), part_action::<payment_acts::Withdraw>())
+        .route(&at("/obligations/{obligation}"), part_page::<obligations::Show>())
+        .route(&at("/obligations/{obligation}/act"), part_action::<obligations::Act>())
+        .route(&at("/obligations/{obligation}/occurrences/{occurrence}/file"), part_page::<obligations::Download>())
+        .route(&at("/receipts/{receipt}"), part_page::<receipt::Show>())
+        .route(&at("/papers/{paper}/scan"), part_page::<document::DownloadScan>())
+}
+
+/// A participant's form.
+type PartForm<'a> = SubmittedForm<'a, &'a ActingParticipant>;
+
+/// What a participant's pages show, unless they have to consent first.
+async fn load(request: &Request) -> Result<(&Attending, ParticipantView), Error> {
+    let attending = request.attending()?;
+    let view = participants::view(attending.scope(), attending.participant()).await?;
+    Ok((attending, view))
+}
+
+/// Whether the participant has to consent to electronic records before anything else.
+fn needs_consent(attending: &Attending, view: &ParticipantView) -> bool {
+    view.agreement.lifecycle() == Lifecycle::Active && attending.participant().access().consent.is_none()
+}
+
+/// The place of a task in the list of a participant's tasks.
+struct TaskPlace {
+    number: usize,
+    of: usize,
+}
+
+/// The participant's tasks: those of the agreement's steps in order, then the payments that wait for them.
+fn task_rows(view: &ParticipantView, by: ParticipantId) -> Vec<TaskRow> {
+    let mut rows = rows_of(&view.agreement, by);
+    rows.extend(payments::payment_tasks(view, by));
+    rows
+}
+
+/// The name of a participant, as their contact has it.
+fn name_of(view: &ParticipantView, id: ParticipantId) -> &str {
+    participant_name(&view.agreement, &view.contacts, id)
+}
+
+fn participant_name<'a>(agreement: &Agreement, contacts: &'a [Contact], id: ParticipantId) -> &'a str {
+    let contact = agreement.participant(id).map(|participant| participant.contact_id);
+    let contact = contacts.iter().find(|found| Some(found.id) == contact);
+    contact.map_or("Someone", |contact| contact.display_name.as_str())
+}
+
+/// The redirect to the receipt of an act, or what the act's page shows of its refusal, with what was typed.
+type Answer = Result<PageResponse, (Fields, Notice)>;
+
+/// Does what a form asks for, and leads to its receipt.
+async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing, String)) -> Result<Answer, Error> {
+    let by = submitted.submitter();
+    let id: ReceiptId = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+    let url = receipt_url(by.id(), id);
+    let redirect = redirect_with(submitted, url, &Notice::good(title, "")).await;
+    let occasion = Occasion { id, origin: origin(request) };
+    let run = || participants::act(submitted.scope(), by, occasion.clone(), doing.clone());
+    match Box::pin(submitted.run(run)).await? {
+        Ok(()) => Ok(Ok(redirect.into())),
+        Err(refused) => {
+            let fields = Fields::submitted(submitted.form(), FieldErrors::default());
+            let (title, line) = refusal(refused);
+            Ok(Err((fields, Notice::bad(title, line))))
+        }
+    }
+}
+
+/// The redirect to the receipt of a form that was done before, however the agreement has moved on since: the response to
+/// it may have been lost. None, if it was not.
+async fn done_before(
+    submitted: &PartForm<'_>,
+    is_of: impl Fn(&ReceiptAct) -> bool,
+) -> Result<Option<PageResponse>, Error> {
+    let (by, id) = (submitted.submitter(), submitted.form().get("id"));
+    let receipts = participants::own_receipts(submitted.scope(), by).await?;
+    let done = receipts.iter().find(|receipt| receipt.id.to_string() == id && is_of(&receipt.act));
+    Ok(done.map(|receipt| PageResponse::see_other(receipt_url(by.id(), receipt.id))))
+}
+
+/// What is said where the sentence above the button has changed since the page was shown.
+fn reworded() -> Notice {
+    Notice::bad(
+        "This page has changed",
+        "A name in the sentence above the button is another one now. Nothing was recorded.",
+    )
+}
+
+/// Why an act was refused, in words.
+fn refusal(refused: NotActed) -> (&'static str, &'static str) {
+    match refused {
+        NotActed::NotActive(Lifecycle::Completed) => {
+            ("This agreement is completed", "Nothing is left to do, so nothing was recorded now.")
+        }
+        NotActed::NotActive(Lifecycle::Cancelled) => {
+            ("This agreement was cancelled", "It was cancelled before your form arrived. Nothing was recorded.")
+        }
+        NotActed::NotActive(_) => {
+            ("This agreement has expired", "Its term ended before your form arrived. Nothing was recorded.")
+        }
+        NotActed::NoConsent => (
+            "Your consent is needed first",
+            "You have withdrawn your consent to electronic records. Give it again to go on. Nothing was recorded.",
+        ),
+        NotActed::Done => ("You have done this already", "Nothing was recorded a second time."),
+        NotActed::Declined => (
+            "A participant has declined this",
+            "The organization that sent you the link decides how it goes on. Nothing was recorded.",
+        ),
+        NotActed::NotAsked => ("This is not asked of you now", "The agreement has moved on. Nothing was recorded."),
+        NotActed::Replaced => (
+            "The document is another one now",
+            "It was replaced after this page was shown. Nothing was signed. Read it again.",
+        ),
+        NotActed::OtherBlocks => (
+            "What you sign has changed",
+            "Places to sign were opened or closed after this page was shown. Nothing was signed. Look again.",
+        ),
+        NotActed::OtherSigner => (
+            "Who signs has changed",
+            "The organization changed what you are: a person, or an entity for which a person signs. Nothing was signed. Look again.",
+        ),
+        NotActed::OtherDraft => (
+            "Your draft was saved in another window",
+            "Below is what you typed here. Check it, and enter account numbers and choose files again: saving it replaces the other draft.",
+        ),
+        NotActed::TooLong => (
+            "Your answers are too long together",
+            "Together they can have about 200 KB. Shorten them, or attach a file. Nothing was sent.",
+        ),
+        NotActed::TooMuch => (
+            "Too much information has been sent in this agreement",
+            "Ask the organization that sent you the link how to go on. Nothing was sent.",
+        ),
+        NotActed::NoRoom => (
+            "There is no room for this file",
+            "This agreement has nearly as many files as its evidence can hold, or you have added your share of them. Make the file smaller, or ask the organization that sent you the link how to go on. Nothing was uploaded.",
+        ),
+        NotActed::TooOften => (
+            "Too much has been recorded for you",
+            "Ask the organization that sent you the link how to go on. Nothing was recorded.",
+        ),
+    }
+}
+
+/// What a participant can do about a gate on its page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GateTask {
+    Approve,
+    Upload,
+    Answer,
+}
+
+impl GateTask {
+    fn of(rule: &GateRule) -> Option<Self> {
+        match rule {
+            GateRule::ParticipantApproval { .. } => Some(Self::Approve),
+            GateRule::FileUpload { .. } => Some(Self::Upload),
+            GateRule::InformationRequest { .. } => Some(Self::Answer),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a gate waits for a participant now.
+fn waits_for(view: &ParticipantView, gate: &Gate, by: ParticipantId) -> bool {
+    gate.state.status() == GateStatus::Open && view.agreement.unmet_by(gate).contains(&by)
+}

@@ -1,0 +1,146 @@
+//! The page that a participant's link opens: who invites them to what. Its button opens their session.
+
+use askama::Template;
+use http::StatusCode;
+use pages::Handler;
+use pages::fields::{Fields, form_secret};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::{MessagePage, PageResponse};
+use pages::urls::part_url;
+use shared::domain::participant::ParticipantLink;
+use shared::error::Error;
+use shared::web::Request;
+use shared::web::cookies::Cookie;
+use shared::web::participant_link::{self, Followed, NotOpened, OpenLink, OpenedSession};
+
+#[derive(Template)]
+#[template(path = "part_link.html")]
+struct LinkPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    form_token: String,
+    action: String,
+    organization: String,
+    agreement: String,
+    name: String,
+    email: Option<String>,
+    asks_for_code: bool,
+    fields: Fields,
+}
+
+/// Shows who invites whom to what.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_participant_link"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        page(request, None).await
+    }
+}
+
+async fn page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let link = request.path_id::<ParticipantLink>("secret").ok();
+    match participant_link::follow(request, link.as_ref()).await? {
+        Followed::Open(open) => open_page(request, &open, (Fields::default(), notice)),
+        refused => refused_page(request, &refused),
+    }
+}
+
+fn open_page(
+    request: &Request,
+    open: &OpenLink,
+    (fields, notice): (Fields, Option<Notice>),
+) -> Result<PageResponse, Error> {
+    let form_secret = form_secret(request)?;
+    let page = LinkPage {
+        layout: Layout::signed_out(request),
+        notice,
+        form_token: form_secret.form_token(),
+        action: request.uri().path().to_owned(),
+        organization: open.organization.name.as_str().to_owned(),
+        agreement: open.agreement.name.as_str().to_owned(),
+        name: open.contact.display_name.as_str().to_owned(),
+        email: open.contact.email.as_ref().map(|email| email.as_str().to_owned()),
+        asks_for_code: open.asks_for_code,
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&form_secret))))
+}
+
+/// The page of a link that does not work: the same for all reasons, since only a link that works tells of an agreement.
+fn refused_page(request: &Request, refused: &Followed) -> Result<PageResponse, Error> {
+    let (title, text, status, code) = if matches!(refused, Followed::TooMany) {
+        (
+            "Too many links or codes that don’t work",
+            "Many links that don’t work were opened from your network. Wait five minutes, then open your link again.",
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_requests",
+        )
+    } else {
+        (
+            "This link no longer works",
+            "It may be incomplete, or a newer one was sent to you. Look for the latest message, or ask the organization that sent it for a new link.",
+            StatusCode::NOT_FOUND,
+            "not_found",
+        )
+    };
+    let page = MessagePage {
+        layout: Layout::signed_out(request),
+        title,
+        text: text.into(),
+        link: Link { url: request.uri().path().to_owned(), text: "Try again".to_owned() },
+        shows_request_id: false,
+    };
+    Ok(PageResponse::render(&page)?.refused(status, code))
+}
+
+/// Opens the session.
+pub(crate) struct Open;
+
+impl Handler for Open {
+    fn operation(_: &Request) -> &'static str {
+        "open_participant_link"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret).map(|_| ())) {
+            Some(Ok(())) => {}
+            Some(Err(Error::ForgedForm)) | None => {
+                let line = "This page was open for too long, or your browser does not keep cookies.";
+                let page = page(request, Some(Notice::bad("Please try again", line))).await?;
+                return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
+            }
+            Some(Err(error)) => return Err(error),
+        }
+        let link = request.path_id::<ParticipantLink>("secret").ok();
+        let typed = request.unverified_form().get("code").to_owned();
+        match participant_link::open(request, link.as_ref(), &typed).await? {
+            Ok(OpenedSession { agreement, participant, cookies }) => {
+                let to_pages = PageResponse::see_other(part_url(participant));
+                let to_pages = to_pages.showing([agreement.uuid(), participant.uuid()]);
+                Ok(cookies.into_iter().fold(to_pages, |page, cookie| page.with_cookie(Some(cookie))))
+            }
+            Err(NotOpened::Link(refused)) => refused_page(request, &refused),
+            Err(NotOpened::NoCode(open)) => {
+                let (message, organization) = ("must be six digits", open.organization.name.as_str());
+                // The page was opened before the organization began to ask for codes.
+                let notice = typed
+                    .is_empty()
+                    .then(|| Notice::warn("You need a code", format!("{organization} reads it out to you by phone.")));
+                let fields = Fields::wrong_one("code", message);
+                Ok(open_page(request, &open, (fields, notice))?.unprocessable())
+            }
+            Err(NotOpened::WrongCode(open)) => {
+                let organization = open.organization.name.as_str();
+                let message = format!(
+                    "is wrong, or no longer works. A code is valid for 15 minutes and five tries: if this goes on, ask {organization} for a new one"
+                );
+                let fields = Fields::wrong_one("code", &message);
+                Ok(open_page(request, &open, (fields, None))?.unprocessable())
+            }
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! An obligation on the pages of its parties, also after their agreement is completed.
+
+use askama::Template;
+use pages::Handler;
+use pages::done::{notice_of_act, redirect_with};
+use pages::fields::{Fields, read_day};
+use pages::labels::{Badge, obligation_badge};
+use pages::layout::{Layout, Link, Notice};
+use pages::obligation_record::{HAPPENED_ON, OccurrenceList, TriggerRow, read_happened_on, said_by};
+use pages::response::PageResponse;
+use pages::satisfaction::{self, SaidDone};
+use pages::urls::{part_url, receipt_url};
+use shared::domain::agreement::Lifecycle;
+use shared::domain::agreement::promise::{PromiseKind, Side};
+use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId, ReceiptId, TriggerId};
+use shared::domain::obligation::{Obligation, Occurrence, OccurrenceState, Refused};
+use shared::domain::participant::Occasion;
+use shared::domain::participant::obligations::NotActedOnObligation;
+use shared::domain::participant::receipt::{ObligationAct, ReceiptAct};
+use shared::domain::satisfaction::Done;
+use shared::domain::sentences;
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::service::obligations;
+use shared::service::participants::ParticipantView;
+use shared::web::participant_link::origin;
+use shared::web::participant_session::Attending;
+use shared::web::{Form, Request};
+use shared::wire::fields::FieldErrors;
+
+use crate::payment_acts::keep;
+use crate::{PartForm, consent, done_before, load, refusal, reworded};
+
+/// The URL of an obligation on a participant's pages.
+pub(super) fn own_obligation_url(by: ParticipantId, id: ObligationId) -> String {
+    format!("{}/obligations/{id}", part_url(by))
+}
+
+/// An obligation in the list of a participant's first page.
+pub(super) struct ObligationRow {
+    pub link: Link,
+    /// Who owes it to whom, and when.
+    pub about: String,
+    pub status: String,
+    pub badge: Badge,
+    /// What waits for the participant.
+    pub verb: Option<&'static str>,
+}
+
+/// The obligations in which a participant is a party.
+pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Timestamp) -> Vec<ObligationRow> {
+    let row = |obligation: &Obligation| ObligationRow {
+        link: Link { url: own_obligation_url(by, obligation.id()), text: obligation.name().as_str().to_owned() },
+        about: about(view, obligation),
+        status: sentences::obligation_state(obligation, now),
+        badge: obligation_badge(obligation, now),
+        verb: is_live(view, obligation).then(|| waiting(obligation, by, now)).flatten(),
+    };
+    view.obligations.iter().map(row).collect()
+}
+
+/// Who owes an obligation to whom, and when.
+fn about(view: &ParticipantView, obligation: &Obligation) -> String {
+    let parties = sentences::promise_parties(obligation.parties(), &view.agreement, &view.contacts);
+    match view.agreement.promise(obligation.promise_id()) {
+        Some(promise) => format!("{parties}, {}", sentences::promise_terms(&promise.terms)),
+        None => parties,
+    }
+}
+
+/// Whether people may still act on an obligation: neither it nor the agreement has ended.
+fn is_live(view: &ParticipantView, obligation: &Obligation) -> bool {
+    let goes_on = matches!(view.agreement.lifecycle(), Lifecycle::Active | Lifecycle::Completed);
+    goes_on && obligation.cancellation().is_none()
+}
+
+/// The act for which an obligation waits for a participant, if it does.
+fn waiting(obligation: &Obligation, by: ParticipantId, now: Timestamp) -> Option<&'static str> {
+    let occurrences = obligation.occurrences(now);
+    let is_asked = |found: &&Occurrence| found.state != OccurrenceState::Upcoming;
+    occurrences.iter().filter(is_asked).find_map(|found| act_of(obligation, found, by).map(|(_, label)| label))
+}
+
+/// What a participant can do about an occurrence: the value and the label of the act.
+fn act_of(obligation: &Obligation, occurrence: &Occurrence, by: ParticipantId) -> Option<(&'static str, &'static str)> {
+    let is_standing = obligation.kind() == PromiseKind::Standing;
+    let is_due = matches!(occurrence.state, OccurrenceState::Due | OccurrenceState::Overdue);
+    match obligation.parties().side(by)? {
+        // What is done early is recorded early.
+        Side::Promisor if (is_due || occurrence.state == OccurrenceState::Upcoming) && !is_standing => {
+            Some(("satisfy", "Record satisfaction"))
+        }
+        Side::Promisee if is_due && is_standing => Some(("verify", "Verify")),
+        Side::Promisee if occurrence.state == OccurrenceState::Satisfied => Some(("confirm", "Confirm")),
+        Side::Promisor | Side::Promisee => None,
+    }
+}
+
+#[derive(Template)]
+#[template(path = "part_obligation.html")]
+struct ObligationPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    url: String,
+    organization: String,
+    agreement: String,
+    name: String,
+    badge: Badge,
+    status: String,
+    facts: Vec<(&'static str, String)>,
+    is_standing: bool,
+    /// What the participant can do now, each with the sentence above its button.
+    acts: Vec<OwnAct>,
+    /// Whether one of them is to say that something is done.
+    can_satisfy: bool,
+    more_acts: usize,
+    fields: Fields,
+    /// The triggers that were declared.
+    declared: Vec<TriggerRow>,
+    record: OccurrenceList,
+    /// What stands in the field of the day on which something was done.
+    today: String,
+}
+
+/// A form of the page: one sentence and one button.
+struct OwnAct {
+    /// The id of the receipt that it leaves.
+    id: ReceiptId,
+    /// The field that names what the act is about, and its value.
+    field: &'static str,
+    about: String,
+    act: &'static str,
+    label: &'static str,
+    statement: String,
+    /// The claim that is confirmed.
+    claim: Option<Claim>,
+}
+
+/// The claim that a participant confirms.
+struct Claim {
+    /// Who made it, and when.
+    by: String,
+    /// What it says about how it was done.
+    said: Option<SaidDone>,
+}
+
+/// The acts that a page has room for: a promise that was not kept for years has hundreds.
+const ACTS_MAX: usize = 12;
+
+/// The sentence above the button of an act. The receipt keeps it.
+fn statement(name: &str, obligation: &Obligation, act: &str, about: &str) -> String {
+    let what = obligation.name().as_str();
+    match act {
+        "declare" => {
+            format!("As {name}, I declare that this happened: “{about}”. The days of “{what}” count from then.")
+        }
+        "confirm" => format!("As {name}, I confirm that “{what}”, due {about}, is done."),
+        "verify" => format!("As {name}, I have verified “{what}”: it holds."),
+        _ => format!("As {name}, I say that “{what}”, due {about}, is done."),
+    }
+}
+
+/// What a participant can do about an obligation, in the order of its occurrences.
+fn own_acts(
+    view: &ParticipantView,
+    obligation: &Obligation,
+    (by, name): (ParticipantId, &str),
+    now: Timestamp,
+) -> Vec<OwnAct> {
+    if !is_live(view, obligation) {
+        return Vec::new();
+    }
+    let triggers = obligation.triggers().iter().filter(|trigger| trigger.declared.is_none()).map(|trigger| OwnAct {
+        id: ReceiptId::new(),
+        field: "trigger",
+        about: trigger.id.to_string(),
+        act: "declare",
+        label: "Declare trigger",
+        statement: statement(name, obligation, "declare", trigger.description.as_str()),
+        claim: None,
+    });
+    let occurrences = obligation.occurrences(now);
+    // Of what is to come, only the next.
+    let mut upcoming = 0;
+    let is_offered = |found: &&Occurrence| {
+        upcoming += usize::from(found.state == OccurrenceState::Upcoming);
+        found.state != OccurrenceState::Upcoming || upcoming == 1
+    };
+    let acts = occurrences.iter().filter(is_offered).filter_map(|found| {
+        let (act, label) = act_of(obligation, found, by)?;
+        let due = obligation.zone().day_of(found.due_at).for_people();
+        let claim = found.satisfied.as_ref().map(|word| Claim {
+            by: said_by(word, obligation.zone()),
+            said: SaidDone::of(found, &own_obligation_url(by, obligation.id())),
+        });
+        Some(OwnAct {
+            id: ReceiptId::new(),
+            field: "occurrence",
+            about: found.id.to_string(),
+            act,
+            label,
+            statement: statement(name, obligation, act, &due),
+            claim,
+        })
+    });
+    acts.chain(triggers).collect()
+}
+
+/// Shows an obligation to one of its parties.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_own_obligation"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        let (attending, view) = load(request).await?;
+        Ok(page(request, (attending, &view), (Fields::default(), notice))?.with_cookie(cookie))
+    }
+}
+
+fn page(
+    request: &Request,
+    (attending, view): (&Attending, &ParticipantView),
+    (fields, notice): (Fields, Option<Notice>),
+) -> Result<PageResponse, Error> {
+    let (id, now): (ObligationId, _) = (request.path_id("obligation")?, request.now());
+    let by = attending.participant();
+    let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
+    // Acts need the consent, also after the agreement is completed. Whatever is over can be read without it.
+    if is_live(view, obligation) && by.access().consent.is_none() {
+        return consent::page(request, attending, view, notice);
+    }
+    let mut acts = own_acts(view, obligation, (by.id(), by.name().as_str()), now);
+    let more_acts = acts.len().saturating_sub(ACTS_MAX);
+    acts.truncate(ACTS_MAX);
+    let agreement = &view.agreement;
+    let mut facts =
+        vec![("Who owes it to whom", sentences::promise_parties(obligation.parties(), agreement, &view.contacts))];
+    if let Some(promise) = agreement.promise(obligation.promise_id()) {
+        facts.push(("Due", sentences::promise_terms(&promise.terms)));
+    }
+    facts.push(("Time zone of its days", obligation.zone().as_str().to_owned()));
+    let declared = obligation.triggers().iter().filter(|trigger| trigger.declared.is_some());
+    let page = ObligationPage {
+        layout: Layout::of_participant(request),
+        notice,
+        path: part_url(by.id()),
+        url: own_obligation_url(by.id(), id),
+        organization: attending.organization().name.as_str().to_owned(),
+        agreement: agreement.name.as_str().to_owned(),
+        name: obligation.name().as_str().to_owned(),
+        badge: obligation_badge(obligation, now),
+        status: sentences::obligation_state(obligation, now),
+        facts,
+        is_standing: obligation.standing(now).is_some(),
+        can_satisfy: acts.iter().any(|act| act.act == "satisfy"),
+        acts,
+        more_acts,
+        fields,
+        declared: declared.map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
+        record: OccurrenceList::new(obligation, &own_obligation_url(by.id(), id), &obligation.occurrences(now), |_| {
+            (None, None)
+        }),
+        today: obligation.zone().day_of(now).write(),
+    };
+    Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
+}
+
+/// What a form asks for.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    Declare(TriggerId),
+    Satisfy(OccurrenceId),
+    Confirm(OccurrenceId),
+    Verify(OccurrenceId),
+}
+
+impl Asked {
+    /// None for a form of no act.
+    fn of(form: &Form) -> Option<Self> {
+        let occurrence = || form.get("occurrence").parse().ok();
+        Some(match form.get("act") {
+            "declare" => Self::Declare(form.get("trigger").parse().ok()?),
+            "satisfy" => Self::Satisfy(occurrence()?),
+            "confirm" => Self::Confirm(occurrence()?),
+            "verify" => Self::Verify(occurrence()?),
+            _ => return None,
+        })
+    }
+
+    /// Whether a form that asks for this did what a receipt says.
+    fn is_done_in(self, form: &Form, did: &ObligationAct) -> bool {
+        match (self, did) {
+            (Self::Declare(asked), ObligationAct::DeclaredTrigger { trigger_id, happened_on }) => {
+                asked == *trigger_id && *happened_on == read_day(form, HAPPENED_ON).ok()
+            }
+            (Self::Satisfy(asked), ObligationAct::Satisfied { occurrence_id, how }) => {
+                asked == *occurrence_id && how.as_ref().is_some_and(|how| satisfaction::is_said_in(form, how))
+            }
+            (Self::Confirm(asked), ObligationAct::Confirmed { occurrence_id })
+            | (Self::Verify(asked), ObligationAct::Verified { occurrence_id }) => asked == *occurrence_id,
+            _ => false,
+        }
+    }
+
+    /// Reads the act, but for the content of its file, and what is said beside the sentence above its button.
+    fn read(
+        self,
+        form: &Form,
+        obligation: &Obligation,
+        now: Timestamp,
+    ) -> Result<(ObligationAct, Option<String>), FieldErrors> {
+        Ok(match self {
+            Self::Declare(trigger_id) => {
+                let on = read_happened_on(form, obligation, now)?;
+                let said = format!("It happened on {}.", on.for_people());
+                (ObligationAct::DeclaredTrigger { trigger_id, happened_on: Some(on) }, Some(said))
+            }
+            Self::Satisfy(occurrence) => {
+                let Done { occurrence, how } = satisfaction::read(form, occurrence, obligation, now)?;
+                let said = format!("It was done on {}.", how.done_on.for_people());
+                (ObligationAct::Satisfied { occurrence_id: occurrence, how: Some(how) }, Some(said))
+            }
+            Self::Confirm(occurrence_id) => (ObligationAct::Confirmed { occurrence_id }, None),
+            Self::Verify(occurrence_id) => (ObligationAct::Verified { occurrence_id }, None),
+        })
+    }
+}
+
+/// Why the file of a form was not kept.
+enum NotKept {
+    Refused(NotActedOnObligation),
+    Wrong(FieldErrors),
+}
+
+/// Keeps the file with which something is said to be done, if there is one. No file is stored for a form that records
+/// nothing.
+async fn keep_file(
+    submitted: &PartForm<'_>,
+    (id, receipt): (ObligationId, ReceiptId),
+    did: &mut ObligationAct,
+) -> Result<Result<(), NotKept>, Error> {
+    let ObligationAct::Satisfied { occurrence_id, how: Some(how) } = did else { return Ok(Ok(())) };
+    let Some(file) = submitted.form().file(satisfaction::FILE) else { return Ok(Ok(())) };
+    let bytes = u64::try_from(file.content.len()).unwrap_or(u64::MAX);
+    let done = Done { occurrence: *occurrence_id, how: how.clone() };
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    if let Some(refused) = obligations::why_not_satisfied_by_participant(scope, by, (id, receipt), &done, bytes).await?
+    {
+        return Ok(Err(NotKept::Refused(refused)));
+    }
+    Ok(match keep(submitted).await? {
+        Ok(kept) => {
+            how.file = kept;
+            Ok(())
+        }
+        Err(errors) => Err(NotKept::Wrong(errors)),
+    })
+}
+
+/// What is said after an act, of which a claim is no success yet.
+fn done_notice(did: &ObligationAct, obligation: &Obligation) -> Notice {
+    let title = match did {
+        ObligationAct::DeclaredTrigger { .. } => "You declared the trigger",
+        ObligationAct::Satisfied { .. } => "You said that it is done",
+        ObligationAct::Confirmed { .. } => "You confirmed it",
+        ObligationAct::Verified { .. } => "You verified it",
+    };
+    let title = format!("{title}: “{}”", obligation.name().as_str());
+    match did {
+        ObligationAct::Satisfied { .. } => Notice::plain(title, "This is your word. The other side confirms it."),
+        _ => Notice::good(title, ""),
+    }
+}
+
+/// Declares a trigger, says that an obligation was kept, confirms it or verifies it.
+pub(crate) struct Act;
+
+impl Handler for Act {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "declare" => "declare_own_trigger",
+            "confirm" => "confirm_own_obligation",
+            "verify" => "verify_own_obligation",
+            _ => "record_own_satisfaction",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let (id, form): (ObligationId, _) = (request.path_id("obligation")?, submitted.form());
+        let asked = Asked::of(form).ok_or_else(Error::not_found)?;
+        let is_own = |act: &ReceiptAct| {
+            matches!(act, ReceiptAct::ActedOnObligation { obligation_id, did, .. }
+                if *obligation_id == id && asked.is_done_in(form, did))
+        };
+        if let Some(receipt) = done_before(&submitted, is_own).await? {
+            return Ok(receipt);
+        }
+        let (attending, view) = load(request).await?;
+        let by = submitted.submitter();
+        let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
+        let about = [form.get("occurrence"), form.get("trigger")];
+        let acts = own_acts(&view, obligation, (by.id(), by.name().as_str()), request.now());
+        let shown = acts.iter().find(|own| own.act == form.get("act") && about.contains(&own.about.as_str()));
+        // What is not there to be done is refused by the rules, which say why.
+        let other = || statement(by.name().as_str(), obligation, form.get("act"), "");
+        let mut statement = shown.map_or_else(other, |own| own.statement.clone());
+        if shown.is_some() && form.get("statement") != statement {
+            return Ok(page(request, (attending, &view), (Fields::default(), Some(reworded())))?.conflicting());
+        }
+        let (mut did, said) = match asked.read(form, obligation, request.now()) {
+            Ok(read) => read,
+            Err(errors) => return wrong(request, (attending, &view), form, errors),
+        };
+        if let Some(said) = said {
+            statement = format!("{statement} {said}");
+        }
+        let receipt: ReceiptId = form.get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+        match keep_file(&submitted, (id, receipt), &mut did).await? {
+            Ok(()) => {}
+            Err(NotKept::Wrong(errors)) => return wrong(request, (attending, &view), form, errors),
+            Err(NotKept::Refused(reason)) => return refuse(request, form, reason).await,
+        }
+        let url = receipt_url(by.id(), receipt);
+        let redirect = redirect_with(&submitted, url, &done_notice(&did, obligation)).await;
+        let occasion = Occasion { id: receipt, origin: origin(request) };
+        let run = || {
+            let said = (id, did.clone(), statement.clone());
+            obligations::act_as_participant(submitted.scope(), by, occasion.clone(), said)
+        };
+        match Box::pin(submitted.run(run)).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(reason) => refuse(request, form, reason).await,
+        }
+    }
+}
+
+/// The page with a form that can't be read.
+fn wrong(
+    request: &Request,
+    shown: (&Attending, &ParticipantView),
+    form: &Form,
+    errors: FieldErrors,
+) -> Result<PageResponse, Error> {
+    let line = if form.has_file() { "Nothing was recorded. Choose the file again." } else { "Nothing was recorded." };
+    let notice = Some(Notice::bad("Check what is marked below", line));
+    Ok(page(request, shown, (satisfaction::typed(form, errors), notice))?.unprocessable())
+}
+
+/// The page with a form that was refused.
+async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) -> Result<PageResponse, Error> {
+    let (title, line) = match reason {
+        NotActedOnObligation::Participant(reason) => {
+            let (title, line) = refusal(reason);
+            (title, line.to_owned())
+        }
+        NotActedOnObligation::Obligation(Refused::Own | Refused::OneSelf) => (
+            "This claim can’t be confirmed in this browser",
+            "It comes from the member who is signed in here, or from one who counts as the same person. Confirm it in a browser of your own, or have another member confirm it. Nothing was recorded.".to_owned(),
+        ),
+        NotActedOnObligation::Obligation(reason) => pages::obligation_record::refusal(reason),
+    };
+    let (attending, view) = load(request).await?;
+    let fields = satisfaction::typed(form, FieldErrors::default());
+    Ok(page(request, (attending, &view), (fields, Some(Notice::bad(title, line))))?.conflicting())
+}
+
+/// Downloads the file with which something was said to be done, for either side.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_own_satisfaction_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: ObligationId = request.path_id("obligation")?;
+        let (attending, view) = load(request).await?;
+        // Those of which the participant is a party.
+        let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
+        let by = attending.participant();
+        let file = satisfaction::download(request, obligation, attending.scope().org()).await?;
+        Ok(file.showing([by.id().uuid(), id.uuid()]))
+    }
+}

@@ -1,0 +1,216 @@
+//! The first page of a participant: what waits for them, the documents, who else has to act, and what they did.
+
+use askama::Template;
+use pages::Handler;
+use pages::done::notice_of_act;
+use pages::labels::{Badge, DisplayTime, lifecycle_badge};
+use pages::layout::{Layout, Link, Notice};
+use pages::response::PageResponse;
+use pages::tasks::TaskRow;
+use pages::urls::{part_url, receipt_url};
+use shared::domain::agreement::gate::GateStatus;
+use shared::domain::agreement::{Document, DocumentState, Lifecycle, StageState};
+use shared::domain::ids::{ParticipantId, ReceiptId};
+use shared::domain::paper_signature::PaperSignature;
+use shared::domain::sentences;
+use shared::error::Error;
+use shared::service::participants::ParticipantView;
+use shared::web::Request;
+
+use crate::obligations::{ObligationRow, obligation_rows};
+use crate::payments::{PaymentRow, payment_rows};
+use crate::promises::{PromiseRow, promise_rows};
+use crate::receipt::receipt_title;
+use crate::{consent, load, name_of, needs_consent, task_rows};
+
+#[derive(Template)]
+#[template(path = "part.html")]
+struct OverviewPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    organization: String,
+    agreement: String,
+    badge: Badge,
+    status: Option<String>,
+    deadline: Option<DisplayTime>,
+    ended: Option<&'static str>,
+    tasks: Vec<TaskRow>,
+    payments: Vec<PaymentRow>,
+    /// The payments that are not listed, because there are too many.
+    more_payments: usize,
+    obligations: Vec<ObligationRow>,
+    /// The promises that the participant makes and receives, until they are in force: obligations then say what became of each.
+    promises: Vec<PromiseRow>,
+    others: Vec<Other>,
+    documents: Vec<DocumentRow>,
+    /// Where the certificate of the completed agreement is.
+    certificate: Option<String>,
+    terms: Vec<(&'static str, String)>,
+    receipts: Vec<ReceiptRow>,
+    /// The signatures on paper that count, with the pages of their documents.
+    papers: Vec<Link>,
+    has_consent: bool,
+    /// The id of the receipt of a withdrawal.
+    withdrawal: ReceiptId,
+}
+
+impl OverviewPage {
+    /// Whether an obligation waits for the participant.
+    fn is_owed(&self) -> bool {
+        self.obligations.iter().any(|row| row.verb.is_some())
+    }
+}
+
+/// Another participant, by name and state.
+struct Other {
+    name: String,
+    badge: Badge,
+}
+
+pub(super) struct DocumentRow {
+    pub name: String,
+    pub url: String,
+    pub badge: Badge,
+}
+
+struct ReceiptRow {
+    link: Link,
+    at: DisplayTime,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_part"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        let (attending, view) = load(request).await?;
+        if needs_consent(attending, &view) {
+            return Ok(consent::page(request, attending, &view, notice)?.with_cookie(cookie));
+        }
+        let by = attending.participant().id();
+        let agreement = &view.agreement;
+        let (badge, status) = (lifecycle_badge(agreement.lifecycle()), sentences::agreement_status(agreement, false));
+        let tasks = task_rows(&view, by);
+        let (payments, more_payments) = payment_rows(&view, by);
+        let page = OverviewPage {
+            layout: Layout::of_participant(request),
+            notice,
+            path: part_url(by),
+            organization: attending.organization().name.as_str().to_owned(),
+            agreement: agreement.name.as_str().to_owned(),
+            status: (status != badge.text).then_some(status),
+            badge,
+            deadline: agreement
+                .expires_at
+                .filter(|_| agreement.lifecycle() == Lifecycle::Active)
+                .map(DisplayTime::from),
+            ended: match agreement.lifecycle() {
+                Lifecycle::Completed => {
+                    Some("This agreement is completed. Its documents and its certificate stay here for you.")
+                }
+                Lifecycle::Cancelled if tasks.is_empty() => {
+                    Some("This agreement was cancelled. Nothing is asked of you anymore.")
+                }
+                Lifecycle::Cancelled => Some("This agreement was cancelled."),
+                Lifecycle::Expired if tasks.is_empty() => {
+                    Some("This agreement has expired. Nothing is asked of you anymore.")
+                }
+                Lifecycle::Expired => Some("This agreement has expired."),
+                Lifecycle::Draft | Lifecycle::Active => None,
+            },
+            tasks,
+            payments,
+            more_payments,
+            obligations: obligation_rows(&view, by, request.now()),
+            promises: if view.obligations.is_empty() { promise_rows(&view, by) } else { Vec::new() },
+            others: others(&view, by),
+            documents: documents(&view, by),
+            certificate: (agreement.lifecycle() == Lifecycle::Completed)
+                .then(|| format!("/app/evidence/parts/{by}/certificate")),
+            terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+            receipts: view
+                .receipts
+                .iter()
+                .rev()
+                .map(|receipt| ReceiptRow {
+                    link: Link { url: receipt_url(by, receipt.id), text: receipt_title(&view, receipt) },
+                    at: receipt.at.into(),
+                })
+                .collect(),
+            papers: papers(&view, by),
+            has_consent: attending.participant().access().consent.is_some(),
+            withdrawal: ReceiptId::new(),
+        };
+        let shown = [agreement.id().uuid(), by.uuid()];
+        Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
+    }
+}
+
+/// The other participants whom conditions name, each with whether they have done their part.
+fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
+    let agreement = &view.agreement;
+    let is_active = agreement.lifecycle() == Lifecycle::Active;
+    let badge = |id: ParticipantId| {
+        let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
+        let named: Vec<_> = gates.filter(|(_, gate)| gate.rule.named(agreement).contains(&id)).collect();
+        if named.is_empty() {
+            return None;
+        }
+        let open: Vec<_> = named.iter().filter(|(_, gate)| agreement.unmet_by(gate).contains(&id)).collect();
+        Some(if open.is_empty() {
+            Badge { text: "Done", class: "green" }
+        } else if !is_active {
+            Badge { text: "Not done", class: "quiet" }
+        } else if open.iter().any(|(_, gate)| gate.state.status() == GateStatus::Declined) {
+            Badge { text: "On hold", class: "amber" }
+        } else if open.iter().any(|(stage, _)| stage.state == StageState::Current) {
+            Badge { text: "Waiting", class: "blue" }
+        } else {
+            Badge { text: "Later", class: "quiet" }
+        })
+    };
+    let others = agreement.participants.iter().map(|participant| participant.id).filter(|id| *id != by);
+    others.filter_map(|id| Some(Other { name: name_of(view, id).to_owned(), badge: badge(id)? })).collect()
+}
+
+/// The participant's signatures on paper that count, each with the page of its document, the newest first.
+fn papers(view: &ParticipantView, by: ParticipantId) -> Vec<Link> {
+    let counted = view.papers.iter().rev().filter(|paper| paper.counts_since().is_some());
+    let link = |paper: &PaperSignature| Link {
+        url: format!("{}/documents/{}", part_url(by), paper.document_id),
+        text: format!("You signed “{}” on paper on {}", paper.document.as_str(), paper.signed_on.for_people()),
+    };
+    counted.map(link).collect()
+}
+
+/// The documents, each with its state for the participant.
+pub(super) fn documents(view: &ParticipantView, by: ParticipantId) -> Vec<DocumentRow> {
+    let agreement = &view.agreement;
+    let with_file = agreement.documents.iter().filter(|document| document.content.is_some());
+    let row = |document: &Document| {
+        let is_on_paper =
+            view.papers.iter().any(|paper| paper.document_id == document.id && paper.counts_since().is_some());
+        let badge = if agreement.has_signed(document, by) && is_on_paper {
+            Badge { text: "Signed on paper", class: "green" }
+        } else if agreement.has_signed(document, by) {
+            Badge { text: "Signed by you", class: "green" }
+        } else if document.state == DocumentState::Signed {
+            Badge { text: "Signed", class: "green" }
+        } else if !agreement.blocks_to_sign(document, by).is_empty() {
+            Badge { text: "To sign", class: "blue" }
+        } else if document.blocks.is_empty() {
+            Badge { text: "For reading", class: "quiet" }
+        } else {
+            Badge { text: "Not signed yet", class: "quiet" }
+        };
+        let url = format!("{}/documents/{}", part_url(by), document.id);
+        DocumentRow { name: document.name.as_str().to_owned(), url, badge }
+    };
+    with_file.map(row).collect()
+}

@@ -1,0 +1,103 @@
+//! The payments of a participant in words: what waits for them, and where each payment is.
+//!
+//! Decision: what is only claimed is never green, and only a payment that is confirmed received is.
+
+use pages::labels::{Badge, movement_badge};
+use pages::layout::Link;
+use pages::tasks::TaskRow;
+use pages::urls::part_url;
+use shared::domain::ids::ParticipantId;
+use shared::domain::money::Money;
+use shared::domain::movement::Movement;
+use shared::domain::movement::state::MovementState;
+use shared::limits;
+use shared::service::participants::ParticipantView;
+
+use crate::name_of;
+
+/// The URL of a payment's page.
+pub(super) fn payment_url(participant: ParticipantId, payment: &Movement) -> String {
+    format!("{}/payments/{}", part_url(participant), payment.id())
+}
+
+/// What a payment is for.
+pub(super) fn purpose(payment: &Movement) -> String {
+    payment.terms().purpose.as_ref().map_or_else(|| "Payment".to_owned(), |purpose| purpose.as_str().to_owned())
+}
+
+/// How much it is.
+pub(super) fn amount(payment: &Movement) -> String {
+    payment.terms().money.map_or_else(|| "An amount to be agreed".to_owned(), Money::for_people)
+}
+
+/// Whether a participant sends a payment.
+pub(super) fn is_sender(payment: &Movement, participant: ParticipantId) -> bool {
+    payment.terms().sender == Some(participant)
+}
+
+/// Whether a participant receives a payment.
+pub(super) fn is_receiver(payment: &Movement, participant: ParticipantId) -> bool {
+    payment.terms().receiver == Some(participant)
+}
+
+/// The name of the sender or the receiver.
+pub(super) fn party_name(view: &ParticipantView, id: Option<ParticipantId>) -> &str {
+    id.map_or("Not set", |id| name_of(view, id))
+}
+
+/// A payment in the list of a participant's payments.
+pub(super) struct PaymentRow {
+    pub link: Link,
+    pub about: String,
+    pub badge: Badge,
+}
+
+/// The payments of a participant, those that wait for them first, then those that are not done; and how many more there are.
+pub(super) fn payment_rows(view: &ParticipantView, by: ParticipantId) -> (Vec<PaymentRow>, usize) {
+    let mut payments: Vec<&Movement> = view.payments.iter().collect();
+    payments.sort_by_key(|payment| (task_of(view, payment, by).is_none(), payment.state().is_done()));
+    let more = payments.len().saturating_sub(limits::OWN_PAYMENTS_SHOWN_MAX);
+    let rows = payments.into_iter().take(limits::OWN_PAYMENTS_SHOWN_MAX).map(|payment| {
+        let terms = payment.terms();
+        let what = if is_sender(payment, by) {
+            format!("You pay {} to {}", amount(payment), party_name(view, terms.receiver))
+        } else {
+            format!("You receive {} from {}", amount(payment), party_name(view, terms.sender))
+        };
+        let due = terms.due_on.map(|day| format!(" · Due {}", day.for_people())).unwrap_or_default();
+        PaymentRow {
+            link: Link { url: payment_url(by, payment), text: purpose(payment) },
+            about: format!("{what}{due}"),
+            badge: movement_badge(payment.state()),
+        }
+    });
+    (rows.collect(), more)
+}
+
+/// The payments that wait for a participant: for the sender to send, for the receiver to say whether it has arrived.
+pub(super) fn payment_tasks(view: &ParticipantView, by: ParticipantId) -> Vec<TaskRow> {
+    let tasks = view.payments.iter().filter_map(|payment| task_of(view, payment, by));
+    tasks.take(limits::OWN_PAYMENTS_SHOWN_MAX).collect()
+}
+
+fn task_of(view: &ParticipantView, payment: &Movement, by: ParticipantId) -> Option<TaskRow> {
+    let terms = payment.terms();
+    let (text, verb) = match payment.state() {
+        MovementState::InstructionsReady if is_sender(payment, by) => {
+            let text = format!("Pay {} to {}", amount(payment), party_name(view, terms.receiver));
+            (text, "View instructions")
+        }
+        MovementState::SenderReported | MovementState::ReceiptPending if is_receiver(payment, by) => {
+            let text = format!("Say whether {} from {} has arrived", amount(payment), party_name(view, terms.sender));
+            (text, "Check and report")
+        }
+        _ => return None,
+    };
+    let due = terms.due_on.map(|day| format!(" · Due {}", day.for_people())).unwrap_or_default();
+    Some(TaskRow {
+        link: Link { url: payment_url(by, payment), text },
+        verb,
+        about: format!("Payment: {}{due}", purpose(payment)),
+        can_act: true,
+    })
+}

@@ -1,0 +1,33 @@
+//! The promises that a participant makes and receives, on the pages on which they consent, approve and sign. Once they are in
+//! force, [`obligations`](crate::obligations) has what became of each.
+
+use shared::domain::agreement::promise::{Promise, Side};
+use shared::domain::ids::ParticipantId;
+use shared::domain::sentences;
+use shared::service::participants::ParticipantView;
+
+/// A promise of which the participant is a party.
+pub(super) struct PromiseRow {
+    pub name: String,
+    /// Whether the participant owes it. Otherwise it is owed to them.
+    pub is_own: bool,
+    /// Who owes it to whom.
+    pub parties: String,
+    /// When it is due.
+    pub due: String,
+}
+
+/// The promises of which a participant is a party, in the agreement's order: those that they make first.
+pub(super) fn promise_rows(view: &ParticipantView, by: ParticipantId) -> Vec<PromiseRow> {
+    let agreement = &view.agreement;
+    let row = |promise: &Promise| PromiseRow {
+        name: promise.name.as_str().to_owned(),
+        is_own: promise.parties.side(by) == Some(Side::Promisor),
+        parties: sentences::promise_parties(&promise.parties, agreement, &view.contacts),
+        due: sentences::promise_terms(&promise.terms),
+    };
+    let own = agreement.promises.iter().filter(|promise| promise.parties.side(by).is_some());
+    let mut rows: Vec<PromiseRow> = own.map(row).collect();
+    rows.sort_by_key(|row| !row.is_own);
+    rows
+}

@@ -1,0 +1,54 @@
+//! The history of an agreement: who did what, when.
+
+use shared::domain::actor::ActorType;
+use shared::domain::agreement::acts::Act;
+use shared::domain::ids::ContactId;
+use shared::domain::sentences;
+use shared::service::agreements::AgreementReview;
+
+use crate::labels::{DisplayTime, actor_label};
+
+/// The newest acts, as `acts.html` shows them.
+pub struct Acts {
+    pub rows: Vec<ActRow>,
+    /// Whether there are older ones than these.
+    pub has_more: bool,
+}
+
+pub struct ActRow {
+    pub did: String,
+    /// Who did it. None if the time came: a countdown ended, or the agreement expired.
+    pub by: Option<String>,
+    pub at: DisplayTime,
+}
+
+impl Acts {
+    pub fn new(review: &AgreementReview) -> Self {
+        let AgreementReview { in_full, acts, has_more_acts: has_more, former, .. } = review;
+        let (agreement, has_more) = (&in_full.agreement, *has_more);
+        let contacts = || in_full.contacts.iter().chain(former);
+        let name_of = |id| contacts().find(|contact| contact.id == id).map(|contact| contact.display_name.as_str());
+        let mut rows: Vec<ActRow> = acts.iter().map(|act| ActRow::new(act, name_of)).collect();
+        // Agreements that are older than their histories still say who drafted them.
+        let is_complete = acts.last().is_some_and(|oldest| oldest.at <= agreement.created_at);
+        if !has_more && !is_complete {
+            rows.push(ActRow {
+                did: "Drafted".to_owned(),
+                by: Some(actor_label(&agreement.created_by)),
+                at: agreement.created_at.into(),
+            });
+        }
+        Self { rows, has_more }
+    }
+}
+
+impl ActRow {
+    fn new<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Self {
+        let is_system = act.actor.actor_type == ActorType::System;
+        Self {
+            did: sentences::act(act, name_of).into_owned(),
+            by: (!is_system).then(|| actor_label(&act.actor)),
+            at: act.at.into(),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Agreements in lists.
+
+use shared::domain::agreement::Agreement;
+use shared::domain::sentences;
+
+use crate::labels::{Badge, lifecycle_badge};
+
+/// An agreement in a list.
+pub struct AgreementRow {
+    pub url: String,
+    pub name: String,
+    /// What there is to say about the state besides the badge.
+    pub status: Option<String>,
+    pub badge: Badge,
+    pub participants: usize,
+}
+
+impl AgreementRow {
+    pub fn new(agreement: &Agreement, is_ready: bool) -> Self {
+        let badge = lifecycle_badge(agreement.lifecycle());
+        let status = sentences::agreement_status(agreement, is_ready);
+        Self {
+            url: format!("/app/agreements/{}", agreement.id()),
+            name: agreement.name.as_str().to_owned(),
+            status: (status != badge.text).then_some(status),
+            badge,
+            participants: agreement.participants.len(),
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! The parts of an agreement, as its own page and the review of a proposal show them.
+
+use shared::api::views::agreements::{AgreementView, DocumentView, GateView, ParticipantView, StageView};
+use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, GateStatus, InformationField};
+use shared::domain::agreement::promise::Promise;
+use shared::domain::agreement::verification::Verification;
+use shared::domain::agreement::{
+    Agreement, AgreementKind, Document, DocumentState, Lifecycle, SignatureBlock, Stage, StageState,
+};
+use shared::domain::contact::{ChangedIdentity, Contact, Email};
+use shared::domain::ids::ParticipantId;
+use shared::domain::member::obstacle;
+use shared::domain::paper_signature::{PaperSignature, PaperState};
+use shared::domain::sentences;
+use shared::domain::time::Timestamp;
+use shared::service::agreements::AgreementReview;
+
+use crate::agreement_payments::Payments;
+use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge};
+use crate::layout::Link;
+use crate::urls::{access_url, agreement_url, answers_url, document_url, obligation_url, verification_url};
+
+/// The parts of an agreement.
+pub struct AgreementSummary {
+    pub participants: Vec<ParticipantRow>,
+    pub steps: Vec<Step>,
+    pub documents: Vec<DocumentRow>,
+    /// The name and text of each term.
+    pub terms: Vec<(&'static str, String)>,
+    pub is_safe: bool,
+    pub is_draft: bool,
+    /// The promises, or the obligations that they became.
+    pub promises: Vec<PromiseRow>,
+    /// What the current step of an active agreement waits for first, such as `Ada Okafor to approve`.
+    pub next: Option<String>,
+    /// Its payments, once it was published.
+    pub payments: Option<Payments>,
+}
+
+/// A promise, or the obligation that it became.
+pub struct PromiseRow {
+    pub name: String,
+    /// Who owes it to whom, and when.
+    pub text: String,
+    /// The page and the state of the obligation.
+    pub obligation: Option<(String, String, Badge)>,
+}
+
+pub struct ParticipantRow {
+    pub name: String,
+    pub email: Option<String>,
+    pub roles: Vec<&'static str>,
+    /// Their recorded verifications, a line each.
+    pub verifications: Vec<String>,
+    /// How they get to their pages, once the agreement is published.
+    pub access: Option<AccessRow>,
+}
+
+/// How a participant gets to their pages.
+pub struct AccessRow {
+    /// The page with all about it.
+    pub url: String,
+    /// The generation of the link that can be shown. None once the agreement has ended.
+    pub link: Option<u64>,
+    /// The address at the publication, who changed it last, and when, where it is another one that no member has confirmed.
+    pub readdressed: Option<(String, String, DisplayTime)>,
+    pub seen_at: Option<DisplayTime>,
+}
+
+/// A stage.
+pub struct Step {
+    pub position: usize,
+    pub name: String,
+    /// The CSS class of its place in the timeline.
+    pub class: &'static str,
+    pub badge: Badge,
+    pub actions: Vec<&'static str>,
+    pub gates: Vec<GateRow>,
+}
+
+pub struct GateRow {
+    pub requirement: String,
+    /// The date for which a gate waits.
+    pub until: Option<DisplayTime>,
+    /// The CSS class of its state.
+    pub class: &'static str,
+    pub state: String,
+    /// The time that belongs to the state: when it was cleared, since when it waits, or when its waiting period ends.
+    pub at: Option<DisplayTime>,
+    /// What an open condition waits for besides, and since when: a member to read answers, where others are still to answer.
+    pub besides: Option<(String, DisplayTime)>,
+    pub questions: Vec<Question>,
+    /// What a member can do about it.
+    pub acts: Vec<Link>,
+    /// What a participant declined, with what a member needs to open it again.
+    pub declined: Option<Declined>,
+}
+
+/// A declined condition.
+pub struct Declined {
+    /// Why a participant declined.
+    pub reason: String,
+    /// When, as the form says it.
+    pub at: String,
+    /// Where a member opens it again.
+    pub reopen: String,
+}
+
+/// A question of an information request.
+pub struct Question {
+    pub text: String,
+    /// The kind of answer.
+    pub answer: String,
+}
+
+pub struct DocumentRow {
+    /// Where its file is, if it has one.
+    pub url: Option<String>,
+    pub name: String,
+    pub size: Option<String>,
+    pub sha256: Option<String>,
+    pub badge: Badge,
+    /// Its signatures on paper in words, with the page where one that waits is confirmed.
+    pub papers: Vec<(String, Option<String>)>,
+}
+
+impl AgreementSummary {
+    /// The summary of an agreement and its view. The contacts are those of its participants.
+    pub fn new(agreement: &Agreement, view: &AgreementView, contacts: &[Contact]) -> Self {
+        let source = Source::new(agreement, contacts);
+        let participants = view.participants.iter().flatten();
+        let stages = view.stages.iter().flatten().zip(&agreement.stages);
+        let documents = view.documents.iter().flatten().zip(&agreement.documents);
+        let mut gates = stages.clone().flat_map(|(view, stage)| view.gates.iter().zip(&stage.gates));
+        Self {
+            next: gates.find_map(|(view, gate)| source.next(view, gate)),
+            participants: participants.map(|participant| source.participant(participant)).collect(),
+            steps: stages.map(|(view, stage)| source.step(view, stage)).collect(),
+            documents: documents.map(|(view, document)| source.document(view, document)).collect(),
+            terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+            promises: agreement.promises.iter().map(|promise| source.promise(promise)).collect(),
+            is_safe: agreement.kind == AgreementKind::Safe,
+            is_draft: source.is_draft,
+            payments: None,
+        }
+    }
+}
+
+impl AgreementSummary {
+    /// The summary with the obligations that the promises became, each with its state and its page.
+    pub fn with_obligations(mut self, review: &AgreementReview, now: Timestamp) -> Self {
+        let agreement = &review.in_full.agreement;
+        for (row, promise) in self.promises.iter_mut().zip(&agreement.promises) {
+            let found = review.obligations.iter().find(|obligation| obligation.promise_id() == promise.id);
+            row.obligation = found.map(|obligation| {
+                let state = sentences::obligation_state(obligation, now);
+                (obligation_url(obligation.id()), state, obligation_badge(obligation, now))
+            });
+        }
+        self
+    }
+
+    /// Whether the promises have become obligations.
+    pub fn has_obligations(&self) -> bool {
+        self.promises.iter().any(|promise| promise.obligation.is_some())
+    }
+
+    /// The summary with the recorded verifications, and the links by which a member records those that an active agreement
+    /// waits for and reads answers.
+    pub fn with_verifications(mut self, agreement: &Agreement, recorded: &[Verification]) -> Self {
+        for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
+            let own = recorded.iter().filter(|verification| verification.participant_id == participant.id);
+            row.verifications = own.map(verification_line).collect();
+        }
+        let waits = agreement.lifecycle() == Lifecycle::Active;
+        for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
+            for (row, gate) in step.gates.iter_mut().zip(&stage.gates) {
+                if waits
+                    && gate.state.status() == GateStatus::Open
+                    && matches!(gate.rule, GateRule::IdentityVerified { .. })
+                {
+                    let link = |id| {
+                        let at = agreement.participants.iter().position(|participant| participant.id == id)?;
+                        let text = format!("Record verification of {}", self.participants.get(at)?.name);
+                        Some(Link { url: verification_url(agreement.id(), id), text })
+                    };
+                    row.acts = agreement.unmet_by(gate).into_iter().filter_map(link).collect();
+                }
+                if matches!(gate.rule, GateRule::InformationRequest { .. }) && gate.state.status() != GateStatus::Locked
+                {
+                    let link = |(text, id): (&str, ParticipantId)| {
+                        let at = agreement.participants.iter().position(|participant| participant.id == id)?;
+                        let text = format!("{text} of {}", self.participants.get(at)?.name);
+                        Some(Link { url: answers_url(agreement.id(), gate.id, id), text })
+                    };
+                    let to_read = agreement.answers_to_read(gate).into_iter().map(|id| ("Read answers", id));
+                    let named = gate.rule.named(agreement).into_iter();
+                    let accepted = named.filter(|id| agreement.has_accepted_answers(gate.id, *id));
+                    row.acts = to_read.chain(accepted.map(|id| ("Answers", id))).filter_map(link).collect();
+                }
+            }
+        }
+        self
+    }
+}
+
+impl AgreementSummary {
+    /// The summary with the recorded signatures on paper.
+    pub fn with_papers(mut self, agreement: &Agreement, recorded: &[PaperSignature]) -> Self {
+        for (row, document) in self.documents.iter_mut().zip(&agreement.documents) {
+            let own: Vec<_> = recorded.iter().filter(|paper| paper.document_id == document.id).collect();
+            let is_on_paper = |block: &SignatureBlock| {
+                own.iter().any(|paper| paper.counts_since().is_some() && paper.block_ids.contains(&block.id))
+            };
+            if document.state == DocumentState::Signed && document.blocks.iter().all(is_on_paper) {
+                row.badge = Badge { text: "Signed on paper", class: "green" };
+            }
+            row.papers = own.iter().filter_map(|paper| paper_line(agreement, paper)).collect();
+        }
+        self
+    }
+}
+
+impl AgreementSummary {
+    /// The summary with how the participants get to their pages, and with what they declined.
+    pub fn with_accesses(mut self, review: &AgreementReview) -> Self {
+        let agreement = &review.in_full.agreement;
+        let is_active = agreement.lifecycle() == Lifecycle::Active;
+        for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
+            let id = participant.id;
+            let access = review.accesses.get(&id).copied().unwrap_or_default();
+            let contact = review.in_full.contacts.iter().find(|contact| contact.id == participant.contact_id);
+            let changed = contact.and_then(|contact| access.changed(participant, contact));
+            let readdressed =
+                changed.filter(|changed| is_active && changed.is_readdressed()).as_ref().and_then(readdressed);
+            row.access = Some(AccessRow {
+                url: access_url(agreement.id(), id),
+                link: (is_active && readdressed.is_none()).then_some(access.generation),
+                readdressed,
+                seen_at: access.seen_at.map(DisplayTime::from),
+            });
+        }
+        for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
+            for (row, gate) in step.gates.iter_mut().zip(&stage.gates) {
+                let reason = review.decline_reasons.get(&gate.id).map(|reason| reason.as_str().to_owned());
+                let reopen = format!("{}/conditions/{}/reopen", agreement_url(agreement.id()), gate.id);
+                row.declined = match gate.state {
+                    GateState::Declined { declined_at, .. } if is_active => {
+                        Some(Declined { reason: reason.unwrap_or_default(), at: declined_at.to_string(), reopen })
+                    }
+                    _ => None,
+                };
+            }
+        }
+        self
+    }
+}
+
+/// Where a participant was reached when the agreement was published, who changed that last, and when.
+fn readdressed(changed: &ChangedIdentity<'_>) -> Option<(String, String, DisplayTime)> {
+    let before = changed.before.and_then(|before| before.email.as_ref()).map_or("another address", Email::as_str);
+    let last = changed.changes.last()?;
+    Some((before.to_owned(), actor_label(&last.changed_by), last.until.into()))
+}
+
+/// A verification in words.
+fn verification_line(verification: &Verification) -> String {
+    let reference =
+        verification.reference.as_ref().map(|text| format!(", reference {}", text.as_str())).unwrap_or_default();
+    let (day, method) = (verification.day.for_people(), verification.method.as_str());
+    format!("Verified on {day}: {method}{reference}. Recorded by {}", actor_label(&verification.recorded_by))
+}
+
+/// What the parts of a summary depend on.
+struct Source<'a> {
+    agreement: &'a Agreement,
+    contacts: &'a [Contact],
+    is_draft: bool,
+    /// Whether the agreement is completed, cancelled or expired, so that its open parts stay undone.
+    has_ended: bool,
+}
+
+impl<'a> Source<'a> {
+    fn new(agreement: &'a Agreement, contacts: &'a [Contact]) -> Self {
+        let is_draft = agreement.lifecycle() == Lifecycle::Draft;
+        let has_ended = !matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
+        Self { agreement, contacts, is_draft, has_ended }
+    }
+
+    fn participant(&self, participant: &ParticipantView) -> ParticipantRow {
+        let contact = self.contacts.iter().find(|contact| contact.id == participant.contact_id);
+        ParticipantRow {
+            name: participant.display_name.as_str().to_owned(),
+            email: contact.and_then(|contact| contact.email.as_ref()).map(|email| email.as_str().to_owned()),
+            roles: participant.roles.iter().map(|role| sentences::role(*role)).collect(),
+            verifications: Vec::new(),
+            access: None,
+        }
+    }
+
+    fn promise(&self, promise: &Promise) -> PromiseRow {
+        let parties = sentences::promise_parties(&promise.parties, self.agreement, self.contacts);
+        PromiseRow {
+            name: promise.name.as_str().to_owned(),
+            text: format!("{parties}, {}", sentences::promise_terms(&promise.terms)),
+            obligation: None,
+        }
+    }
+
+    fn step(&self, view: &StageView, stage: &Stage) -> Step {
+        let (class, badge) = match stage.state {
+            StageState::Upcoming | StageState::Current if self.has_ended => {
+                ("upcoming", Badge { text: "Not done", class: "quiet" })
+            }
+            StageState::Upcoming => ("upcoming", Badge { text: "Upcoming", class: "quiet" }),
+            StageState::Current => ("current", Badge { text: "Current", class: "blue" }),
+            StageState::Done => ("done", Badge { text: "Done", class: "green" }),
+        };
+        Step {
+            position: view.position,
+            name: stage.name.as_str().to_owned(),
+            class,
+            badge,
+            actions: stage.actions.iter().map(|action| sentences::stage_action(*action)).collect(),
+            gates: view.gates.iter().zip(&stage.gates).map(|(view, gate)| self.gate(view, gate)).collect(),
+        }
+    }
+
+    fn gate(&self, view: &GateView, gate: &Gate) -> GateRow {
+        let is_open = view.state == GateStatus::Open && !self.has_ended;
+        let waits = if is_open { sentences::waits(gate, self.agreement, self.contacts) } else { Vec::new() };
+        let mut waits = waits.into_iter();
+        let (who, since) = waits.next().unwrap_or_default();
+        let besides = waits.next().and_then(|(who, since)| Some((format!("{who}, since"), since?.into())));
+        let (class, state, at) = match (view.state, gate.due_at()) {
+            (GateStatus::Locked | GateStatus::Open, _) if self.has_ended => ("locked", "Not done".to_owned(), None),
+            (GateStatus::Locked, _) => ("locked", "Not open yet".to_owned(), None),
+            (GateStatus::Open, Some(due)) => ("open", "Ends".to_owned(), Some(due)),
+            (GateStatus::Open, None) => ("open", format!("Waiting for: {who}, since"), since),
+            (GateStatus::Cleared, _) => ("cleared", "Done".to_owned(), view.cleared_at),
+            (GateStatus::Declined, _) if self.has_ended => ("declined", "Declined".to_owned(), None),
+            (GateStatus::Declined, _) => ("declined", format!("{}, since", view.waiting_on), gate.declined_at()),
+        };
+        let (requirement, until) = match &gate.rule {
+            GateRule::Countdown { until: Some(Countdown::At(moment)) } => {
+                ("Waiting until".to_owned(), Some(DisplayTime::from(*moment)))
+            }
+            rule => (sentences::requirement(rule, self.agreement, self.contacts), None),
+        };
+        GateRow {
+            requirement,
+            until,
+            class,
+            state,
+            at: at.map(DisplayTime::from),
+            besides,
+            questions: match &gate.rule {
+                GateRule::InformationRequest { fields, .. } => fields.iter().map(question).collect(),
+                _ => Vec::new(),
+            },
+            acts: Vec::new(),
+            declined: None,
+        }
+    }
+
+    /// What an open gate of an active agreement waits for.
+    fn next(&self, view: &GateView, gate: &Gate) -> Option<String> {
+        let is_open = self.agreement.lifecycle() == Lifecycle::Active && view.state == GateStatus::Open;
+        is_open.then(|| match &gate.rule {
+            GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
+                let period = sentences::requirement(&gate.rule, self.agreement, self.contacts);
+                format!("{period}, until {}", view.waiting_on)
+            }
+            GateRule::Countdown { .. } => sentences::requirement(&gate.rule, self.agreement, self.contacts),
+            _ => view.waiting_on.clone(),
+        })
+    }
+
+    fn document(&self, view: &DocumentView, document: &Document) -> DocumentRow {
+        let badge = match view.state {
+            _ if view.sha256.is_none() => Badge { text: "File missing", class: "quiet" },
+            DocumentState::Draft if self.is_draft => Badge { text: "Draft", class: "quiet" },
+            DocumentState::Draft if document.blocks.is_empty() => Badge { text: "For reading", class: "quiet" },
+            DocumentState::Draft | DocumentState::Out if self.has_ended => Badge { text: "Not signed", class: "quiet" },
+            DocumentState::Draft => Badge { text: "Not sent for signature", class: "quiet" },
+            DocumentState::Out => Badge { text: "Out for signing", class: "blue" },
+            DocumentState::Signed => Badge { text: "Signed", class: "green" },
+        };
+        let id = self.agreement.id();
+        DocumentRow {
+            url: view.sha256.as_ref().map(|_| document_url(id, document.id)),
+            name: view.name.as_str().to_owned(),
+            size: view.size_bytes.map(size),
+            sha256: view.sha256.clone(),
+            badge,
+            papers: Vec::new(),
+        }
+    }
+}
+
+fn question(field: &InformationField) -> Question {
+    let options = field.options.join(", ");
+    let answer = match field.field_type {
+        FieldType::Text => "A text".to_owned(),
+        FieldType::LongText => "A longer text".to_owned(),
+        FieldType::Number => "A number".to_owned(),
+        FieldType::Date => "A date".to_owned(),
+        FieldType::Boolean => "Yes or no".to_owned(),
+        FieldType::Choice => format!("One of: {options}"),
+        FieldType::MultiChoice => format!("Any of: {options}"),
+        FieldType::File => "A file".to_owned(),
+        FieldType::Address => "A postal address".to_owned(),
+        FieldType::BankDetails => "Bank details".to_owned(),
+    };
+    let answer = if field.required { answer } else { format!("{answer} (optional)") };
+    Question { text: field.label.as_str().to_owned(), answer }
+}
+
+pub fn size(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    const MIB: u64 = KIB * KIB;
+    match bytes {
+        0..KIB => format!("{bytes} bytes"),
+        KIB..MIB => format!("{} KB", bytes.div_ceil(KIB)),
+        MIB.. => format!("{}.{} MB", bytes / MIB, bytes % MIB * 10 / MIB),
+    }
+}
+
+/// The name of a participant.
+pub fn participant_name(agreement: &Agreement, contacts: &[Contact], id: ParticipantId) -> String {
+    let contact = agreement.participant(id).map(|participant| participant.contact_id);
+    let contact = contacts.iter().find(|known| Some(known.id) == contact);
+    contact.map_or_else(|| "Unknown".to_owned(), |contact| contact.display_name.as_str().to_owned())
+}
+
+/// A signature on paper, as the agreement's page shows it below its document: in words, with the page where it is confirmed
+/// if it waits. None if it doesn't count and can't.
+pub fn paper_line(agreement: &Agreement, paper: &PaperSignature) -> Option<(String, Option<String>)> {
+    let (name, day, recorder) = (paper.signed_by(), paper.signed_on.for_people(), actor_label(&paper.recorded_by));
+    match &paper.state {
+        PaperState::Pending => {
+            let url = format!("{}#papers", access_url(agreement.id(), paper.participant_id));
+            let text = format!("Paper signature of {name} needs confirmation");
+            obstacle(agreement, paper).is_none().then_some((text, Some(url)))
+        }
+        PaperState::CountedAlone { .. } => {
+            Some((format!("{name} signed on paper on {day}. Recorded by {recorder}"), None))
+        }
+        PaperState::Confirmed { by, .. } => {
+            let confirmer = actor_label(by);
+            let text = format!("{name} signed on paper on {day}. Recorded by {recorder}, confirmed by {confirmer}");
+            Some((text, None))
+        }
+        PaperState::Rejected { .. } => None,
+    }
+}
+
+/// What a published agreement waits for, as the line of a notice.
+pub fn next_line(summary: &AgreementSummary) -> String {
+    let Some(next) = &summary.next else { return String::new() };
+    // A name such as “Inc.” already ends with a period.
+    let stop = if next.ends_with('.') { "" } else { "." };
+    format!("Next: {next}{stop}")
+}

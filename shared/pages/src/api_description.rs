@@ -1,0 +1,525 @@
+//! The OpenAPI document, as far as people read it: in the app's reference, and at `/docs`.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde_json::Value;
+use shared::api::openapi;
+use shared::error::Error;
+
+use crate::prose::Prose;
+
+/// What a reference to a type begins with.
+const TYPES: &str = "#/components/schemas/";
+/// The type of all errors, which has a page of its own.
+const ENVELOPE: &str = "Envelope";
+/// The type of the gateway's own errors.
+const GATEWAY_ERROR: &str = "GatewayError";
+
+/// The document.
+#[derive(Debug)]
+pub struct Description(Value);
+
+/// An operation, or an event that is posted to an endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation<'a> {
+    description: &'a Description,
+    /// The path; the type of an event.
+    pub path: &'a str,
+    /// The method, in lower case.
+    pub method: &'a str,
+    value: &'a Value,
+    is_event: bool,
+}
+
+/// A list of named values: parameters, the fields of a body or type, the values of an enum.
+#[derive(Debug)]
+pub struct Part {
+    /// Its id on the page.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it is.
+    pub about: Prose,
+    /// The values.
+    pub fields: Vec<Field>,
+    /// An example of all of it.
+    pub example: Option<String>,
+}
+
+/// A parameter, a field, or a value of an enum.
+#[derive(Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its type; of a value none.
+    pub kind: Option<Kind>,
+    /// Such as "required".
+    pub mark: Option<&'static str>,
+    /// What it is.
+    pub about: Prose,
+    /// An example of its own, where its type is a plain one.
+    pub example: Option<String>,
+}
+
+/// The type of a value in words, of which one may be the name of a type on the same page.
+#[derive(Debug, Default)]
+pub struct Kind {
+    /// What comes before the name, such as "list of".
+    pub before: &'static str,
+    /// The name of the type.
+    pub name: Option<String>,
+    /// What comes after the name, or is all that there is.
+    pub text: String,
+}
+
+/// An answer to a call.
+#[derive(Debug)]
+pub struct Answer {
+    /// Its status.
+    pub status: String,
+    /// When it is given.
+    pub about: Prose,
+    /// The type of its body.
+    pub kind: Option<Kind>,
+    /// The headers of a success, with what they say.
+    pub headers: Vec<Field>,
+    /// An example of its body.
+    pub example: Option<String>,
+    /// Whether it is an error that operations share, and that stands with the others.
+    pub is_shared: bool,
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_default()
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    value.as_object().into_iter().flatten().map(|(name, member)| (name.as_str(), member))
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema["type"] == "null"
+}
+
+/// The schema and the example of a body in JSON.
+fn json_content(body: &Value) -> &Value {
+    &body["content"]["application/json"]
+}
+
+/// The example of a schema or a content.
+fn example_of(value: &Value) -> Option<&Value> {
+    value.get("example").or_else(|| value["examples"].get(0))
+}
+
+impl Description {
+    /// The document that the API serves.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when it is damaged.
+    pub fn read() -> Result<Self, Error> {
+        Self::parse(&openapi::description()?)
+    }
+
+    /// The document that some JSON is.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when it is none.
+    pub fn parse(document: &[u8]) -> Result<Self, Error> {
+        serde_json::from_slice(document).map(Self).map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    /// What holds for all of the API.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        text(&self.0["info"], "description")
+    }
+
+    /// The groups of operations, with what they are about.
+    pub fn tags(&self) -> impl Iterator<Item = (String, String)> {
+        items(&self.0["tags"]).map(|tag| (text(tag, "name").to_owned(), text(tag, "description").to_owned()))
+    }
+
+    /// All operations by path, then all events.
+    pub fn operations(&self) -> impl Iterator<Item = Operation<'_>> {
+        [("paths", false), ("webhooks", true)].into_iter().flat_map(move |(kind, is_event)| {
+            members(&self.0[kind]).flat_map(move |(path, methods)| {
+                let operation = move |(method, value)| Operation { description: self, path, method, value, is_event };
+                members(methods).map(operation)
+            })
+        })
+    }
+
+    /// The errors that operations share, by their status. Where there are several of a status, each is told, and the first
+    /// is shown.
+    #[must_use]
+    pub fn errors(&self) -> Vec<Answer> {
+        let mut found: BTreeMap<(&str, &str), &Value> = BTreeMap::new();
+        for operation in self.operations() {
+            for (status, answer) in members(&operation.value["responses"]) {
+                if let Some(name) = answer["$ref"].as_str() {
+                    found.insert((status, name), self.resolved(answer));
+                }
+            }
+        }
+        let mut errors: Vec<Answer> = Vec::new();
+        for ((status, _), answer) in found {
+            match errors.last_mut().filter(|last| last.status == status) {
+                Some(last) => last.about.add(text(answer, "description")),
+                None => errors.push(Operation::answer(self, status, answer)),
+            }
+        }
+        errors
+    }
+
+    /// All types, by their names.
+    #[must_use]
+    pub fn all_types(&self) -> Vec<Part> {
+        members(&self.0["components"]["schemas"]).map(|(name, _)| self.part(name)).collect()
+    }
+
+    /// The types in the body of an error.
+    #[must_use]
+    pub fn types_of_errors(&self) -> Vec<Part> {
+        self.types([ENVELOPE, GATEWAY_ERROR].map(str::to_owned).into())
+    }
+
+    /// What a reference refers to; a value that is none, itself.
+    fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
+        let pointer = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+        pointer.and_then(|pointer| self.0.pointer(pointer)).unwrap_or(value)
+    }
+
+    /// The types that are named, and those that they refer to, each where it is first referred to.
+    fn types(&self, named: Vec<String>) -> Vec<Part> {
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        let mut open = VecDeque::from(named);
+        let mut parts = Vec::new();
+        while let Some(name) = open.pop_front() {
+            if known.contains(&name) {
+                continue;
+            }
+            open.extend(names_in(&self.0["components"]["schemas"][&name]));
+            parts.push(self.part(&name));
+            known.insert(name);
+        }
+        parts
+    }
+
+    /// A type.
+    fn part(&self, name: &str) -> Part {
+        let schema = &self.0["components"]["schemas"][name];
+        // What is sent refuses other fields; what is answered always has all of them.
+        let is_sent = schema["additionalProperties"] == false;
+        // The values of an enum follow as a list.
+        let about = text(schema, "description").split("\n\n- ").next().unwrap_or_default();
+        let is_scalar = schema["properties"].is_null() && schema["enum"].is_null();
+        let about = if is_scalar { format!("{about} {}", scalar(schema)) } else { about.to_owned() };
+        // Of an enum, each value stands there.
+        let example = example_of(schema).filter(|_| schema["enum"].is_null());
+        let example = example.map(|example| example.as_str().map_or_else(|| indented(example), str::to_owned));
+        Part {
+            id: name.to_owned(),
+            title: name.to_owned(),
+            about: Prose::new(&about),
+            fields: fields(schema, is_sent),
+            example,
+        }
+    }
+}
+
+fn field(name: &str, schema: &Value, about: &str, mark: Option<&'static str>) -> Field {
+    // Types have their descriptions on the page. What their fields say besides is the field's own.
+    let own = if about.is_empty() { text(schema, "description") } else { about };
+    let one = items(&schema["oneOf"]).find(|one| !is_null(one)).unwrap_or(schema);
+    Field {
+        name: name.to_owned(),
+        kind: Some(Kind::of(schema)),
+        mark,
+        about: Prose::new(&with_bounds(own, schema)),
+        example: example_of(schema).or_else(|| example_of(one)).filter(|value| !value.is_object()).map(in_one_line),
+    }
+}
+
+/// A value as text, in one line.
+fn in_one_line(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The fields of an object, or the values of an enum.
+fn fields(schema: &Value, is_sent: bool) -> Vec<Field> {
+    let is_required = |name: &str| items(&schema["required"]).any(|required| required == name);
+    let mark = |name: &str| (is_sent && is_required(name)).then_some("required");
+    let fields = members(&schema["properties"]).map(|(name, schema)| field(name, schema, "", mark(name)));
+    let values = items(&schema["enum"]).zip(items(&schema["x-enum-descriptions"]));
+    let values = values.map(|(value, about)| Field {
+        name: value.as_str().unwrap_or_default().to_owned(),
+        kind: None,
+        mark: None,
+        about: Prose::new(about.as_str().unwrap_or_default()),
+        example: None,
+    });
+    fields.chain(values).collect()
+}
+
+/// What a scalar type is, as a sentence.
+fn scalar(schema: &Value) -> String {
+    let kind = Kind::of(schema).text;
+    let mut letters = kind.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    with_bounds(&format!("{first}{}.", letters.as_str()), schema)
+}
+
+/// A description with the bounds of the value, where they are more than the type says.
+fn with_bounds(about: &str, schema: &Value) -> String {
+    let length = match (schema["minLength"].as_u64(), schema["maxLength"].as_u64()) {
+        (Some(min), Some(max)) => format!(" {min} to {max} characters."),
+        (None, Some(max)) => format!(" At most {max} characters."),
+        _ => String::new(),
+    };
+    let default = match &schema["default"] {
+        Value::Null => String::new(),
+        Value::String(text) if text.is_empty() => String::new(),
+        value => format!(" Default: `{value}`."),
+    };
+    format!("{about}{length}{default}")
+}
+
+/// The names of the types that a schema refers to, that of errors excepted.
+fn names_in(value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .flat_map(|(key, value)| match value.as_str().and_then(|text| text.strip_prefix(TYPES)) {
+                Some(name) if key == "$ref" => vec![name.to_owned()],
+                _ => names_in(value),
+            })
+            .collect(),
+        Value::Array(items) => items.iter().flat_map(names_in).collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl Part {
+    fn new(id: &str, title: &str, about: &str, fields: Vec<Field>) -> Self {
+        Self { id: id.to_owned(), title: title.to_owned(), about: Prose::new(about), fields, example: None }
+    }
+}
+
+impl Kind {
+    fn of(schema: &Value) -> Self {
+        if let Some(name) = text(schema, "$ref").strip_prefix(TYPES) {
+            return Self { name: Some(name.to_owned()), ..Self::default() };
+        }
+        // Of two alternatives one is `null`, or the empty text that stands for no filter.
+        if let Some(first) = schema["oneOf"].get(0) {
+            let text = if items(&schema["oneOf"]).any(is_null) { "or null" } else { "" };
+            return Self { text: text.to_owned(), ..Self::of(first) };
+        }
+        let types: Vec<&str> = match &schema["type"] {
+            Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
+            one => one.as_str().into_iter().collect(),
+        };
+        let or_null = if types.contains(&"null") { " or null" } else { "" };
+        let plain = |word: &str| Self { text: format!("{word}{or_null}"), ..Self::default() };
+        match types.first().copied().unwrap_or_default() {
+            "array" => {
+                let items = Self::of(&schema["items"]);
+                Self { before: "list of", text: format!("{}{or_null}", items.text).trim().to_owned(), ..items }
+            }
+            "integer" => plain("whole number"),
+            "boolean" => plain("true or false"),
+            "object" => plain("object"),
+            _ => match (schema["const"].as_str(), text(schema, "format")) {
+                (Some(value), _) => plain(&format!("always {value}")),
+                (None, "uuid") => plain("UUID"),
+                (None, "date-time") => plain("time, RFC 3339 in UTC"),
+                (None, "email") => plain("email address"),
+                _ => plain("text"),
+            },
+        }
+    }
+}
+
+impl<'a> Operation<'a> {
+    /// Its name, such as `create_contact`.
+    #[must_use]
+    pub fn id(&self) -> &'a str {
+        text(self.value, "operationId")
+    }
+
+    /// Whether it is an event.
+    #[must_use]
+    pub fn is_event(&self) -> bool {
+        self.is_event
+    }
+
+    /// The group that it belongs to.
+    #[must_use]
+    pub fn tag(&self) -> &'a str {
+        self.value["tags"][0].as_str().unwrap_or_default()
+    }
+
+    /// What it does, as a title.
+    #[must_use]
+    pub fn summary(&self) -> &'a str {
+        text(self.value, "summary")
+    }
+
+    /// What it does.
+    #[must_use]
+    pub fn about(&self) -> &'a str {
+        text(self.value, "description")
+    }
+
+    /// The first sentence about it: of an event, what has happened.
+    #[must_use]
+    pub fn first_sentence(&self) -> &'a str {
+        self.about().split_inclusive(". ").next().unwrap_or_default().trim_end()
+    }
+
+    /// Whether it takes no token.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        items(&self.value["security"]).next().is_none() && !self.value["security"].is_null()
+    }
+
+    /// The example of what is sent; none if nothing is.
+    #[must_use]
+    pub fn body_example(&self) -> Option<&'a Value> {
+        let body = self.body();
+        example_of(body).or_else(|| example_of(self.description.resolved(&body["schema"])))
+    }
+
+    /// Whether it takes a parameter at a place: `path`, `query` or `header`.
+    #[must_use]
+    pub fn takes(&self, place: &str, name: &str) -> bool {
+        self.parameters(place).any(|parameter| parameter["name"] == name)
+    }
+
+    /// An example of the body of an answer.
+    #[must_use]
+    pub fn answer_example(&self, status: &str) -> Option<&'a Value> {
+        let content = json_content(self.description.resolved(&self.value["responses"][status]));
+        example_of(content).or_else(|| example_of(self.description.resolved(&content["schema"])))
+    }
+
+    fn body(&self) -> &'a Value {
+        json_content(&self.value["requestBody"])
+    }
+
+    fn parameters(&self, place: &str) -> impl Iterator<Item = &'a Value> {
+        items(&self.value["parameters"]).filter(move |parameter| parameter["in"] == place)
+    }
+
+    /// What is sent: parameters by their place, and the body.
+    #[must_use]
+    pub fn request(&self) -> Vec<Part> {
+        let places = [("path", "In the path"), ("query", "In the query"), ("header", "Headers")];
+        let mut parts: Vec<Part> = places
+            .into_iter()
+            .map(|(place, title)| {
+                Part::new(
+                    place,
+                    title,
+                    "",
+                    self.parameters(place)
+                        .map(|parameter| {
+                            let mark = (parameter["required"] == true && place != "path" && !self.is_event)
+                                .then_some("required");
+                            field(text(parameter, "name"), &parameter["schema"], text(parameter, "description"), mark)
+                        })
+                        .collect(),
+                )
+            })
+            .filter(|part| !part.fields.is_empty())
+            .collect();
+        let body = self.body();
+        if !body.is_null() {
+            let schema = self.description.resolved(&body["schema"]);
+            let mut part = Part::new(
+                "body",
+                "Body",
+                text(&self.value["requestBody"], "description"),
+                fields(schema, !self.is_event),
+            );
+            part.example = self.body_example().map(indented);
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// A command for a shell in which `TOKEN` is set.
+    #[must_use]
+    pub fn command(&self, base_url: &str) -> String {
+        let mut path = self.path.to_owned();
+        for parameter in self.parameters("path") {
+            let schema = self.description.resolved(&parameter["schema"]);
+            let example = example_of(schema).and_then(Value::as_str).unwrap_or_default();
+            path = path.replace(&format!("{{{}}}", text(parameter, "name")), example);
+        }
+        let method = if self.method == "patch" { " -X PATCH" } else { "" };
+        let mut command = format!("curl{method} \"{base_url}{path}\"");
+        if !self.is_public() {
+            command += " \\\n  -H \"Authorization: Bearer $TOKEN\"";
+        }
+        if let Some(example) = self.body_example() {
+            // A quote in an example ends the text of a shell.
+            let example = example.to_string().replace('\'', "'\\''");
+            command.push_str(
+                " \
+  -H \"Content-Type: application/json\" \
+  -d '",
+            );
+            command.push_str(&example);
+            command.push('\'');
+        }
+        command
+    }
+
+    /// The answers, successes first.
+    #[must_use]
+    pub fn answers(&self) -> Vec<Answer> {
+        members(&self.value["responses"])
+            .map(|(status, answer)| Answer {
+                is_shared: answer["$ref"].is_string(),
+                ..Self::answer(self.description, status, self.description.resolved(answer))
+            })
+            .collect()
+    }
+
+    fn answer(description: &Description, status: &str, answer: &Value) -> Answer {
+        let content = json_content(answer);
+        let header = |(name, header): (&str, &Value)| {
+            let header = description.resolved(header);
+            field(name, &header["schema"], text(header, "description"), None)
+        };
+        Answer {
+            status: status.to_owned(),
+            about: Prose::new(text(answer, "description")),
+            kind: (!content.is_null()).then(|| Kind::of(&content["schema"])),
+            headers: members(&answer["headers"]).map(header).collect(),
+            example: example_of(content).map(indented),
+            is_shared: false,
+        }
+    }
+
+    /// The types that the request and the successes refer to, directly or not.
+    #[must_use]
+    pub fn types(&self) -> Vec<Part> {
+        let successes = members(&self.value["responses"]).filter(|(status, _)| status.starts_with('2'));
+        let mut names: Vec<String> = successes.flat_map(|(_, answer)| names_in(answer)).collect();
+        names.extend(names_in(&self.value["parameters"]));
+        // The fields of a body in a type of its own stand where the body is.
+        names.extend(names_in(self.description.resolved(&self.body()["schema"])));
+        self.description.types(names)
+    }
+}
+
+/// A value as text, indented.
+fn indented(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}

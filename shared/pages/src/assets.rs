@@ -1,0 +1,118 @@
+//! The stylesheet, the script and the fonts. Their addresses carry a hash of the content, so that browsers can keep them forever.
+//!
+//! Decision: one small script for all pages, from the app's own host, without a build step. Each page works without it:
+//! it copies, shows times in the reader's zone, and opens the search page by keyboard.
+
+use std::sync::LazyLock;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::{MethodRouter, get};
+use http::{HeaderValue, Request, header};
+use shared::api::response::REQUEST_ID;
+use shared::crypto;
+use shared::domain::ids::RequestId;
+
+/// A file that pages refer to.
+#[derive(Debug)]
+pub struct Asset {
+    /// Its path.
+    pub path: &'static str,
+    content_type: &'static str,
+    content: Bytes,
+    /// A hash of the content.
+    version: String,
+}
+
+impl Asset {
+    fn new(path: &'static str, content_type: &'static str, content: Bytes) -> Self {
+        let version = crypto::hex(&crypto::fingerprint(&[&content])[..8]);
+        Self { path, content_type, content, version }
+    }
+
+    /// The URL of the current version.
+    pub fn url(&self) -> String {
+        format!("{}?v={}", self.path, self.version)
+    }
+
+    /// What is before the part about the frame, of the stylesheet.
+    pub fn head(&self) -> String {
+        let text = String::from_utf8_lossy(&self.content);
+        text.split("/* Frame */").next().unwrap_or_default().to_owned()
+    }
+
+    /// The response to a request for it.
+    fn serve(&self, request: &Request<Body>) -> Response {
+        let is_current = request.uri().query().and_then(|query| query.strip_prefix("v=")) == Some(&self.version);
+        let cache = if is_current { "public, max-age=31536000, immutable" } else { "no-cache" };
+        let mut response = Response::new(Body::from(self.content.clone()));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Ok(id) = HeaderValue::try_from(RequestId::new().to_string()) {
+            headers.insert(REQUEST_ID, id);
+        }
+        response
+    }
+}
+
+/// The font of texts.
+pub static SANS: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("/app/fonts/sans.woff2", WOFF2, Bytes::from_static(include_bytes!("../assets/fonts/sans.woff2")))
+});
+
+/// The font of headings.
+pub static SERIF: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("/app/fonts/serif.woff2", WOFF2, Bytes::from_static(include_bytes!("../assets/fonts/serif.woff2")))
+});
+
+const WOFF2: &str = "font/woff2";
+
+/// The stylesheet, which refers to the current versions of the fonts.
+pub static STYLE: LazyLock<Asset> = LazyLock::new(|| {
+    let fonts = [&SANS, &SERIF];
+    let style = fonts
+        .iter()
+        .fold(include_str!("../assets/style.css").to_owned(), |style, font| style.replace(font.path, &font.url()));
+    Asset::new("/app/style.css", "text/css; charset=utf-8", style.into())
+});
+
+/// The script.
+pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("/app/app.js", "text/javascript; charset=utf-8", Bytes::from_static(include_bytes!("../assets/app.js")))
+});
+
+/// The route of an asset. It is public, and requests for it are not audited.
+pub fn route<S: Clone + Send + Sync + 'static>(asset: &'static LazyLock<Asset>) -> MethodRouter<S> {
+    get(move |_: State<S>, request: Request<Body>| std::future::ready(asset.serve(&request)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SANS, SCRIPT, SERIF, STYLE};
+
+    #[test]
+    fn the_script_is_small() {
+        assert!(SCRIPT.content.len() < 8 * 1024, "{} bytes", SCRIPT.content.len());
+    }
+
+    #[test]
+    fn the_fonts_are_small_and_the_stylesheet_refers_to_their_current_versions() {
+        assert!(SANS.content.len() + SERIF.content.len() <= 60 * 1024);
+        let style = std::str::from_utf8(&STYLE.content).unwrap();
+        for font in [&SANS, &SERIF] {
+            assert!(style.contains(&format!("url(\"{}\")", font.url())), "{}", font.path);
+        }
+    }
+
+    #[test]
+    fn a_url_has_the_version_of_the_content() {
+        for asset in [&STYLE, &SCRIPT, &SANS, &SERIF] {
+            let url = asset.url();
+            assert!(url.starts_with(&format!("{}?v=", asset.path)) && url.len() == asset.path.len() + 19, "{url}");
+        }
+        assert_ne!(STYLE.version, SCRIPT.version);
+    }
+}

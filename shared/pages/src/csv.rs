@@ -1,0 +1,94 @@
+//! Files of comma-separated values (RFC 4180), safe to open in a spreadsheet.
+//!
+//! Decision: a file begins with a byte order mark. Without one, spreadsheets take it for an old encoding, and `Zoë` for `ZoÃ«`.
+//!
+//! Decision: a formula is neutralized wherever a spreadsheet may find the beginning of a cell: at the beginning of a field,
+//! with blanks before it or not, and after what other settings take for a separator (`;`, a tab, a line break). Quotes don't
+//! help, since such settings don't know them for quotes.
+
+/// What says that a file is UTF-8.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+/// What a spreadsheet takes for the beginning of a formula.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+/// What a spreadsheet may take for the end of a cell, whatever this file means by it.
+const SEPARATORS: [char; 4] = [';', '\t', '\r', '\n'];
+
+/// A file that is built record by record.
+#[derive(Debug, Default)]
+pub struct Csv(String);
+
+impl Csv {
+    /// The beginning of a file.
+    pub fn new() -> Self {
+        Self(BYTE_ORDER_MARK.into())
+    }
+
+    /// Adds a record.
+    pub fn push<'a>(&mut self, fields: impl IntoIterator<Item = &'a str>) {
+        for (at, field) in fields.into_iter().enumerate() {
+            if at > 0 {
+                self.0.push(',');
+            }
+            self.push_field(field);
+        }
+        self.0.push_str("\r\n");
+    }
+
+    fn push_field(&mut self, field: &str) {
+        let is_quoted = field.contains([',', '"', '\r', '\n', ';', '\t']);
+        if is_quoted {
+            self.0.push('"');
+        }
+        let (mut begins_cell, mut is_inner) = (true, false);
+        for letter in field.chars() {
+            if begins_cell && FORMULA.contains(&letter) {
+                // A spreadsheet runs what begins like this as a formula. The apostrophe makes it text.
+                self.0.push('\'');
+            }
+            let separates = SEPARATORS.contains(&letter);
+            is_inner |= separates;
+            begins_cell = separates || begins_cell && (letter.is_whitespace() || is_inner && letter == '"');
+            if letter == '"' {
+                self.0.push('"');
+            }
+            self.0.push(letter);
+        }
+        if is_quoted {
+            self.0.push('"');
+        }
+    }
+
+    /// Its length in bytes so far.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The file.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// What was added since the last part of a file that is sent part by part.
+    pub fn take(&mut self) -> String {
+        std::mem::take(&mut self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be_and_no_field_is_a_formula() {
+        let mut csv = Csv::new();
+        csv.push(["plain", "", "a, b", "say \"hi\"", "two\r\nlines", "Zoë"]);
+        csv.push(["=1+1", "+49", "-1", "@SUM(A1)", "=\"a\",b", "a=b"]);
+        csv.push(["＝1+1", "＠SUM(A1)"]);
+        csv.push(["a;=1+1", "a; \"=1+1\"", "a\t@b", "a\r\n-1", " =1", "1-1; a=b"]);
+        let expected = "\u{feff}plain,,\"a, b\",\"say \"\"hi\"\"\",\"two\r\nlines\",Zoë\r\n\
+                        '=1+1,'+49,'-1,'@SUM(A1),\"'=\"\"a\"\",b\",a=b\r\n'＝1+1,'＠SUM(A1)\r\n\
+                        \"a;'=1+1\",\"a; \"\"'=1+1\"\"\",\"a\t'@b\",\"a\r\n'-1\", '=1,\"1-1; a=b\"\r\n";
+        assert_eq!(csv.len(), expected.len());
+        assert_eq!(csv.into_string(), expected);
+    }
+}

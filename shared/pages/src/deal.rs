@@ -1,0 +1,120 @@
+//! The header of a deal, with which the pages of agreements and proposals begin: what it is, between whom, how much, its
+//! key terms, its state, the deadline, and the documents.
+
+use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
+use shared::domain::movement::Movement;
+use shared::domain::sentences;
+use shared::domain::workspace::Workspace;
+
+use crate::agreement_summary::AgreementSummary;
+use crate::labels::{Badge, DisplayTime};
+use crate::layout::Link;
+use crate::payment_list::name;
+use crate::urls::workspace_url;
+
+/// The largest number of parties, terms and documents, of each, in the header. The page has all of them below.
+const SHOWN_MAX: usize = 4;
+
+/// The header.
+pub struct Deal {
+    /// What the page is about, above its title.
+    pub over: &'static str,
+    pub title: String,
+    pub badge: Badge,
+    /// What there is to say about the state besides the badge.
+    pub status: Option<String>,
+    pub workspace: Link,
+    /// The agreement, on the page of one of its payments.
+    pub agreement: Option<Link>,
+    /// Where what the header says is edited, if it can be.
+    pub edit: Option<Link>,
+    pub parties: Vec<Party>,
+    pub more_parties: usize,
+    /// How much money it is about, if it says so, with what that is.
+    pub amount: Option<(&'static str, String)>,
+    /// Its payments: what for, and how much.
+    pub payments: Vec<(String, String)>,
+    pub more_payments: usize,
+    pub terms: Vec<(&'static str, String)>,
+    /// By when what happens.
+    pub deadlines: Vec<Deadline>,
+    pub documents: Vec<DealDocument>,
+    pub more_documents: usize,
+}
+
+/// A participant with what they are in the deal.
+pub struct Party {
+    pub name: String,
+    pub roles: String,
+}
+
+pub struct Deadline {
+    pub name: &'static str,
+    pub at: DisplayTime,
+    /// How much time is left.
+    pub left: Option<String>,
+}
+
+pub struct DealDocument {
+    pub name: String,
+    /// Where its file is, if it has one.
+    pub url: Option<String>,
+}
+
+impl Deal {
+    /// The header of a page about an agreement, from what the page shows of it below.
+    pub fn new(
+        (over, title): (&'static str, String),
+        badge: Badge,
+        workspace: &Workspace,
+        agreement: &Agreement,
+        summary: &AgreementSummary,
+    ) -> Self {
+        // Observers come last: nothing waits for them.
+        let observer = sentences::role(ParticipantRole::Observer);
+        let (observers, acting): (Vec<_>, Vec<_>) =
+            summary.participants.iter().partition(|participant| participant.roles == [observer]);
+        let parties = acting
+            .into_iter()
+            .chain(observers)
+            .map(|participant| Party { name: participant.name.clone(), roles: participant.roles.join(", ") });
+        let documents = summary
+            .documents
+            .iter()
+            .map(|document| DealDocument { name: document.name.clone(), url: document.url.clone() });
+        let terms = summary.terms.iter().filter(|(name, _)| *name != sentences::INVESTMENT).take(SHOWN_MAX).cloned();
+        let amount = summary.terms.iter().find(|(name, _)| *name == sentences::INVESTMENT);
+        let has_deadline = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
+        let expiry = agreement.expires_at.filter(|_| has_deadline);
+        Self {
+            over,
+            title,
+            badge,
+            status: None,
+            workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+            agreement: None,
+            edit: None,
+            parties: parties.take(SHOWN_MAX).collect(),
+            more_parties: summary.participants.len().saturating_sub(SHOWN_MAX),
+            amount: amount.cloned(),
+            payments: Vec::new(),
+            more_payments: 0,
+            terms: terms.collect(),
+            deadlines: expiry
+                .map(|at| Deadline { name: "Agreement expires", at: at.into(), left: None })
+                .into_iter()
+                .collect(),
+            documents: documents.take(SHOWN_MAX).collect(),
+            more_documents: summary.documents.len().saturating_sub(SHOWN_MAX),
+        }
+    }
+
+    /// The header with the agreement's payments that have an amount.
+    pub fn with_payments(self, payments: &[Movement]) -> Self {
+        let with_amount = payments.iter().filter_map(|payment| Some((payment, payment.terms().money?)));
+        let rows = with_amount.map(|(payment, money)| (name(payment).to_owned(), money.for_people()));
+        let rows: Vec<_> = rows.collect();
+        let more_payments = rows.len().saturating_sub(SHOWN_MAX);
+        Self { payments: rows.into_iter().take(SHOWN_MAX).collect(), more_payments, ..self }
+    }
+}

@@ -1,0 +1,151 @@
+//! The fields of a form with their values and errors, as templates show them.
+
+use std::collections::BTreeMap;
+
+use shared::crypto::CookieSecret;
+use shared::domain::agreement::Label;
+use shared::domain::contact::DisplayName;
+use shared::domain::day::Day;
+use shared::domain::local_time::NotLocalTime;
+use shared::domain::participant::receipt::Signatory;
+use shared::error::Error;
+use shared::web::cookies::Cookie;
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+/// The fields of a form: the record's values, or what was submitted and what is wrong with it.
+#[derive(Debug, Clone, Default)]
+pub struct Fields {
+    values: BTreeMap<String, String>,
+    errors: Vec<(String, String)>,
+}
+
+impl Fields {
+    /// Fields with the values of a record. A checked box has the value `on`.
+    pub fn of<N: Into<String>, V: Into<String>>(values: impl IntoIterator<Item = (N, V)>) -> Self {
+        let values = values.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Self { values, errors: Vec::new() }
+    }
+
+    /// The fields as they were submitted, with what is wrong with them.
+    pub fn submitted(form: &Form, errors: FieldErrors) -> Self {
+        Self { values: Self::of(form.typed()).values, ..Self::wrong(errors) }
+    }
+
+    /// Empty fields, with what is wrong with them.
+    pub fn wrong(errors: FieldErrors) -> Self {
+        let errors = errors.into_list().into_iter().map(|error| (error.field, error.message)).collect();
+        Self { errors, ..Self::default() }
+    }
+
+    /// Empty fields, of which one is wrong.
+    pub fn wrong_one(field: &str, message: &str) -> Self {
+        Self { errors: vec![(field.to_owned(), message.to_owned())], ..Self::default() }
+    }
+
+    /// These fields, with the values of others where they have none.
+    pub fn over(mut self, below: Self) -> Self {
+        for (name, value) in below.values {
+            self.values.entry(name).or_insert(value);
+        }
+        self
+    }
+
+    /// These fields without the values of some.
+    pub fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        self.values.retain(|name, _| !is_left_out(name));
+        self
+    }
+
+    /// The value of a field. Empty, if it has none.
+    pub fn value(&self, name: &str) -> &str {
+        self.values.get(name).map_or("", String::as_str)
+    }
+
+    /// Whether a box is checked.
+    pub fn is_checked(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// The names of the checked boxes of a group, without the group's prefix.
+    pub fn checked<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a str> {
+        self.values.keys().filter_map(move |name| name.strip_prefix(group))
+    }
+
+    /// What is wrong with a field, as the end of a sentence that begins with its name.
+    pub fn error(&self, name: &str) -> Option<&str> {
+        self.errors.iter().find(|(field, _)| field == name).map(|(_, message)| message.as_str())
+    }
+
+    /// Whether a field is the first wrong one, which gets the focus.
+    pub fn is_first_error(&self, name: &str) -> bool {
+        self.errors.first().is_some_and(|(field, _)| field == name)
+    }
+
+    /// Whether any field is wrong.
+    pub fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+}
+
+/// A choice of a `select`, or a box.
+pub struct Choice {
+    pub value: String,
+    pub text: String,
+}
+
+impl Choice {
+    pub fn new(value: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { value: value.into(), text: text.into() }
+    }
+}
+
+/// Reads a day as people type it.
+pub fn read_day(form: &Form, field: &str) -> Result<Day, FieldErrors> {
+    Day::read(form.get(field)).map_err(|error| {
+        let message = match error {
+            NotLocalTime::Unreadable => "must be a date such as 3/16/2026".to_owned(),
+            other => other.to_string(),
+        };
+        FieldErrors::one(field, FieldCode::InvalidFormat, message)
+    })
+}
+
+/// Reads who signs for a participant that is no person: somebody with a name of their own.
+pub fn read_signatory(form: &Form, entity: Option<&DisplayName>) -> Result<Option<Signatory>, FieldErrors> {
+    let Some(entity) = entity else { return Ok(None) };
+    let wrong = |field: &str, (code, message)| FieldErrors::one(field, code, message);
+    let refused = |message: String| (FieldCode::InvalidValue, message);
+    let name = DisplayName::parse(form.get("signer_name")).and_then(|name| {
+        let is_own = has_letter(name.as_str()) && !name.is_like(entity);
+        let message = || format!("must be a person’s own, not “{}”", entity.as_str());
+        is_own.then_some(name).ok_or_else(|| refused(message()))
+    });
+    let title = Label::parse(form.get("signer_title")).and_then(|title| {
+        let message = || "must be in words, such as Managing Member".to_owned();
+        has_letter(title.as_str()).then_some(title).ok_or_else(|| refused(message()))
+    });
+    let name = name.map_err(|reason| wrong("signer_name", reason));
+    let title = title.map_err(|reason| wrong("signer_title", reason));
+    match (name, title) {
+        (Ok(name), Ok(title)) => Ok(Some(Signatory { name, title })),
+        (name, title) => {
+            let mut errors = name.err().unwrap_or_default();
+            errors.extend(title.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+fn has_letter(text: &str) -> bool {
+    text.chars().any(char::is_alphabetic)
+}
+
+/// The secret of the forms of people who are not signed in, for the cookie `Form`. It stays the same, so that the form in
+/// another tab works too.
+pub fn form_secret(request: &Request) -> Result<CookieSecret, Error> {
+    match request.cookie(Cookie::Form) {
+        Some(secret) => Ok(secret),
+        None => Ok(CookieSecret::new()?),
+    }
+}

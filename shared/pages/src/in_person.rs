@@ -1,0 +1,56 @@
+//! The question that a participant’s pages ask in a browser that has or had a member’s session of the organization: whether
+//! the participant is there in person. Until it is answered, they show nothing else and do nothing.
+
+use askama::Template;
+use http::StatusCode;
+use shared::error::Error;
+use shared::web::Request;
+
+use crate::layout::{Layout, Notice};
+use crate::response::PageResponse;
+use crate::urls::part_url;
+
+#[derive(Template)]
+#[template(path = "part_in_person.html")]
+struct QuestionPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    organization: String,
+    name: String,
+    /// The member in whose browser it is.
+    host: String,
+    /// The page to go on with.
+    next: String,
+}
+
+/// What can be done before the question is answered: answering it, and leaving.
+const UNASKED: [&str; 2] = ["act_in_person", "leave_agreement_pages"];
+
+/// Whether the question comes before what a request asks for.
+pub fn is_asked(request: &Request, operation: &str) -> bool {
+    let is_open = request.attending().is_ok_and(|attending| attending.to_ask_about().is_some());
+    is_open && !UNASKED.contains(&operation)
+}
+
+/// The page with the question. A form that arrives before the answer does nothing.
+pub fn question(request: &mut Request) -> Result<PageResponse, Error> {
+    let is_form = !request.method().is_safe();
+    if !is_form {
+        request.rename_own_view("view_in_person_question");
+    }
+    let attending = request.attending()?;
+    let (by, host) = (attending.participant(), attending.to_ask_about().ok_or_else(Error::not_found)?);
+    let line = "Someone signed in to the app in this browser after you opened the page. Answer this first, then go back and send the form again.";
+    let page = QuestionPage {
+        layout: Layout::of_participant(request),
+        notice: is_form.then(|| Notice::warn("Nothing was recorded", line)),
+        path: part_url(by.id()),
+        organization: attending.organization().name.as_str().to_owned(),
+        name: by.name().as_str().to_owned(),
+        host: host.member.as_str().to_owned(),
+        next: if is_form { part_url(by.id()) } else { request.uri().path().to_owned() },
+    };
+    let page = PageResponse::render(&page)?.showing([by.agreement_id().uuid(), by.id().uuid()]);
+    Ok(if is_form { page.refused(StatusCode::CONFLICT, "conflict") } else { page })
+}

@@ -1,0 +1,291 @@
+//! Texts and badges for states, actors and actions, as several pages show them.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use shared::domain::actor::{Actor, ActorType};
+use shared::domain::agreement::Lifecycle;
+use shared::domain::contact::{Contact, ContactKind};
+use shared::domain::delivery::DeliveryState;
+use shared::domain::endpoint::Subscription;
+use shared::domain::funding::{FundingItem, FundingStatus, Phase};
+use shared::domain::ids::ContactId;
+use shared::domain::movement::state::MovementState;
+use shared::domain::obligation::{Obligation, ObligationState};
+use shared::domain::organization::Role;
+use shared::domain::proposal::{ProposalAction, ProposalState};
+use shared::domain::sentences::funding_words;
+use shared::domain::sentences::movements::movement_state;
+use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
+use shared::domain::token::{Scope, Token};
+use shared::domain::workspace::Workspace;
+use shared::service::endpoints::EndpointState;
+
+/// A state in a word, with the CSS class of its color.
+pub struct Badge {
+    pub text: &'static str,
+    pub class: &'static str,
+}
+
+/// A time as pages show it: in a template, `{{ at }}` is its element. The script shows it in the reader's zone.
+#[derive(Template)]
+#[template(path = "time.html")]
+pub struct DisplayTime {
+    /// The value of a `datetime` attribute.
+    pub datetime: String,
+    pub text: String,
+    /// The attribute that tells the script how exact the time is, or that it stays as it is.
+    precision: &'static str,
+    /// The time in UTC, for the title, if the text has another zone.
+    utc: Option<String>,
+}
+
+// Its template escapes what it shows.
+impl HtmlSafe for DisplayTime {}
+
+impl DisplayTime {
+    /// The time to the second, where a minute does not tell rows apart.
+    pub fn with_seconds(time: Timestamp) -> Self {
+        Self {
+            datetime: time.to_string(),
+            text: time.for_people_to_the_second(),
+            precision: " data-seconds",
+            utc: None,
+        }
+    }
+
+    /// The time to the second in a zone, and in no other: where days are those of that zone.
+    pub fn in_zone(time: Timestamp, zone: &TimeZone) -> Self {
+        Self {
+            datetime: time.to_string(),
+            text: zone.for_people_to_the_second(time),
+            precision: " data-fixed",
+            utc: Some(time.for_people_to_the_second()),
+        }
+    }
+
+    /// The hour that begins at a time, where no more is known.
+    pub fn hour_of(time: Timestamp) -> Self {
+        let text = time.for_people();
+        let end = match text.split_once(", ").and_then(|(_, clock)| clock.split_once(':')) {
+            Some((hour, _)) => format!(":00–{hour}:59 UTC"),
+            None => String::new(),
+        };
+        Self { datetime: time.to_string(), text: text.replace(":00 UTC", &end), precision: " data-hour", utc: None }
+    }
+}
+
+impl From<Timestamp> for DisplayTime {
+    fn from(time: Timestamp) -> Self {
+        Self { datetime: time.to_string(), text: time.for_people(), precision: "", utc: None }
+    }
+}
+
+/// A URL as pages show it. A long one breaks between its parts, not within a word.
+#[derive(Template)]
+#[template(path = "address.html")]
+pub struct DisplayUrl<'a> {
+    url: &'a str,
+}
+
+impl HtmlSafe for DisplayUrl<'_> {}
+
+impl<'a> DisplayUrl<'a> {
+    pub fn new(url: &'a str) -> Self {
+        Self { url }
+    }
+
+    /// The parts, each with the character at which it ends.
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        self.url.split_inclusive(['/', '.', '?', '&', '='])
+    }
+}
+
+/// A number with commas between its thousands.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+pub fn contact_kind_label(kind: ContactKind) -> &'static str {
+    match kind {
+        ContactKind::Person => "Person",
+        ContactKind::Household => "Household",
+        ContactKind::Trust => "Trust",
+        ContactKind::Llc => "LLC",
+        ContactKind::Corporation => "Corporation",
+        ContactKind::Partnership => "Partnership",
+        ContactKind::Nonprofit => "Nonprofit",
+        ContactKind::Other => "Other",
+    }
+}
+
+pub fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
+    match lifecycle {
+        Lifecycle::Draft => Badge { text: "Draft", class: "quiet" },
+        Lifecycle::Active => Badge { text: "Active", class: "blue" },
+        Lifecycle::Completed => Badge { text: "Completed", class: "green" },
+        Lifecycle::Cancelled => Badge { text: "Cancelled", class: "red" },
+        Lifecycle::Expired => Badge { text: "Expired", class: "red" },
+    }
+}
+
+pub fn workspace_badge(workspace: &Workspace) -> Badge {
+    match workspace.activated_at() {
+        Some(_) => Badge { text: "Activated", class: "green" },
+        None => Badge { text: "Not activated", class: "quiet" },
+    }
+}
+
+pub fn proposal_badge(state: ProposalState) -> Badge {
+    match state {
+        ProposalState::Pending => Badge { text: "Needs your decision", class: "amber" },
+        ProposalState::Confirmed => Badge { text: "Confirmed", class: "green" },
+        ProposalState::Declined => Badge { text: "Declined", class: "red" },
+        ProposalState::Expired => Badge { text: "Expired", class: "quiet" },
+    }
+}
+
+/// The badge of a payment. Only what is proven is green: a claim never is.
+pub fn movement_badge(state: MovementState) -> Badge {
+    let class = match state {
+        MovementState::Draft | MovementState::Cancelled => "quiet",
+        MovementState::Authorized | MovementState::InstructionsReady | MovementState::Processing => "blue",
+        MovementState::SenderReported | MovementState::ReceiptPending => "amber",
+        MovementState::Reconciled => "green",
+        MovementState::Exception | MovementState::Returned => "red",
+    };
+    Badge { text: movement_state(state), class }
+}
+
+pub fn delivery_badge(state: DeliveryState) -> Badge {
+    match state {
+        DeliveryState::Queued => Badge { text: "Queued", class: "blue" },
+        DeliveryState::Waiting => Badge { text: "Retrying", class: "amber" },
+        DeliveryState::Delivered => Badge { text: "Delivered", class: "green" },
+        DeliveryState::Exhausted => Badge { text: "Exhausted", class: "red" },
+        DeliveryState::Held => Badge { text: "Held", class: "quiet" },
+    }
+}
+
+pub fn endpoint_badge(state: &EndpointState) -> Badge {
+    if state.endpoint.paused_at().is_some() {
+        Badge { text: "Paused", class: "amber" }
+    } else if state.is_failing() {
+        Badge { text: "Failing", class: "red" }
+    } else if state.health.last_success_at.is_some() {
+        Badge { text: "Working", class: "green" }
+    } else {
+        Badge { text: "New", class: "quiet" }
+    }
+}
+
+/// The event types of a subscription.
+pub fn subscription_label(events: &Subscription) -> String {
+    match events {
+        Subscription::All => "All events".to_owned(),
+        Subscription::Only(types) => types.iter().map(|event_type| event_type.as_str()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The name of an actor. A token's name is marked, because it is no person's.
+pub fn actor_label(actor: &Actor) -> String {
+    match actor.actor_type {
+        ActorType::Member | ActorType::Participant | ActorType::System => actor.display_name.clone(),
+        ActorType::Token => format!("{} (over the API)", actor.display_name),
+    }
+}
+
+/// The verb for a proposal's action.
+pub fn action_verb(action: ProposalAction) -> &'static str {
+    match action {
+        ProposalAction::PublishAgreement => "Publish",
+        ProposalAction::CancelAgreement => "Cancel",
+    }
+}
+
+/// The badge of an item. Only what is proven is green: a claim never is.
+pub fn item_badge(item: &FundingItem) -> Badge {
+    let class = match (item.funding_status(), item.phase()) {
+        (FundingStatus::Funded, _) => "green",
+        (FundingStatus::Unfunded, _) | (_, Phase::Unsorted | Phase::Gathering | Phase::Done) => "quiet",
+        (_, Phase::Ready | Phase::Papered | Phase::InProgress) => "blue",
+        (_, Phase::Claimed) => "amber",
+    };
+    Badge { text: funding_words::state(item), class }
+}
+
+/// The state of an obligation. A claim is never green.
+pub fn obligation_badge(obligation: &Obligation, now: Timestamp) -> Badge {
+    let is_overdue = obligation.next_due_at().is_some_and(|due| due < now);
+    match obligation.state() {
+        ObligationState::Open if is_overdue => Badge { text: "Overdue", class: "red" },
+        state => obligation_state_badge(state),
+    }
+}
+
+pub fn obligation_state_badge(state: ObligationState) -> Badge {
+    match state {
+        ObligationState::Dormant => Badge { text: "Waiting for a trigger", class: "quiet" },
+        ObligationState::Open => Badge { text: "Open", class: "blue" },
+        ObligationState::Satisfied => Badge { text: "To be confirmed", class: "amber" },
+        ObligationState::Confirmed => Badge { text: "Confirmed", class: "green" },
+        ObligationState::Cancelled => Badge { text: "Cancelled", class: "quiet" },
+    }
+}
+
+/// The name of a role.
+pub fn role_label(role: Role) -> &'static str {
+    match role {
+        Role::Admin => "Admin",
+        Role::Member => "Member",
+    }
+}
+
+pub fn token_badge(token: &Token, now: Timestamp) -> Badge {
+    if token.revoked_at.is_some() {
+        Badge { text: "Revoked", class: "red" }
+    } else if token.expires_at <= now {
+        Badge { text: "Expired", class: "quiet" }
+    } else if token.ends_soon(now) {
+        Badge { text: "Expires soon", class: "amber" }
+    } else {
+        Badge { text: "Valid", class: "green" }
+    }
+}
+
+pub fn scope_label(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Read => "Read only",
+        Scope::ReadWrite => "Read and write",
+    }
+}
+
+/// Why an agreement is no longer in the state that the proposal needs.
+pub fn too_late(lifecycle: Lifecycle) -> &'static str {
+    match lifecycle {
+        Lifecycle::Draft | Lifecycle::Active => "The agreement has been published already.",
+        Lifecycle::Completed => "The agreement is completed.",
+        Lifecycle::Cancelled => "The agreement has been cancelled.",
+        Lifecycle::Expired => "The agreement has expired.",
+    }
+}
+
+/// The names of contacts, in the order of their ids in a record.
+pub fn names(ids: &[ContactId], people: &[Contact]) -> String {
+    names_in(ids, people, ", ")
+}
+
+/// The same with something else between them.
+pub fn names_in(ids: &[ContactId], people: &[Contact], between: &str) -> String {
+    let name = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
+    let names: Vec<&str> = ids.iter().filter_map(name).map(|contact| contact.display_name.as_str()).collect();
+    names.join(between)
+}

@@ -1,0 +1,197 @@
+//! The layout around every page, and the parts that several pages use.
+
+use shared::web::Request;
+use uuid::Uuid;
+
+use crate::assets::{SCRIPT, STYLE};
+use crate::theme::Theme;
+use crate::urls::{AUDIT, part_url};
+
+/// The data of the layout.
+pub struct Layout {
+    /// The URL of the stylesheet.
+    pub style: String,
+    /// The URL of the script.
+    pub script: String,
+    /// The page of the navigation that is marked as current, if any.
+    pub section: &'static str,
+    pub request_id: String,
+    /// The audit log of the record in the path, if the page is a record's.
+    pub trail: String,
+    /// The theme that the browser has chosen, if any.
+    pub theme: Option<Theme>,
+    /// What the act did that led to the page, for its title.
+    pub outcome: Option<String>,
+    /// The signed-in member.
+    pub member: Option<CurrentMember>,
+    /// The participant to whom the page belongs.
+    pub participant: Option<CurrentParticipant>,
+}
+
+/// The participant of a page, as the layout shows them.
+pub struct CurrentParticipant {
+    pub name: String,
+    pub organization: String,
+    /// The path of their first page.
+    pub path: String,
+    pub form_token: String,
+}
+
+/// The signed-in member, as the layout shows them.
+pub struct CurrentMember {
+    pub name: String,
+    pub organization: String,
+    pub form_token: String,
+    pub is_admin: bool,
+    /// Whether the account has other organizations, to which the person can switch.
+    pub has_more_organizations: bool,
+}
+
+impl Layout {
+    pub fn new(request: &Request) -> Self {
+        let member = request.signed_in().ok().map(|signed_in| CurrentMember {
+            name: signed_in.member().name().as_str().to_owned(),
+            organization: signed_in.organization().name.as_str().to_owned(),
+            form_token: signed_in.form_token(),
+            is_admin: signed_in.member().is_admin(),
+            has_more_organizations: signed_in.has_more_organizations(),
+        });
+        let path = request.uri().path();
+        Self {
+            style: STYLE.url(),
+            script: SCRIPT.url(),
+            section: section_of(path),
+            request_id: request.request_id().to_string(),
+            trail: trail_of(path),
+            theme: Theme::of(request.headers()),
+            outcome: request.outcome().map(str::to_owned),
+            member,
+            participant: None,
+        }
+    }
+
+    /// The layout of a page that opens by its link, with or without a session.
+    pub fn signed_out(request: &Request) -> Self {
+        Self { member: None, ..Self::new(request) }
+    }
+
+    /// The layout of a participant's page.
+    pub fn of_participant(request: &Request) -> Self {
+        let participant = request.attending().ok().map(|attending| CurrentParticipant {
+            name: attending.participant().name().as_str().to_owned(),
+            organization: attending.organization().name.as_str().to_owned(),
+            path: part_url(attending.participant().id()),
+            form_token: attending.form_token(),
+        });
+        Self { participant, ..Self::signed_out(request) }
+    }
+
+    /// Whether the browser has chosen a theme.
+    pub fn has_theme(&self, name: &str) -> bool {
+        self.theme.is_some_and(|theme| theme.as_str() == name)
+    }
+
+    /// The id of a copy of a form that makes what is shown once: submitted twice, it makes it once.
+    #[allow(clippy::unused_self, reason = "templates reach it through the layout")]
+    pub fn once(&self) -> String {
+        Uuid::now_v7().to_string()
+    }
+
+    /// The CSRF token of the page's forms.
+    pub fn form_token(&self) -> &str {
+        let of_participant = self.participant.as_ref().map(|participant| &participant.form_token);
+        self.member.as_ref().map(|member| &member.form_token).or(of_participant).map_or("", String::as_str)
+    }
+}
+
+/// The page of the navigation to which a path belongs, such as a record's page to its list.
+fn section_of(path: &str) -> &'static str {
+    match path.trim_end_matches('/').strip_prefix("/app").map(|rest| rest.split('/').nth(1).unwrap_or_default()) {
+        Some("") => "home",
+        Some("account") => "account",
+        Some("agreements") => "agreements",
+        Some("audit") => "audit",
+        Some("contacts") => "contacts",
+        Some("developers") => "developers",
+        Some("funding" | "papers") => "funding",
+        Some("money") => "money",
+        Some("obligations") => "obligations",
+        Some("organization") => "organization",
+        Some("proposals") => "proposals",
+        Some("trusts") => "trusts",
+        Some("workspaces") => "workspaces",
+        _ => "",
+    }
+}
+
+/// The URL of the audit log of the record whose page has a path; of the whole log if it is no record's.
+fn trail_of(path: &str) -> String {
+    let record = path.split('/').find_map(|part| part.parse::<Uuid>().ok());
+    record.map_or_else(|| AUDIT.to_owned(), |id| format!("{}?object={id}", AUDIT))
+}
+
+/// A message at the top of a page.
+#[derive(Debug, Clone)]
+pub struct Notice {
+    /// The CSS class of its color: `bad`, `warn`, `good`, or `plain` for what is only claimed.
+    pub class: &'static str,
+    pub title: String,
+    pub lines: Vec<String>,
+    /// Where what the lines ask for is done.
+    pub links: Vec<Link>,
+    /// The section of the page in which the member acted, where it stands instead of at the top. Empty for the top.
+    pub section: String,
+    /// Whether it gets the focus: it says what an act did. A bad one of a form leaves the focus to the wrong field.
+    pub takes_focus: bool,
+}
+
+impl Notice {
+    pub fn bad(title: impl Into<String>, line: impl Into<String>) -> Self {
+        Self::new("bad", title.into(), [line.into()])
+    }
+
+    pub fn warn(title: impl Into<String>, line: impl Into<String>) -> Self {
+        Self::new("warn", title.into(), [line.into()])
+    }
+
+    /// The notice after an act. An empty line is none.
+    pub fn good(title: impl Into<String>, line: impl Into<String>) -> Self {
+        Self::new("good", title.into(), [line.into()])
+    }
+
+    /// The notice after a claim, or after what only waits for a decision: it is no success, so it is never green.
+    pub fn plain(title: impl Into<String>, line: impl Into<String>) -> Self {
+        Self::new("plain", title.into(), [line.into()])
+    }
+
+    /// A notice of any lines. An empty line is none.
+    pub fn new(class: &'static str, title: String, lines: impl IntoIterator<Item = String>) -> Self {
+        let lines = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        Self { class, title, lines, links: Vec::new(), section: String::new(), takes_focus: class != "bad" }
+    }
+}
+
+/// Whether a page shows its notice in a section, of those that it has for notices, or at its top (an empty section).
+pub fn shows_notice(notice: Option<&Notice>, sections: &[&str], section: &str) -> bool {
+    let own = notice.map_or("", |notice| notice.section.as_str());
+    let own = if sections.contains(&own) { own } else { "" };
+    own == section
+}
+
+/// A link to a page of the app.
+#[derive(Debug, Clone)]
+pub struct Link {
+    pub url: String,
+    pub text: String,
+}
+
+/// What the search form of a page keeps besides the search, where it keeps nothing.
+pub const NOTHING_KEPT: [(&str, &str); 0] = [];
+
+/// A text, percent-encoded as the value of a query parameter.
+pub fn encode_query_value(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    text.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}

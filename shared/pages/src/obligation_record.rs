@@ -1,0 +1,221 @@
+//! What was said about an obligation, for members and participants, and what both record about it.
+
+use shared::domain::actor::ActorType;
+use shared::domain::agreement::Lifecycle;
+use shared::domain::day::Day;
+use shared::domain::ids::{OccurrenceId, TriggerId};
+use shared::domain::obligation::{Obligation, ObligationTrigger, Occurrence, OccurrenceState, Refused, Word};
+use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
+use shared::web::Form;
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::fields::read_day;
+use crate::labels::{Badge, actor_label};
+use crate::satisfaction::SaidDone;
+use crate::second_members::one_self;
+
+/// The occurrences of each state that the page has room for. Those with nothing to do are the latest.
+const OPEN_MAX: usize = 20;
+
+const CLAIMED_MAX: usize = 30;
+
+const UPCOMING_MAX: usize = 3;
+
+const CONFIRMED_MAX: usize = 10;
+
+/// A trigger, with its declaration if it was declared.
+pub struct TriggerRow {
+    pub id: TriggerId,
+    pub description: String,
+    /// When the obligation is due after it.
+    pub after: String,
+    pub declared: Option<String>,
+}
+
+impl TriggerRow {
+    pub fn new(trigger: &ObligationTrigger, zone: &TimeZone) -> Self {
+        let after = match trigger.due_after_days {
+            0 => "Due on the same day".to_owned(),
+            1 => "Due within 1 day".to_owned(),
+            days => format!("Due within {days} days"),
+        };
+        Self {
+            id: trigger.id,
+            description: trigger.description.as_str().to_owned(),
+            after,
+            declared: trigger.declared.as_ref().map(|word| {
+                let happened = trigger.happened_on.map(|day| format!("Happened on {}. ", day.for_people()));
+                format!("{}Declared by {}", happened.unwrap_or_default(), said_by(word, zone))
+            }),
+        }
+    }
+}
+
+/// A time at which an obligation is due, with the claim and the confirmation apart.
+pub struct OccurrenceRow {
+    pub id: OccurrenceId,
+    pub due: String,
+    pub badge: Badge,
+    pub claim: Option<String>,
+    /// What the claim says about how it was done.
+    pub said: Option<SaidDone>,
+    pub confirmation: Option<String>,
+    /// The value and the label of the act that is next.
+    pub act: Option<(&'static str, &'static str)>,
+    /// Whether that is to record that it is done.
+    pub can_satisfy: bool,
+    /// Why there is no act for the reader.
+    pub waits_for: Option<String>,
+}
+
+/// The occurrences that a page has room for.
+#[derive(Default)]
+pub struct OccurrenceList {
+    pub rows: Vec<OccurrenceRow>,
+    /// How many more are due or overdue, or wait for confirmation.
+    pub more: usize,
+    /// How many confirmed ones are not shown.
+    pub older: usize,
+}
+
+impl OccurrenceList {
+    /// The occurrences, with what the reader can do about each. `url` is that of the obligation.
+    pub fn new(
+        obligation: &Obligation,
+        url: &str,
+        occurrences: &[Occurrence],
+        act: impl Fn(&Occurrence) -> (Option<(&'static str, &'static str)>, Option<String>),
+    ) -> Self {
+        let zone = obligation.zone();
+        let confirmed = occurrences.iter().filter(|found| found.state == OccurrenceState::Confirmed).count();
+        let mut list = Self::default();
+        let (mut open, mut claimed, mut upcoming, mut ended) = (0, 0, 0, 0);
+        let mut skip = confirmed.saturating_sub(CONFIRMED_MAX);
+        list.older = skip + usize::try_from(obligation.confirmed_before()).unwrap_or(usize::MAX);
+        for occurrence in occurrences {
+            let fits = match occurrence.state {
+                OccurrenceState::Due | OccurrenceState::Overdue => counted(&mut open, OPEN_MAX),
+                OccurrenceState::Satisfied => counted(&mut claimed, CLAIMED_MAX),
+                OccurrenceState::Upcoming => counted(&mut upcoming, UPCOMING_MAX),
+                OccurrenceState::Confirmed if skip > 0 => {
+                    skip -= 1;
+                    false
+                }
+                OccurrenceState::Confirmed => true,
+                OccurrenceState::Cancelled => counted(&mut ended, OPEN_MAX),
+            };
+            if fits {
+                let (act, waits_for) = act(occurrence);
+                list.rows.push(OccurrenceRow {
+                    id: occurrence.id,
+                    due: zone.day_of(occurrence.due_at).for_people(),
+                    badge: occurrence_badge(occurrence.state),
+                    claim: occurrence.satisfied.as_ref().map(|word| said_by(word, zone)),
+                    said: SaidDone::of(occurrence, url),
+                    confirmation: occurrence.confirmed.as_ref().map(|word| said_by(word, zone)),
+                    can_satisfy: act.is_some_and(|(act, _)| act == "satisfy"),
+                    act,
+                    waits_for,
+                });
+            } else if matches!(
+                occurrence.state,
+                OccurrenceState::Due
+                    | OccurrenceState::Overdue
+                    | OccurrenceState::Satisfied
+                    | OccurrenceState::Cancelled
+            ) {
+                list.more += 1;
+            }
+        }
+        list
+    }
+}
+
+/// Counts one, and whether it is within what there is room for.
+fn counted(count: &mut usize, max: usize) -> bool {
+    *count += 1;
+    *count <= max
+}
+
+/// The state of an occurrence. What is only claimed is never green.
+fn occurrence_badge(state: OccurrenceState) -> Badge {
+    match state {
+        OccurrenceState::Upcoming => Badge { text: "Upcoming", class: "quiet" },
+        OccurrenceState::Due => Badge { text: "Due", class: "blue" },
+        OccurrenceState::Overdue => Badge { text: "Overdue", class: "red" },
+        OccurrenceState::Satisfied => Badge { text: "To be confirmed", class: "amber" },
+        OccurrenceState::Confirmed => Badge { text: "Confirmed", class: "green" },
+        OccurrenceState::Cancelled => Badge { text: "Cancelled", class: "quiet" },
+    }
+}
+
+/// Who said something, and when.
+pub fn said_by(word: &Word, zone: &TimeZone) -> String {
+    let day = zone.day_of(word.at).for_people();
+    match word.by.actor_type {
+        ActorType::Participant => format!("{}, {day}{}", word.by.display_name, word.mark()),
+        _ => format!("{}, {day}, on record", actor_label(&word.by)),
+    }
+}
+
+/// The field that says when a trigger happened.
+pub const HAPPENED_ON: &str = "happened_on";
+
+/// Reads the day on which a trigger happened, as whoever declares it says.
+pub fn read_happened_on(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Day, FieldErrors> {
+    let wrong = |code, message: &str| FieldErrors::one(HAPPENED_ON, code, message);
+    if form.get(HAPPENED_ON).trim().is_empty() {
+        return Err(wrong(FieldCode::Required, "must be given"));
+    }
+    let day = read_day(form, HAPPENED_ON)?;
+    let days = obligation.happened_days(now);
+    if day > *days.end() {
+        return Err(wrong(FieldCode::OutOfRange, "must not be in the future"));
+    }
+    if day < *days.start() {
+        let message = format!("must not be before {}", days.start().for_people());
+        return Err(wrong(FieldCode::OutOfRange, &message));
+    }
+    Ok(day)
+}
+
+/// Why an act on an obligation was refused, in words: a title and a line.
+pub fn refusal(refused: Refused) -> (&'static str, String) {
+    let nothing = "Nothing was recorded.";
+    match refused {
+        Refused::AgreementEnded(Lifecycle::Expired) => {
+            ("The agreement has expired", format!("Its obligations ended with it. {nothing}"))
+        }
+        Refused::AgreementEnded(_) => {
+            ("The agreement was cancelled", format!("Its obligations ended with it. {nothing}"))
+        }
+        Refused::Cancelled => ("The obligation was cancelled", format!("It is owed no more. {nothing}")),
+        Refused::Confirmed => ("All of it is confirmed", "Nothing is left to cancel.".to_owned()),
+        Refused::Unknown => ("That is not part of this obligation", format!("{nothing} The page shows what is.")),
+        Refused::Done => ("This was done already", format!("{nothing} The page shows who did it.")),
+        Refused::InFuture => ("That day has not come yet", format!("Record it once it has happened. {nothing}")),
+        Refused::TooEarly => {
+            ("That day is too early", format!("It is long before it was owed. Check the day. {nothing}"))
+        }
+        Refused::NoRoom => (
+            "There is no room for this file",
+            format!(
+                "This agreement has nearly as many files as its evidence can hold, or you have added your share of them. Make the file smaller, or record it without one. {nothing}"
+            ),
+        ),
+        Refused::NotSatisfied => {
+            ("There is no claim to confirm", format!("No one has said that it is done. {nothing}"))
+        }
+        Refused::OneSelf => {
+            ("You don’t count as a second member for this claim", format!("{} {nothing}", one_self("recorded it")))
+        }
+        Refused::Own => (
+            "You recorded this claim",
+            format!(
+                "You recorded it, or it was made in your browser. Another member or the other side confirms it. {nothing}"
+            ),
+        ),
+        Refused::TooManyWait => ("Too many claims wait for confirmation", format!("Confirm those first. {nothing}")),
+    }
+}

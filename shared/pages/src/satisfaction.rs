@@ -1,0 +1,138 @@
+//! What is said with a satisfaction: the fields of the form with which a member or a promisor records one, and what the other
+//! side reads before they confirm it.
+
+use shared::crypto::sha256_hex;
+use shared::domain::day::Day;
+use shared::domain::ids::{OccurrenceId, OrgId};
+use shared::domain::movement::evidence::EvidenceFile;
+use shared::domain::obligation::{Obligation, Occurrence};
+use shared::domain::satisfaction::{Done, Satisfaction, SatisfactionNote};
+use shared::domain::sensitive::has_account_number;
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::agreement_summary::size;
+use crate::fields::{Fields, read_day};
+use crate::layout::Link;
+use crate::response::PageResponse;
+
+const DONE_ON: &str = "done_on";
+const NOTE: &str = "note";
+/// The field of the file.
+pub const FILE: &str = "file";
+
+/// Reads what a form says about an occurrence, but for the content of the file. All that is wrong is reported at once. Without
+/// a day it is today's.
+pub fn read(
+    form: &Form,
+    occurrence: OccurrenceId,
+    obligation: &Obligation,
+    now: Timestamp,
+) -> Result<Done, FieldErrors> {
+    let file = match form.file(FILE) {
+        Some(file) if has_account_number(&file.name) => {
+            let message = "has an account or card number in its name. Rename it, and choose it again";
+            Err(FieldErrors::one(FILE, FieldCode::SensitiveValue, message))
+        }
+        _ => Ok(()),
+    };
+    match (read_done_on(form, occurrence, obligation, now), read_note(form), file) {
+        (Ok(done_on), Ok(note), Ok(())) => Ok(Done { occurrence, how: Satisfaction { done_on, note, file: None } }),
+        (done_on, note, file) => {
+            let mut errors = done_on.err().unwrap_or_default();
+            errors.extend(note.err().unwrap_or_default());
+            errors.extend(file.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+fn read_done_on(
+    form: &Form,
+    occurrence: OccurrenceId,
+    obligation: &Obligation,
+    now: Timestamp,
+) -> Result<Day, FieldErrors> {
+    let today = obligation.zone().day_of(now);
+    if form.get(DONE_ON).trim().is_empty() {
+        return Ok(today);
+    }
+    let day = read_day(form, DONE_ON)?;
+    let wrong = |message: String| Err(FieldErrors::one(DONE_ON, FieldCode::OutOfRange, message));
+    if day > today {
+        return wrong("must not be in the future".to_owned());
+    }
+    // Whether there is such an occurrence, the rules say.
+    let found = obligation.occurrences(now).into_iter().find(|found| found.id == occurrence);
+    match found.map(|found| *obligation.done_days(found.due_at, now).start()) {
+        Some(first) if day < first => wrong(format!("must not be before {}", first.for_people())),
+        _ => Ok(day),
+    }
+}
+
+fn read_note(form: &Form) -> Result<Option<SatisfactionNote>, FieldErrors> {
+    let text = form.get(NOTE).trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let note = SatisfactionNote::parse(text);
+    note.map(Some).map_err(|(code, message)| FieldErrors::one(NOTE, code, message))
+}
+
+/// Whether a form says the same. Today may have been another day when it was sent first.
+pub fn is_said_in(form: &Form, how: &Satisfaction) -> bool {
+    let is_day = form.get(DONE_ON).trim().is_empty() || read_day(form, DONE_ON).ok() == Some(how.done_on);
+    let sha256 = form.file(FILE).map(|file| sha256_hex(&file.content));
+    let is_file = sha256.as_deref() == how.file.as_ref().map(|file| file.content.sha256.as_str());
+    is_day && is_file && read_note(form).ok().as_ref() == Some(&how.note)
+}
+
+/// The fields as they were submitted. An account number is shown nowhere again.
+pub fn typed(form: &Form, errors: FieldErrors) -> Fields {
+    let is_sensitive = has_account_number(form.get(NOTE));
+    Fields::submitted(form, errors).without(|name| is_sensitive && name == NOTE)
+}
+
+/// What a claim says about how something was done, as pages show it.
+pub struct SaidDone {
+    pub on: String,
+    pub note: Option<String>,
+    pub file: Option<Link>,
+}
+
+impl SaidDone {
+    /// What the claim about an occurrence says. None without a claim, and for claims from before anyone was asked. `url` is
+    /// that of the obligation.
+    pub fn of(occurrence: &Occurrence, url: &str) -> Option<Self> {
+        let Satisfaction { done_on, note, file } = occurrence.how.as_ref()?;
+        Some(Self {
+            on: format!("Done on {}", done_on.for_people()),
+            note: note.as_ref().map(|note| note.as_str().to_owned()),
+            file: file
+                .as_ref()
+                .map(|file| Link { url: format!("{url}/occurrences/{}/file", occurrence.id), text: in_words(file) }),
+        })
+    }
+}
+
+/// A file, as pages and receipts name it.
+pub fn in_words(file: &EvidenceFile) -> String {
+    format!("{}, {}", file.name.as_str(), size(file.content.size_bytes))
+}
+
+/// The file of the claim about an occurrence of an obligation.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn download(request: &Request, obligation: &Obligation, org: OrgId) -> Result<PageResponse, Error> {
+    let id: OccurrenceId = request.path_id("occurrence")?;
+    let found = obligation.occurrences(request.now()).into_iter().find(|found| found.id == id);
+    let file = found.and_then(|found| found.how).and_then(|how| how.file).ok_or_else(Error::not_found)?;
+    let EvidenceFile { name, content, file_type } = file;
+    let content = request.app().files()?.get(org, &content).await?;
+    // Never shown in the browser: it comes from outside, and only its form was checked.
+    let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
+    Ok(PageResponse::file(content, media_type, "attachment", name.as_str()))
+}

@@ -1,0 +1,25 @@
+//! Statements for tests.
+
+use statements::Statement;
+
+/// An entry: its amount, its side, more of its elements, and its text.
+pub type Lines<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// A camt.053 statement in US dollars with these entries, all on one day.
+pub fn statement(entries: &[Lines<'_>]) -> Vec<Statement> {
+    let entry = |(amount, side, more, text): &Lines<'_>| {
+        // In the order of the format: what says that it is a reversal comes before its state.
+        let (reversal, more) = if more.contains("RvslInd") { (*more, "") } else { ("", *more) };
+        format!(
+            "<Ntry><Amt Ccy=\"USD\">{amount}</Amt><CdtDbtInd>{side}</CdtDbtInd>{reversal}<Sts>BOOK</Sts>\
+             <BookgDt><Dt>2026-03-18</Dt></BookgDt>{more}<AddtlNtryInf>{text}</AddtlNtryInf></Ntry>"
+        )
+    };
+    let entries: Vec<String> = entries.iter().map(entry).collect();
+    let file = format!(
+        "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.053.001.08\"><BkToCstmrStmt><GrpHdr><MsgId>1</MsgId></GrpHdr>\
+         <Stmt><Id>1</Id><Acct><Id><IBAN>DE89370400440532013000</IBAN></Id></Acct>{}</Stmt></BkToCstmrStmt></Document>",
+        entries.concat()
+    );
+    statements::read(file.as_bytes(), None).expect("a statement")
+}

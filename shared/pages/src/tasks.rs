@@ -1,0 +1,57 @@
+//! What waits for a participant.
+
+use shared::domain::agreement::gate::Gate;
+use shared::domain::agreement::tasks::Task;
+use shared::domain::agreement::{Agreement, Stage};
+use shared::domain::ids::{GateId, ParticipantId};
+
+use crate::layout::Link;
+use crate::urls::part_url;
+
+/// A task with its page.
+pub struct TaskRow {
+    pub link: Link,
+    /// What the button says.
+    pub verb: &'static str,
+    /// The step or the payment to which it belongs.
+    pub about: String,
+    /// Whether the participant can do something about it. An identity is verified by a member.
+    pub can_act: bool,
+}
+
+pub fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
+    let base = part_url(by);
+    let row = |task: Task| {
+        let gate_step = |id: GateId| find_gate(agreement, id).map(|(stage, _)| stage.name.as_str().to_owned());
+        let at = |id: GateId| format!("{base}/conditions/{id}");
+        let (url, text, verb, step) = match task {
+            Task::Sign(id) => {
+                let document = agreement.document(id)?;
+                let text = format!("Sign “{}”", document.name.as_str());
+                (format!("{base}/documents/{id}"), text, "Review and sign", current_step(agreement))
+            }
+            Task::Approve(id) => (at(id), "Give your approval".to_owned(), "Review and approve", gate_step(id)?),
+            Task::Upload(id) => (at(id), "Upload a file".to_owned(), "Choose a file", gate_step(id)?),
+            Task::Answer(id) => (at(id), "Answer questions".to_owned(), "Answer", gate_step(id)?),
+            Task::BeVerified(id) => (String::new(), "Identity check".to_owned(), "", gate_step(id)?),
+        };
+        Some(TaskRow { can_act: !url.is_empty(), link: Link { url, text }, verb, about: format!("Step: {step}") })
+    };
+    agreement.tasks_of(by).into_iter().filter_map(row).collect()
+}
+
+/// What waits for a participant, in words, for members.
+pub fn task_texts(agreement: &Agreement, participant: ParticipantId) -> Vec<String> {
+    rows_of(agreement, participant).into_iter().map(|row| row.link.text).collect()
+}
+
+/// The name of the current step. Empty if the agreement has ended.
+pub fn current_step(agreement: &Agreement) -> String {
+    let first = agreement.waiting_gates().next().and_then(|gate| find_gate(agreement, gate.id));
+    first.map(|(stage, _)| stage.name.as_str().to_owned()).unwrap_or_default()
+}
+
+pub fn find_gate(agreement: &Agreement, id: GateId) -> Option<(&Stage, &Gate)> {
+    let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
+    gates.into_iter().find(|(_, gate)| gate.id == id)
+}

@@ -1,0 +1,275 @@
+//! Forms that arrive when their session has ended: what was typed is kept, and can be submitted again after signing in.
+//!
+//! Decision: one page does it for all forms. It shows what was typed and has the form's fields, so that the press of its
+//! button is the same form again, and the page that belongs to it checks the fields as always. The text is sealed in a cookie
+//! for the member to whom the browser says that the session belonged. Where the browser does not say so, or the text is too
+//! long, it is shown at once, to be copied. Decisions have their own way (`proposal`): they lead back to the review.
+//!
+//! Participants have no account, and answers are longer than a cookie. The page keeps their form itself: they open their
+//! link in another tab, come back, and submit it again. A signature, typed or drawn, leads back to its document with what
+//! was typed and drawn in place: it is given in sight of the document, so nothing is signed from here. Account numbers are in no page: what was typed with one is shown, to be entered again.
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::from_str;
+use shared::domain::information::typed::{is_answer, is_secret};
+use shared::domain::participant::receipt::Drawing;
+use shared::domain::sensitive::has_account_number;
+use shared::error::Error;
+use shared::web::next::safe_next;
+use shared::web::{Flash, Form, Request};
+use uuid::Uuid;
+
+use crate::Handler;
+use crate::layout::{Layout, Link, encode_query_value};
+use crate::response::{PageResponse, page_of, to_sign_in};
+use crate::routes::RouteKind;
+use crate::urls::PROPOSALS;
+
+/// The path of the page.
+pub const PATH: &str = "/app/unsent";
+
+/// The title of the page.
+pub const TITLE: &str = "Your session ended. Nothing was saved.";
+
+/// Fields that nobody types: ids and versions, which values tell too, and the choice of a button.
+const NOT_TYPED: [&str; 9] = ["act", "decision", "id", "member", "seen", "statement", "template", "to", "version"];
+
+/// Fields of the form of a signature that nobody types: the document that was shown, and the drawing, which has a picture.
+const NOT_TYPED_TO_SIGN: [&str; 3] = ["blocks", "drawing", "sha256"];
+
+/// A form as it was typed.
+struct Unsent {
+    /// Where the form is sent.
+    path: String,
+    /// The page of the form.
+    back: String,
+    fields: Vec<(String, String)>,
+    /// Whether a file was chosen, which is not kept.
+    had_file: bool,
+}
+
+/// What a box that is checked sends.
+const CHECKED: &str = "on";
+
+/// The field that only the form of a signature has: the typed name.
+const SIGNATURE: &str = "signature";
+
+impl Unsent {
+    /// The form of a request. None if there is nothing to keep: nothing was typed, or it has secrets.
+    fn of(request: &Request, form: &Form, back: &str) -> Option<Self> {
+        let shown = form.typed().filter(|field| !is_withheld(request, field));
+        let fields: Vec<(String, String)> = shown.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        // Those of answers are left out above. A postal code is none.
+        let is_secret = |name: &str| !is_answer(name) && (name.contains("password") || name.contains("code"));
+        let has_secrets = fields.iter().any(|(name, _)| is_secret(name));
+        let unsent =
+            Self { path: request.uri().path().to_owned(), back: back.to_owned(), fields, had_file: form.has_file() };
+        let has_content = unsent.typed().next().is_some() || unsent.drawing().is_some();
+        (!has_secrets && has_content).then_some(unsent)
+    }
+
+    /// Whether it signs a document.
+    fn is_signature(&self) -> bool {
+        self.fields.iter().any(|(name, _)| name == SIGNATURE)
+    }
+
+    /// The signature that was drawn, as the `d` of an SVG path.
+    fn drawing(&self) -> Option<Drawing> {
+        let (_, drawn) = self.fields.iter().find(|(name, _)| name == "drawing").filter(|_| self.is_signature())?;
+        Drawing::parse(drawn).ok()
+    }
+
+    fn encode(&self) -> String {
+        serde_json::json!([self.path, self.back, self.fields, self.had_file]).to_string()
+    }
+
+    fn decode(text: &str) -> Option<Self> {
+        let (path, back, fields, had_file): (String, String, _, _) = from_str(text).ok()?;
+        Some(Self { path: safe_next(&path)?.to_owned(), back: safe_next(&back)?.to_owned(), fields, had_file })
+    }
+
+    /// What a person typed or chose, with its label.
+    fn typed(&self) -> impl Iterator<Item = (String, &str)> {
+        let of_page: &[&str] = if self.is_signature() { &NOT_TYPED_TO_SIGN } else { &[] };
+        let is_typed = move |(name, value): &&(String, String)| {
+            !NOT_TYPED.contains(&name.as_str())
+                && !of_page.contains(&name.as_str())
+                && !value.trim().is_empty()
+                && Uuid::try_parse(value).is_err()
+                && !is_checked_answer(name, value)
+        };
+        self.fields.iter().filter(is_typed).map(|(name, value)| (label(name), value.as_str()))
+    }
+}
+
+/// Whether no page shows a field again: it is the number or the code of bank details, or has an account number in a text about
+/// a payment, which its page refuses too.
+fn is_withheld(request: &Request, (name, value): &(&str, &str)) -> bool {
+    let path = request.uri().path();
+    let is_about_payment = path.starts_with("/app/money/") || path.contains("/payments");
+    is_secret(name) || (is_about_payment && has_account_number(value))
+}
+
+/// Whether a field is a choice of an answer, whose words are not known here.
+fn is_checked_answer(name: &str, value: &str) -> bool {
+    is_answer(name) && value == CHECKED
+}
+
+/// The label of a field: its name in words. The name of an answer is the id of its question.
+fn label(name: &str) -> String {
+    if is_answer(name) {
+        return "Answer".to_owned();
+    }
+    let words = name.replace(['_', '.', '-'], " ");
+    let mut chars = words.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+#[derive(Template)]
+#[template(path = "unsent.html")]
+struct UnsentPage {
+    layout: Layout,
+    title: &'static str,
+    lead: &'static str,
+    typed: Vec<(String, String)>,
+    drawing: Option<Drawing>,
+    had_file: bool,
+    /// The form that is submitted again. None on the page from which the text is copied.
+    again: Option<Again>,
+    /// The way on from the page from which the text is copied.
+    link: Link,
+}
+
+struct Again {
+    path: String,
+    fields: Vec<(String, String)>,
+    button: &'static str,
+    /// The page of the form. None where it can't be opened yet.
+    back: Option<String>,
+}
+
+impl UnsentPage {
+    fn new(layout: Layout, unsent: Unsent) -> Self {
+        Self {
+            layout,
+            title: TITLE,
+            lead: "This is what you typed. Submit it again, or go back without it.",
+            typed: unsent.typed().map(|(label, value)| (label, value.to_owned())).collect(),
+            drawing: unsent.drawing(),
+            had_file: unsent.had_file,
+            again: Some(Again {
+                path: unsent.path,
+                fields: unsent.fields,
+                button: "Submit again",
+                back: Some(unsent.back.clone()),
+            }),
+            link: Link { url: unsent.back, text: "Go back".to_owned() },
+        }
+    }
+
+    /// The page of answers with an account number, which no page shows again.
+    fn to_enter_again(layout: Layout, unsent: Unsent) -> Self {
+        let lead = "Account numbers are never shown again, so this form can’t be submitted from here. Copy what you need, open your link again, from the message that you got, and answer once more.";
+        Self { lead, again: None, ..Self::new(layout, unsent) }
+    }
+
+    /// The page that keeps a participant's form until their link has opened a session again.
+    fn until_reopened(layout: Layout, unsent: Unsent) -> Self {
+        let lead = if unsent.is_signature() {
+            "Your signature is kept on this page, and nothing is signed yet. Open your link in another tab, from the message that you got. Then come back here and go on to the document."
+        } else {
+            "What you typed is kept on this page. Open your link in another tab, from the message that you got. Then come back here and go on."
+        };
+        let page = Self::new(layout, unsent);
+        let again = page.again.map(|again| Again { button: "I’ve opened my link", back: None, ..again });
+        Self { lead, again, ..page }
+    }
+
+    /// The page of a text that can't be kept.
+    fn to_copy(layout: Layout, unsent: Unsent) -> Self {
+        let sign_in_url = format!("/app/sign-in?next={}", encode_query_value(&unsent.back));
+        let lead = "What you typed can’t be kept. Copy it, then sign in and enter it again.";
+        let link = Link { url: sign_in_url, text: "Sign in".to_owned() };
+        Self { lead, again: None, link, ..Self::new(layout, unsent) }
+    }
+}
+
+/// The result of a request; or, of a form whose session has ended or is no longer the browser's, what keeps the text that was
+/// typed in it.
+pub async fn or_kept(
+    request: &Request,
+    route: RouteKind,
+    result: Result<PageResponse, Error>,
+) -> Result<PageResponse, Error> {
+    let is_late = matches!(result, Err(Error::Unauthenticated | Error::ForgedForm));
+    let kept = if is_late { keep(request, page_of(request, route).unwrap_or("/app")).await } else { None };
+    kept.map_or(result, Ok)
+}
+
+/// The result of a request to a participant's page; or, of a form whose session has ended or is another one, the page that
+/// keeps what was typed.
+pub fn or_kept_of_part(request: &Request, result: Result<PageResponse, Error>) -> Result<PageResponse, Error> {
+    let is_late = matches!(result, Err(Error::Unauthenticated | Error::ForgedForm));
+    let kept = if is_late { keep_of_part(request) } else { None };
+    kept.map_or(result, Ok)
+}
+
+fn keep_of_part(request: &Request) -> Option<PageResponse> {
+    let form = request.form_of_ended_session()?;
+    // A form has no page at its own address.
+    let parent = request.uri().path().rsplit_once('/').map_or("/app", |(parent, _)| parent);
+    let back = page_of(request, RouteKind::Part).filter(|page| *page != request.uri().path()).unwrap_or(parent);
+    let unsent = Unsent::of(request, form, back).filter(|_| request.method() == Method::POST)?;
+    let has_secrets = form.typed().any(|field| is_withheld(request, &field) && !field.1.trim().is_empty());
+    let (has_session, layout) = (request.attending().is_ok(), Layout::of_participant(request));
+    let page = match (has_secrets, has_session) {
+        (true, _) => UnsentPage::to_enter_again(layout, unsent),
+        (false, false) => UnsentPage::until_reopened(layout, unsent),
+        // Their link has opened a session in another tab.
+        (false, true) => UnsentPage::new(layout, unsent),
+    };
+    let (status, code) =
+        if has_session { (StatusCode::FORBIDDEN, "forbidden") } else { (StatusCode::UNAUTHORIZED, "unauthenticated") };
+    Some(PageResponse::render(&page).ok()?.refused(status, code))
+}
+
+async fn keep(request: &Request, back: &str) -> Option<PageResponse> {
+    let is_decision = request.uri().path().starts_with(PROPOSALS);
+    if request.method() != Method::POST || is_decision {
+        return None;
+    }
+    let unsent = Unsent::of(request, request.form_of_ended_session()?, back)?;
+    if request.signed_in().is_ok() {
+        // They have signed in again in another window.
+        let page = PageResponse::render(&UnsentPage::new(Layout::new(request), unsent)).ok()?;
+        return Some(page.refused(StatusCode::FORBIDDEN, "forbidden"));
+    }
+    if let Some(member) = request.owner_of_ended_session()
+        && let Ok(Some(cookie)) = Flash::UnsentForm(member).keep(request, &unsent.encode()).await
+    {
+        let sign_in = to_sign_in(request, format!("/app/sign-in?next={PATH}&ended=form"));
+        return Some(sign_in.with_cookie(Some(cookie)));
+    }
+    let page = PageResponse::render(&UnsentPage::to_copy(Layout::signed_out(request), unsent)).ok()?;
+    Some(page.refused(StatusCode::UNAUTHORIZED, "unauthenticated"))
+}
+
+/// Shows what was typed, to submit it again.
+pub struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_unsent_form"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let member = request.signed_in()?.member().id();
+        // The cookie stays until its time is over, so that a page that is reloaded loses nothing.
+        let kept = Flash::UnsentForm(member).read(request).await?;
+        match kept.as_deref().and_then(Unsent::decode) {
+            Some(unsent) => PageResponse::render(&UnsentPage::new(Layout::new(request), unsent)),
+            None => Ok(PageResponse::see_other("/app")),
+        }
+    }
+}
