@@ -7,10 +7,10 @@ use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
 use pages::fields::Fields;
 use pages::labels::{DisplayTime, actor_label, contact_kind_label};
-use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::layout::{Layout, Link, Notice};
 use pages::receipts::{receipt_facts, receipt_title_of};
 use pages::response::PageResponse;
-use pages::urls::{LINKS, access_url, agreement_url, answers_url, contact_url, verification_url};
+use pages::urls::{LINKS, access_url, agreement_url, answers_url, contact_url, encode_query_value, verification_url};
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::{ChangedIdentity, Contact, ContactKind, DisplayName, Email, FormerIdentity};
 use shared::domain::ids::{AgreementId, GateId, OrgId, PaperSignatureId, ParticipantId, ReceiptId};
@@ -25,7 +25,7 @@ use shared::service::participants::{self, LinkShown, ParticipantRecord};
 use shared::web::{Flash, Redirect, Request};
 use uuid::Uuid;
 
-use crate::paper_signature::{PaperRow, links_to_record};
+use crate::paper_rows::{PaperRow, links_to_record};
 
 /// The link of a participant. None if the keys that make it can't be read now.
 async fn link_of(

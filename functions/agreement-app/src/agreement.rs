@@ -7,16 +7,14 @@ use pages::agreement_summary::{AgreementSummary, next_line};
 use pages::deal::Deal;
 use pages::done::notice_of_act;
 use pages::fields::Fields;
-use pages::labels::{DisplayTime, action_verb, actor_label, lifecycle_badge};
+use pages::labels::{DisplayTime, actor_label, lifecycle_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::urls::{agreement_url, funding_url, workspace_url};
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
 use shared::domain::ids::AgreementId;
-use shared::domain::proposal::{Proposal, ProposalAction};
-use shared::domain::sentences;
-use shared::domain::time::Timestamp;
+use shared::domain::proposal::ProposalAction;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementReview};
 use shared::web::Request;
@@ -24,6 +22,7 @@ use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
 
 use crate::draft::overview;
+use crate::pending_proposal::PendingProposal;
 
 #[derive(Template)]
 #[template(path = "agreement.html")]
@@ -48,28 +47,6 @@ struct AgreementPage {
     can_be_cancelled: bool,
     fields: Fields,
     acts: Acts,
-}
-
-/// A pending proposal, beside its agreement.
-pub(crate) struct PendingProposal {
-    pub url: String,
-    pub verb: &'static str,
-    pub created_by: String,
-    pub time_left: String,
-    /// Whether the draft was edited after it was made.
-    pub is_older: bool,
-}
-
-impl PendingProposal {
-    pub fn new(proposal: &Proposal, agreement: &Agreement, now: Timestamp) -> Self {
-        Self {
-            url: format!("/app/proposals/{}", proposal.id()),
-            verb: action_verb(proposal.action),
-            created_by: actor_label(&proposal.created_by),
-            time_left: sentences::time_left(now, proposal.expires_at),
-            is_older: agreement.updated_at > proposal.created_at,
-        }
-    }
 }
 
 /// Shows the page.

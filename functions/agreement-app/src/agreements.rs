@@ -3,9 +3,10 @@
 use askama::Template;
 use pages::Handler;
 use pages::agreement_rows::AgreementRow;
-use pages::layout::{Layout, encode_query_value};
+use pages::layout::Layout;
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
+use pages::urls::encode_query_value;
 use shared::domain::agreement::Lifecycle;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage, AgreementQuery};

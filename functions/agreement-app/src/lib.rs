@@ -5,7 +5,9 @@ mod agreement;
 mod agreements;
 mod answers;
 mod draft;
+mod paper_rows;
 mod paper_signature;
+mod pending_proposal;
 mod verification;
 
 use std::sync::Arc;

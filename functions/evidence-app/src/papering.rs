@@ -13,7 +13,6 @@ use shared::domain::funding::input::{ItemIds, NewPapering};
 use shared::domain::funding::papers::{self, Block, Paper};
 use shared::domain::funding::transitions::NotPapered;
 use shared::domain::ids::{AgreementId, ContactId, FundingItemId, WorkspaceId};
-use shared::domain::sentences::funding_words as words;
 use shared::error::Error;
 use shared::limits;
 use shared::service::funding_fingerprint::{PaperingFingerprint, PaperingPart};
@@ -309,9 +308,4 @@ impl Handler for Print {
         let name = format!("funding-schedule-{day}.pdf");
         Ok(PageResponse::file(file.into(), "application/pdf", "attachment", &name).showing([id.uuid()]))
     }
-}
-
-/// What a phase is called in print.
-pub(super) fn phase_heading(phase: shared::domain::funding::Phase, count: usize) -> String {
-    format!("{} ({count})", words::phase(phase))
 }

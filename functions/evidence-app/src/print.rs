@@ -9,8 +9,6 @@ use shared::domain::funding::{FundingItem, Phase};
 use shared::domain::sentences::{self, funding_words as words};
 use shared::service::funding_review::WorkspaceFundingReview;
 
-use crate::papering::phase_heading;
-
 /// The schedule of a workspace on a day.
 pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day: Day) -> Schedule {
     let summary = review.schedule.summary;
@@ -74,4 +72,9 @@ fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, Str
     });
     rows.extend(proofs);
     rows
+}
+
+/// What a phase is called in print.
+fn phase_heading(phase: Phase, count: usize) -> String {
+    format!("{} ({count})", words::phase(phase))
 }

@@ -36,7 +36,7 @@ use shared::wire::page::{Offset, Page, PageRequest};
 use uuid::Uuid;
 
 use crate::facts_for_people;
-use crate::import_rows::{NewRow, NotRead, Parsed, Row, parse};
+use crate::import_rows::{NewRow, NotRead, Parsed, Row, item_id, parse, with_row};
 use crate::sheet::{self, KindHelp};
 
 /// The problems that a page tells one by one.
@@ -318,30 +318,9 @@ fn cut(facts: &str) -> String {
     format!("{shown}…")
 }
 
-/// Which rows are there as items already.
-pub(super) fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uuid) -> Vec<bool> {
-    let known: std::collections::HashSet<FundingItemId> =
-        review.schedule.items.iter().map(shared::domain::funding::FundingItem::id).collect();
-    (0..parsed.rows.len()).map(|at| known.contains(&item_id(import, at))).collect()
-}
-
 /// The id of a new preview. It is that of none of its rows: audit rows name both.
 fn new_import() -> Uuid {
     with_row(Uuid::now_v7(), 0x0fff)
-}
-
-/// The id of the item of a row. It sorts after those of the rows before it, and follows from the id of the preview.
-pub(super) fn item_id(import: Uuid, at: usize) -> FundingItemId {
-    FundingItemId::from(with_row(import, u16::try_from(at).unwrap_or(u16::MAX)))
-}
-
-/// A `UUIDv7` with a number in its last bits of time. Rows have less than a thousand.
-fn with_row(id: Uuid, row: u16) -> Uuid {
-    let mut bytes = id.into_bytes();
-    let [high, low] = row.to_be_bytes();
-    bytes[6] = 0x70 | (high & 0x0f);
-    bytes[7] = low;
-    Uuid::from_bytes(bytes)
 }
 
 /// Adds the items of a file.

@@ -24,7 +24,6 @@ use shared::wire::text::Folded;
 use uuid::Uuid;
 
 use crate::facts::{NO_CURRENCY, Wrong, typed_value};
-use crate::import::{item_id, there};
 use crate::one_of;
 use crate::sheet::{Column, OWNERS_SEPARATOR};
 
@@ -427,4 +426,25 @@ fn column_of(field: &str) -> String {
         (None, "detail") => "facts together".to_owned(),
         (None, other) => other.to_owned(),
     }
+}
+
+/// Which rows are there as items already.
+fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uuid) -> Vec<bool> {
+    let known: std::collections::HashSet<FundingItemId> =
+        review.schedule.items.iter().map(shared::domain::funding::FundingItem::id).collect();
+    (0..parsed.rows.len()).map(|at| known.contains(&item_id(import, at))).collect()
+}
+
+/// The id of the item of a row. It sorts after those of the rows before it, and follows from the id of the preview.
+pub(crate) fn item_id(import: Uuid, at: usize) -> FundingItemId {
+    FundingItemId::from(with_row(import, u16::try_from(at).unwrap_or(u16::MAX)))
+}
+
+/// A `UUIDv7` with a number in its last bits of time. Rows have less than a thousand.
+pub(crate) fn with_row(id: Uuid, row: u16) -> Uuid {
+    let mut bytes = id.into_bytes();
+    let [high, low] = row.to_be_bytes();
+    bytes[6] = 0x70 | (high & 0x0f);
+    bytes[7] = low;
+    Uuid::from_bytes(bytes)
 }

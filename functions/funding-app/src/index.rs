@@ -2,10 +2,10 @@
 
 use askama::Template;
 use pages::Handler;
-use pages::layout::{Layout, encode_query_value};
+use pages::layout::Layout;
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
-use pages::urls::{FUNDING, funding_url};
+use pages::urls::{FUNDING, encode_query_value, funding_url};
 use shared::error::Error;
 use shared::limits;
 use shared::service::funding_items::{self, FundingItemQuery};
@@ -14,7 +14,7 @@ use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Offset, Page, Search};
 
-use crate::trust::ItemRow;
+use crate::rows::{ItemRow, Progress};
 
 #[derive(Template)]
 #[template(path = "funding_index.html")]
@@ -34,21 +34,6 @@ struct Row {
     name: String,
     reference: String,
     progress: Progress,
-}
-
-/// How far the items of a workspace or a trust are. Only what is confirmed or closed counts.
-pub(super) struct Progress {
-    pub done: u32,
-    pub total: u32,
-    /// Those that only a claim says are done.
-    pub claimed: u32,
-}
-
-impl Progress {
-    /// What it says in words.
-    pub fn text(&self) -> String {
-        format!("{} of {}", self.done, self.total)
-    }
 }
 
 /// What the address asks for.

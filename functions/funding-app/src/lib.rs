@@ -18,6 +18,7 @@ mod import;
 mod import_rows;
 mod index;
 mod item;
+mod rows;
 mod schedule;
 mod selected;
 mod sheet;

@@ -11,10 +11,10 @@ use pages::Handler;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
 use pages::labels::{Badge, item_badge};
-use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
-use pages::urls::{PAPERS, TRUSTS, funding_url, item_url, trust_url, workspace_url};
+use pages::urls::{PAPERS, TRUSTS, encode_query_value, funding_url, item_url, trust_url, workspace_url};
 use shared::domain::funding::input::NewFundingItem;
 use shared::domain::funding::proof::Proof;
 use shared::domain::funding::{FundingItem, Phase, Verb};
@@ -28,7 +28,7 @@ use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Offset, Page, Search};
 
-use crate::index::Progress;
+use crate::rows::Progress;
 use crate::{Choice, Typed, hold_badge, kinds, people_choices, trust_choices, verbs};
 
 /// The forms of the page: their names.

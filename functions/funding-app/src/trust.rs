@@ -21,7 +21,7 @@ use shared::web::Request;
 use shared::wire::page::Page;
 
 use crate::hold_badge;
-use crate::index::Progress;
+use crate::rows::{ItemRow, Progress};
 use crate::trust_form::edit_url;
 
 #[derive(Template)]
@@ -44,16 +44,6 @@ struct TrustPage {
     funding: String,
     created_at: DisplayTime,
     updated_at: DisplayTime,
-}
-
-/// An item in a list of its own.
-pub(super) struct ItemRow {
-    pub url: String,
-    pub label: String,
-    pub about: String,
-    pub next: String,
-    pub badge: Badge,
-    pub on_hold: Option<String>,
 }
 
 /// An agreement with its documents.

@@ -3,10 +3,10 @@
 use askama::Template;
 use pages::Handler;
 use pages::done::notice_of_act;
-use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
-use pages::urls::{TRUSTS, funding_url, trust_url};
+use pages::urls::{TRUSTS, encode_query_value, funding_url, trust_url};
 use shared::error::Error;
 use shared::service::funding_review::{self, TrustPage};
 use shared::service::trusts::{TrustInFull, TrustQuery};

@@ -15,8 +15,8 @@ use shared::web::cookies::Cookie;
 use shared::web::link_holder::{self, Acceptance, Accepted, Needs, OpenInvitation, Proof};
 
 use crate::home;
-use crate::sign_in::signed_in;
 use crate::sign_in_code::{NO_CODE, WRONG_CODE};
+use crate::signed_in::signed_in;
 
 /// The beginning of the page's path, before the secret.
 const PATH: &str = pages::urls::INVITATIONS;

@@ -12,6 +12,8 @@ mod search;
 mod second_factor;
 mod sign_in;
 mod sign_in_code;
+mod signed_in;
+mod theme;
 mod workspace_people;
 mod workspaces;
 
@@ -19,7 +21,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use pages::routes::{Pages, action, complete, page, page_with_action};
-use pages::{assets, theme, unsent};
+use pages::{assets, unsent};
 use shared::AppState;
 
 /// The pages, and an error page for every other path.

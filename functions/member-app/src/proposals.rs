@@ -3,9 +3,10 @@
 use askama::Template;
 use pages::Handler;
 use pages::labels::{action_verb, proposal_badge};
-use pages::layout::{Layout, encode_query_value};
+use pages::layout::Layout;
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
+use pages::urls::encode_query_value;
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::error::Error;

@@ -7,11 +7,11 @@ use pages::labels::{
     Badge, contact_kind_label, endpoint_badge, item_badge, lifecycle_badge, movement_badge, obligation_badge,
     role_label, scope_label, subscription_label, token_badge, workspace_badge,
 };
-use pages::layout::{Layout, encode_query_value};
+use pages::layout::Layout;
 use pages::response::PageResponse;
 use pages::urls::{
-    TOKENS, agreement_url, contact_url, endpoint_url, item_url, members_url, movement_url, obligation_url,
-    statement_url, trust_url, workspace_url,
+    TOKENS, agreement_url, contact_url, encode_query_value, endpoint_url, item_url, members_url, movement_url,
+    obligation_url, statement_url, trust_url, workspace_url,
 };
 use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;

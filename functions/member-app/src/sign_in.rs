@@ -8,17 +8,13 @@ use pages::response::PageResponse;
 use pages::{Handler, unsent};
 use shared::error::Error;
 use shared::web::cookies::Cookie;
-use shared::web::login::{self, LoginCookies, Nowhere};
-use shared::web::next::safe_next;
-use shared::web::{Flash, Request};
+use shared::web::{Request, login};
 
 use crate::sign_in_code;
+use crate::signed_in::{next_page, no_session, signed_in};
 
 /// The title of the notice for a decision that arrived when the session had ended.
 pub(crate) const SESSION_ENDED: &str = "Your session ended. Nothing was decided.";
-
-/// The page after signing in when no other was requested.
-const HOME: &str = "/app";
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
@@ -107,35 +103,6 @@ impl Handler for SignIn {
         let page = sign_in_page(request, next, email, Some(notice))?;
         Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))
     }
-}
-
-/// The notice for a person who proved who they are, and has nowhere to go.
-pub(crate) fn no_session(nowhere: Nowhere) -> Notice {
-    match nowhere {
-        Nowhere::NoOrganization => Notice::bad(
-            "Your account belongs to no organization",
-            "Your email and password are right, but you were removed from the organization. Ask one of its admins to invite you again.",
-        ),
-        Nowhere::Suspended => Notice::bad(
-            "Your organization is suspended",
-            "Your email and password are right, but nobody can sign in until the organization is resumed. Nothing is lost. Ask those who run this service.",
-        ),
-    }
-}
-
-/// The redirect of a person who has just signed in.
-pub(crate) fn signed_in(request: &Request, location: String, cookies: &LoginCookies) -> PageResponse {
-    let cookies = [
-        Cookie::Session.set(request.app(), Some(&cookies.session)),
-        Cookie::Device.set(request.app(), Some(&cookies.device)),
-        Cookie::Form.set(request.app(), None),
-        Flash::SecondStep.removal(request),
-    ];
-    cookies.into_iter().fold(PageResponse::see_other(location), PageResponse::with_cookie)
-}
-
-pub(crate) fn next_page(next: Option<&str>) -> String {
-    next.and_then(safe_next).unwrap_or(HOME).to_owned()
 }
 
 fn sign_in_page(request: &Request, next: String, email: String, notice: Option<Notice>) -> Result<PageResponse, Error> {

@@ -4,8 +4,9 @@ use askama::Template;
 use http::StatusCode;
 use pages::Handler;
 use pages::fields::{Fields, form_secret};
-use pages::layout::{Layout, Notice, encode_query_value};
+use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
+use pages::urls::encode_query_value;
 use shared::crypto::{RecoveryCode, TotpCode};
 use shared::domain::second_factor::TypedCode;
 use shared::error::Error;
@@ -13,7 +14,7 @@ use shared::web::cookies::Cookie;
 use shared::web::login::{self, SignInWithCode};
 use shared::web::{Flash, Form, Request};
 
-use crate::sign_in::{next_page, no_session, signed_in};
+use crate::signed_in::{next_page, no_session, signed_in};
 
 /// The path of the page.
 const PATH: &str = "/app/sign-in/code";

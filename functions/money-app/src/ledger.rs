@@ -6,10 +6,10 @@
 use askama::Template;
 use pages::Handler;
 use pages::labels::Badge;
-use pages::layout::{Layout, Link, encode_query_value};
+use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
-use pages::urls::{agreement_url, contact_url};
+use pages::urls::{agreement_url, contact_url, encode_query_value};
 use shared::domain::ids::WorkspaceId;
 use shared::domain::ledger::{LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType, LedgerState};
 use shared::domain::time_zone::TimeZone;

@@ -110,7 +110,7 @@ impl File {
                 None => self.is_ended = true,
             }
         }
-        self.bytes += csv.len();
+        self.bytes += csv.size();
         Ok(Some(csv.take()))
     }
 }

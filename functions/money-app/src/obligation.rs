@@ -1,17 +1,16 @@
 //! The page of an obligation: who owes what to whom, when, what was said about it, and what members do about it.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
 use pages::labels::{Badge, actor_label, obligation_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::obligation_record::{OccurrenceList, TriggerRow, read_happened_on, refusal};
 use pages::response::PageResponse;
-use pages::satisfaction::{self};
 use pages::second_members::why_one_self;
 use pages::uploads::keep_file;
 use pages::urls::{agreement_url, obligation_url};
+use pages::{Handler, satisfaction};
 use shared::domain::ids::{ObligationId, OccurrenceId, TriggerId};
 use shared::domain::member::Counting;
 use shared::domain::movement::evidence::EvidenceFile;

@@ -53,7 +53,7 @@ impl Handler for Export {
         let mut next = found.next;
         let mut last = query.before;
         for row in &found.rows {
-            if csv.len() > limits::AUDIT_EXPORT_BYTES_MAX {
+            if csv.size() > limits::AUDIT_EXPORT_BYTES_MAX {
                 next = last;
                 break;
             }

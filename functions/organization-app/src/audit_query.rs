@@ -4,7 +4,7 @@
 //! the reader's machine is in. So a row stands in the day that it shows, and a link to some days shows the same rows to
 //! every member.
 
-use pages::layout::encode_query_value;
+use pages::urls::encode_query_value;
 use shared::domain::audit::{AuditFilter, CallOutcome, DayRange};
 use shared::domain::day::Day;
 use shared::domain::ids::RequestId;

@@ -6,9 +6,9 @@ use askama::Template;
 use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
 use pages::labels::{Badge, DisplayTime, DisplayUrl, actor_label, delivery_badge, endpoint_badge, subscription_label};
-use pages::layout::{Layout, Notice, encode_query_value};
+use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
-use pages::urls::endpoint_url;
+use pages::urls::{encode_query_value, endpoint_url};
 use shared::crypto::keyring::Keyring;
 use shared::domain::day::Day;
 use shared::domain::delivery::{Delivery, DeliveryState, Outcome};
@@ -26,7 +26,7 @@ use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
-use crate::delivery::{failure_label, outcome_notice};
+use crate::attempts::{failure_label, outcome_notice};
 use crate::developers::{EndpointForm, check_address};
 
 /// The number of deliveries on a page.

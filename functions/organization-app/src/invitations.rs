@@ -8,58 +8,14 @@ use pages::response::PageResponse;
 use pages::urls::ORGANIZATION;
 use shared::domain::ids::InvitationId;
 use shared::domain::invitation::{Invitation, NewInvitation};
-use shared::domain::organization::Role;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::invitations::{self, GeneratedInvitation, NotInvited};
-use shared::web::{Flash, Form, Redirect, Request};
-use shared::wire::fields::FieldErrors;
+use shared::web::{Flash, Redirect, Request};
 
-use crate::organization::{RoleOption, Shown, organization_page, own_password_error, role_options};
-
-/// The fields of an invitation with their values and errors.
-pub(crate) struct InviteForm {
-    pub email: String,
-    pub roles: Vec<RoleOption>,
-    pub email_error: Option<String>,
-    pub role_error: Option<String>,
-    pub password_error: Option<&'static str>,
-}
-
-impl InviteForm {
-    fn new(email: &str, role: &str) -> Self {
-        Self {
-            email: email.to_owned(),
-            roles: role_options(role),
-            email_error: None,
-            role_error: None,
-            password_error: None,
-        }
-    }
-
-    pub fn empty() -> Self {
-        Self::new("", Role::Member.as_str())
-    }
-
-    /// The form with the submitted values and the errors of its fields.
-    fn refused(form: &Form, errors: FieldErrors) -> Self {
-        let mut invite = Self::submitted(form);
-        for error in errors.into_list() {
-            let field = if error.field == "email" { &mut invite.email_error } else { &mut invite.role_error };
-            *field = Some(error.message);
-        }
-        invite
-    }
-
-    fn submitted(form: &Form) -> Self {
-        Self::new(form.get("email"), form.get("role"))
-    }
-
-    pub fn has_errors(&self) -> bool {
-        self.email_error.is_some() || self.role_error.is_some() || self.password_error.is_some()
-    }
-}
+use crate::invite_form::InviteForm;
+use crate::organization::{Shown, organization_page, own_password_error};
 
 /// Invites an address.
 pub(crate) struct Invite;

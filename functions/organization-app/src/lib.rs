@@ -1,5 +1,6 @@
 //! The pages on which admins run the organization: those under `/app/organization`, `/app/developers` and `/app/audit`.
 
+mod attempts;
 mod audit;
 mod audit_export;
 mod audit_query;
@@ -7,8 +8,10 @@ mod delivery;
 mod developers;
 mod endpoint;
 mod invitations;
+mod invite_form;
 mod members;
 mod organization;
+mod own_account_rows;
 mod own_accounts;
 mod own_contacts;
 mod reference;

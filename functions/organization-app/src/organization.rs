@@ -15,7 +15,7 @@ use pages::urls::{contact_url, members_query, members_url};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{InvitationId, MemberId};
 use shared::domain::invitation::Invitation;
-use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings, Role};
+use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings};
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
@@ -24,8 +24,8 @@ use shared::web::{Flash, Form, Request, own_account};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Offset, Page, Search};
 
-use crate::invitations::InviteForm;
-use crate::own_accounts::OwnAccounts;
+use crate::invite_form::{InviteForm, RoleOption, role_options};
+use crate::own_account_rows::OwnAccounts;
 
 /// The path of the page.
 const PATH: &str = pages::urls::ORGANIZATION;
@@ -245,24 +245,6 @@ struct MemberRow {
     roles: Vec<RoleOption>,
     created_at: DisplayTime,
     is_you: bool,
-}
-
-/// A role to choose.
-pub(crate) struct RoleOption {
-    pub value: &'static str,
-    pub text: &'static str,
-    pub is_selected: bool,
-}
-
-/// The roles to choose from.
-pub(crate) fn role_options(selected: &str) -> Vec<RoleOption> {
-    let option = |role: Role| RoleOption {
-        value: role.as_str(),
-        text: role_label(role),
-        is_selected: role.as_str() == selected,
-    };
-    // The one with fewer rights first.
-    [Role::Member, Role::Admin].map(option).into()
 }
 
 impl MemberRow {

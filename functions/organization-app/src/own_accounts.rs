@@ -2,92 +2,20 @@
 
 use pages::Handler;
 use pages::done::redirect_with_notice;
-use pages::labels::{Badge, actor_label};
 use pages::layout::Notice;
 use pages::response::PageResponse;
-use pages::second_members::{who_can, why_one_self};
 use shared::domain::bank_account::BankAccount;
-use shared::domain::ids::{MemberId, OwnAccountId};
-use shared::domain::member::{Counting, SecondMembers};
-use shared::domain::organization::Organization;
+use shared::domain::ids::OwnAccountId;
 use shared::domain::own_account::agreeing::NotOwned;
-use shared::domain::own_account::{Agreed, OwnAccount};
-use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
-use shared::service::scope::Scope;
-use shared::service::{own_accounts, second_members};
+use shared::service::own_accounts;
 use shared::web::{Request, SubmittedForm};
 
 use crate::organization::{Shown, organization_page};
 
 /// The section of the page.
 const SECTION: &str = "/app/organization#own-accounts";
-
-/// The own accounts as the page shows them.
-pub(crate) struct OwnAccounts {
-    pub rows: Vec<Row>,
-    /// The id of the account that the form adds.
-    pub id: String,
-    /// What is wrong with the account that was typed.
-    pub error: Option<&'static str>,
-}
-
-/// An own account.
-pub(crate) struct Row {
-    pub id: String,
-    pub ending: String,
-    /// Who said so, and who agreed.
-    pub about: String,
-    pub badge: Badge,
-    /// Whether the member may agree.
-    pub can_agree: bool,
-}
-
-impl OwnAccounts {
-    /// Those of an organization, for a member.
-    pub async fn load(
-        scope: &Scope,
-        organization: &Organization,
-        (by, error): (MemberId, Option<&'static str>),
-    ) -> Result<Self, Error> {
-        let (mut rows, all) = (Vec::new(), &organization.own_accounts);
-        let waits = all.iter().any(|own| own.agreed.is_none());
-        let seconds = if waits { Some(second_members::load(scope).await?) } else { None };
-        for own in all {
-            rows.push(Row::new(own, (seconds.as_ref(), by), &organization.time_zone));
-        }
-        Ok(Self { rows, id: OwnAccountId::new().to_string(), error })
-    }
-}
-
-impl Row {
-    fn new(own: &OwnAccount, (seconds, by): (Option<&SecondMembers>, MemberId), zone: &TimeZone) -> Self {
-        let said = format!("Said by {} on {}.", actor_label(&own.said_by), zone.day_of(own.said_at).for_people());
-        let (then, can_agree) = match (&own.agreed, seconds) {
-            (Some(Agreed { is_alone: true, .. }), _) => ("No other member counted as a second one.".to_owned(), false),
-            (Some(Agreed { by, .. }), _) => (format!("{} agreed.", actor_label(by)), false),
-            (None, Some(seconds)) => waiting(own, seconds, by, zone),
-            (None, None) => (String::new(), false),
-        };
-        let about = format!("{said} {then}");
-        let badge = match own.agreed {
-            Some(_) => Badge { text: "Own", class: "green" },
-            None => Badge { text: "Waits for a second member", class: "amber" },
-        };
-        Self { id: own.id.to_string(), ending: own.ending.clone(), about, badge, can_agree }
-    }
-}
-
-/// Whether a member may agree to an account that waits for a second one, and if not, who can.
-fn waiting(own: &OwnAccount, seconds: &SecondMembers, by: MemberId, zone: &TimeZone) -> (String, bool) {
-    let first = own.said_by_member();
-    match (seconds.counting(by, first), first) {
-        (Counting::Confirmed, Some(first)) if first == by => (who_can(seconds, by), false),
-        (Counting::OneSelf, Some(first)) => (why_one_self(seconds, (by, first), zone), false),
-        _ => (String::new(), true),
-    }
-}
 
 /// Says that an account is the organization's.
 pub(crate) struct Say;

@@ -34,7 +34,7 @@ use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
 use shared::wire::fields::FieldErrors;
 
-use crate::condition::{count_file, not_asked};
+use crate::own_files::{count_file, not_asked};
 use crate::{PartForm, load, refusal, waits_for};
 
 #[derive(Template)]

@@ -8,26 +8,24 @@ use pages::fields::Fields;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::tasks::find_gate;
-use pages::uploads::{Checked, Kept, check_file, store_file};
 use pages::urls::{part_url, receipt_url};
 use shared::crypto::sha256_hex;
+use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::GateStatus;
-use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::ids::{GateId, ReceiptId};
 use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
 use shared::domain::participant::{Declining, NotActed};
 use shared::domain::sentences::{self, statements};
 use shared::error::Error;
-use shared::service::participants::{self, Doing};
+use shared::service::participants::Doing;
 use shared::web::Request;
-use shared::web::form::UploadedFile;
-use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::answers::{self, Shown, own_answers};
 use crate::document::read_reason;
 use crate::overview::DocumentRow;
+use crate::own_files::{keep_own_file, not_asked};
 use crate::promises::{PromiseRow, promise_rows};
-use crate::{GateTask, PartForm, act, consent, done_before, load, needs_consent, refusal, reworded, waits_for};
+use crate::{GateTask, act, consent, done_before, load, needs_consent, refusal, reworded, waits_for};
 
 #[derive(Template)]
 #[template(path = "part_condition.html")]
@@ -194,23 +192,6 @@ impl Handler for Upload {
     }
 }
 
-/// Why no file is taken for a condition now, if so. It is asked before a file is stored, and decided when it is recorded.
-pub(super) async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Error> {
-    let (attending, view) = load(request).await?;
-    if needs_consent(attending, &view) {
-        return Ok(Some(NotActed::NoConsent));
-    }
-    let by = attending.participant().id();
-    let gate = find_gate(&view.agreement, id).map(|(_, gate)| gate);
-    let gate = gate.filter(|gate| gate.rule.named(&view.agreement).contains(&by));
-    Ok(match gate.map(|gate| gate.state.status()) {
-        Some(GateStatus::Open) if view.agreement.lifecycle() == Lifecycle::Active => None,
-        Some(GateStatus::Declined) => Some(NotActed::Declined),
-        Some(GateStatus::Cleared) => Some(NotActed::Done),
-        _ => Some(NotActed::NotAsked),
-    })
-}
-
 /// Why a file is not taken for a condition that asks for one, if so.
 async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<NotActed>, Error> {
     let (_, view) = load(request).await?;
@@ -222,34 +203,6 @@ async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<N
     } else {
         None
     })
-}
-
-/// Checks a file that a participant uploaded, counts it, and stores it.
-pub(super) async fn keep_own_file(
-    submitted: &PartForm<'_>,
-    file: Option<&UploadedFile>,
-    field: &str,
-) -> Result<Kept, Error> {
-    let counted = match check_file(file, field) {
-        Ok(checked) => count_file(submitted, &checked, field).await?.map(|()| checked),
-        Err(errors) => Err(errors),
-    };
-    store_file(submitted, counted).await
-}
-
-/// Counts a file that a participant is about to store, if their link has room for it. It counts whatever becomes of it: drafts,
-/// and what is refused when it is recorded, take room too.
-pub(super) async fn count_file(
-    submitted: &PartForm<'_>,
-    checked: &Checked<'_>,
-    field: &str,
-) -> Result<Result<(), FieldErrors>, Error> {
-    let bytes = checked.file.content.len();
-    if participants::count_file(submitted.scope(), submitted.submitter(), bytes).await? {
-        return Ok(Ok(()));
-    }
-    let message = "can’t be stored: your link has used up its space, drafts included. Ask the organization that sent you the link for a new one";
-    Ok(Err(FieldErrors::one(field, FieldCode::LimitReached, message)))
 }
 
 /// Declines.

@@ -10,6 +10,7 @@ pub(crate) mod in_person;
 pub(crate) mod link;
 pub(crate) mod obligations;
 pub(crate) mod overview;
+mod own_files;
 pub(crate) mod payment;
 pub(crate) mod payment_acts;
 mod payments;

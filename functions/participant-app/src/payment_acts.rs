@@ -29,7 +29,7 @@ use shared::web::participant_link::origin;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use crate::condition::keep_own_file;
+use crate::own_files::keep_own_file;
 use crate::payment::{Refused, again, load};
 use crate::{PartForm, done_before, refusal};
 

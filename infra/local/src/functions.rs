@@ -21,7 +21,7 @@ use shared::{AppState, Webhooks};
 
 use crate::calls::{self, Calls};
 use crate::error::{StartError, in_one_line};
-use crate::gateway::{self, Route};
+use crate::gateway::{self, Route, app_pages};
 use crate::guard::PublicOrLoopback;
 
 /// Registers the operations of all functions: the whole HTTP API, as the gateway shows it.
@@ -102,20 +102,6 @@ impl Functions {
         }));
         Ok(Self { app, router, keys, client, calls })
     }
-}
-
-/// The pages of each function of the app.
-pub(crate) fn app_pages() -> Vec<(&'static str, Pages)> {
-    vec![
-        ("member-app", member_app::routes()),
-        ("agreement-app", agreement_app::routes()),
-        ("money-app", money_app::routes()),
-        ("funding-app", funding_app::routes()),
-        ("organization-app", organization_app::routes()),
-        ("participant-app", participant_app::routes()),
-        ("picture-app", picture_app::routes()),
-        ("evidence-app", evidence_app::routes()),
-    ]
 }
 
 /// What a request meets before the functions: its path in one spelling.

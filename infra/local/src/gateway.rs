@@ -10,10 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use http::Method;
+use pages::routes::Pages;
 use shared::api::operation::{ReadOperation, Register, WriteOperation};
 use shared::api::{openapi, page};
-
-use crate::functions::app_pages;
 
 /// The function that answers what no route fits.
 pub const DEFAULT: &str = "read-api";
@@ -175,6 +174,20 @@ fn resource(route: &Route) -> String {
     )
 }
 
+/// The pages of each function of the app.
+pub(crate) fn app_pages() -> Vec<(&'static str, Pages)> {
+    vec![
+        ("member-app", member_app::routes()),
+        ("agreement-app", agreement_app::routes()),
+        ("money-app", money_app::routes()),
+        ("funding-app", funding_app::routes()),
+        ("organization-app", organization_app::routes()),
+        ("participant-app", participant_app::routes()),
+        ("picture-app", picture_app::routes()),
+        ("evidence-app", evidence_app::routes()),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,6 +229,24 @@ mod tests {
         for answer in answers() {
             let method = if answer.method == "ANY" { "POST" } else { &answer.method };
             assert_eq!(function(&routes, method, &answer.path), answer.function, "{answer}");
+        }
+    }
+
+    /// `cargo lambda watch` gives each function the pages that it has.
+    #[test]
+    fn pages_are_watched_by_their_function() {
+        let routes = include_str!("../../../CargoLambda.toml").lines().filter_map(|line| {
+            let (path, function) = line.split_once(" = ")?;
+            let function = function.strip_prefix('"')?.strip_suffix('"')?;
+            Some(Route {
+                path: path.trim_matches('"').replace("/{*path}", BELOW),
+                method: "ANY".to_owned(),
+                function: function.to_owned(),
+            })
+        });
+        let routes: Vec<Route> = routes.collect();
+        for answer in answers().iter().filter(|answer| answer.path.starts_with("/app")) {
+            assert_eq!(function(&routes, "POST", &answer.path), answer.function, "{answer}");
         }
     }
 

@@ -16,6 +16,7 @@
 //! (`iban_validate`), similar names (`strsim`).
 
 mod account;
+mod amount;
 mod bai;
 mod balance;
 mod camt;

@@ -10,19 +10,25 @@ use crate::labels::{DisplayTime, actor_label};
 
 /// The newest acts, as `acts.html` shows them.
 pub struct Acts {
+    /// The acts, the newest first.
     pub rows: Vec<ActRow>,
     /// Whether there are older ones than these.
     pub has_more: bool,
 }
 
+/// An act in a list.
 pub struct ActRow {
+    /// What was done.
     pub did: String,
     /// Who did it. None if the time came: a countdown ended, or the agreement expired.
     pub by: Option<String>,
+    /// When.
     pub at: DisplayTime,
 }
 
 impl Acts {
+    /// The newest acts of an agreement.
+    #[must_use]
     pub fn new(review: &AgreementReview) -> Self {
         let AgreementReview { in_full, acts, has_more_acts: has_more, former, .. } = review;
         let (agreement, has_more) = (&in_full.agreement, *has_more);

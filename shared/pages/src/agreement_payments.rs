@@ -1,7 +1,6 @@
 //! The payments of an agreement on its page: claim and proof of each in two columns that never look alike.
 
 use shared::domain::agreement::Agreement;
-use shared::domain::agreement::gate::{GateRule, GateStatus};
 use shared::domain::contact::Contact;
 use shared::domain::day::Day;
 use shared::domain::ids::ParticipantId;
@@ -9,15 +8,13 @@ use shared::domain::money::{Money, in_app};
 use shared::domain::movement::Movement;
 use shared::domain::movement::state::MovementState;
 use shared::domain::sentences::movements::{self as words, reference_type};
-use shared::service::agreements::{AgreementReview, ShownMovements};
 
-use crate::agreement_summary::{AgreementSummary, GateRow};
 use crate::labels::{Badge, movement_badge};
-use crate::layout::Link;
-use crate::urls::{agreement_url, movement_url};
+use crate::urls::movement_url;
 
 /// The payments.
 pub struct Payments {
+    /// The payments on this page.
     pub rows: Vec<PaymentRow>,
     /// The page with those before these.
     pub before: Option<String>,
@@ -27,11 +24,17 @@ pub struct Payments {
 
 /// A payment.
 pub struct PaymentRow {
+    /// Its page.
     pub url: String,
+    /// What it is for.
     pub purpose: String,
+    /// Its state.
     pub badge: Badge,
+    /// Its amount. Empty if it has none yet.
     pub amount: String,
+    /// Who pays.
     pub payer: String,
+    /// Who is paid.
     pub payee: String,
     /// When it is due, and whether that is past.
     pub due: Option<(String, bool)>,
@@ -43,62 +46,16 @@ pub struct PaymentRow {
 
 /// The proof of a payment in short.
 pub struct Proof {
+    /// What there is to say.
     pub lines: Vec<String>,
     /// Whether a member confirmed the arrival: nothing else is green.
     pub is_confirmed: bool,
 }
 
-impl AgreementSummary {
-    /// The summary of a published agreement with its payments, and with links to those for which its conditions wait. `today`
-    /// is the day in the organization's zone.
-    pub fn with_movements(mut self, review: &AgreementReview, today: Day) -> Self {
-        let (agreement, contacts) = (&review.in_full.agreement, &review.in_full.contacts);
-        let ShownMovements { by_id, on_page, offset, total } = &review.movements;
-        for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
-            for (row, gate) in step.gates.iter_mut().zip(&stage.gates) {
-                if let Some(id) = gate.rule.movement().filter(|_| agreement.was_published()) {
-                    let purpose = by_id.get(&id).map(purpose_of);
-                    let is_locked = gate.state.status() == GateStatus::Locked;
-                    name_payment(
-                        row,
-                        (&gate.rule, is_locked),
-                        Link { url: movement_url(id), text: purpose.unwrap_or_default() },
-                    );
-                }
-            }
-        }
-        let rows: Vec<PaymentRow> = on_page
-            .iter()
-            .filter_map(|id| by_id.get(id))
-            .map(|movement| PaymentRow::new(movement, (agreement, contacts), today))
-            .collect();
-        let page = |from: usize| format!("{}?payments={from}#payments", agreement_url(agreement.id()));
-        let (shown, per_page) = (offset + on_page.len(), shared::limits::AGREEMENT_PAYMENTS_SHOWN);
-        self.payments = (*total > 0).then(|| Payments {
-            rows,
-            before: (*offset > 0).then(|| page(offset.saturating_sub(per_page))),
-            after: (shown < *total).then(|| (page(shown), total - shown)),
-        });
-        self
-    }
-}
-
-/// Names the payment for which a condition waits, and links it.
-fn name_payment(row: &mut GateRow, (rule, is_locked): (&GateRule, bool), payment: Link) {
-    let name = if payment.text.is_empty() { "a payment".to_owned() } else { format!("“{}”", payment.text) };
-    row.requirement = match rule {
-        GateRule::MovementAuthorized { .. } => format!("Authorization of {name}"),
-        _ => format!("Proof from the receiving side that {name} arrived"),
-    };
-    let text = if payment.text.is_empty() { "Payment".to_owned() } else { format!("Payment: {}", payment.text) };
-    // What is not open yet is in the list of payments.
-    if !is_locked {
-        row.acts.push(Link { text, ..payment });
-    }
-}
-
 impl PaymentRow {
-    fn new(movement: &Movement, (agreement, contacts): (&Agreement, &[Contact]), today: Day) -> Self {
+    /// A payment of an agreement, on a day in the organization’s zone.
+    #[must_use]
+    pub fn new(movement: &Movement, (agreement, contacts): (&Agreement, &[Contact]), today: Day) -> Self {
         let terms = movement.terms();
         // Of an agreement that has ended, the movement's own record may not say so yet.
         let state = agreement.movement_state(movement.id()).unwrap_or(movement.state());
@@ -149,6 +106,7 @@ fn proof(movement: &Movement) -> Proof {
 }
 
 /// The name of a participant of an agreement.
+#[must_use]
 pub fn name_of(agreement: &Agreement, contacts: &[Contact], id: Option<ParticipantId>) -> String {
     let contact = id.and_then(|id| agreement.participant(id)).map(|participant| participant.contact_id);
     let contact = contacts.iter().find(|known| Some(known.id) == contact);
@@ -156,6 +114,7 @@ pub fn name_of(agreement: &Agreement, contacts: &[Contact], id: Option<Participa
 }
 
 /// What a payment is for.
+#[must_use]
 pub fn purpose_of(movement: &Movement) -> String {
     movement.terms().purpose.as_ref().map_or_else(|| "Payment".to_owned(), |purpose| purpose.as_str().to_owned())
 }

@@ -8,26 +8,34 @@ use shared::domain::agreement::{
     Agreement, AgreementKind, Document, DocumentState, Lifecycle, SignatureBlock, Stage, StageState,
 };
 use shared::domain::contact::{ChangedIdentity, Contact, Email};
+use shared::domain::day::Day;
 use shared::domain::ids::ParticipantId;
 use shared::domain::member::obstacle;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
-use shared::service::agreements::AgreementReview;
+use shared::service::agreements::{AgreementReview, ShownMovements};
 
-use crate::agreement_payments::Payments;
+use crate::agreement_payments::{PaymentRow, Payments, purpose_of};
 use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge};
 use crate::layout::Link;
-use crate::urls::{access_url, agreement_url, answers_url, document_url, obligation_url, verification_url};
+use crate::urls::{
+    access_url, agreement_url, answers_url, document_url, movement_url, obligation_url, verification_url,
+};
 
 /// The parts of an agreement.
 pub struct AgreementSummary {
+    /// Its participants.
     pub participants: Vec<ParticipantRow>,
+    /// Its steps, in order.
     pub steps: Vec<Step>,
+    /// Its documents.
     pub documents: Vec<DocumentRow>,
     /// The name and text of each term.
     pub terms: Vec<(&'static str, String)>,
+    /// Whether it is a SAFE.
     pub is_safe: bool,
+    /// Whether it is a draft.
     pub is_draft: bool,
     /// The promises, or the obligations that they became.
     pub promises: Vec<PromiseRow>,
@@ -39,6 +47,7 @@ pub struct AgreementSummary {
 
 /// A promise, or the obligation that it became.
 pub struct PromiseRow {
+    /// Its name.
     pub name: String,
     /// Who owes it to whom, and when.
     pub text: String,
@@ -46,9 +55,13 @@ pub struct PromiseRow {
     pub obligation: Option<(String, String, Badge)>,
 }
 
+/// A participant.
 pub struct ParticipantRow {
+    /// Their name.
     pub name: String,
+    /// Their address, if they have one.
     pub email: Option<String>,
+    /// Their roles, in words.
     pub roles: Vec<&'static str>,
     /// Their recorded verifications, a line each.
     pub verifications: Vec<String>,
@@ -64,31 +77,41 @@ pub struct AccessRow {
     pub link: Option<u64>,
     /// The address at the publication, who changed it last, and when, where it is another one that no member has confirmed.
     pub readdressed: Option<(String, String, DisplayTime)>,
+    /// When they last opened a page.
     pub seen_at: Option<DisplayTime>,
 }
 
 /// A stage.
 pub struct Step {
+    /// Its place, from 1.
     pub position: usize,
+    /// Its name.
     pub name: String,
     /// The CSS class of its place in the timeline.
     pub class: &'static str,
+    /// Its state.
     pub badge: Badge,
+    /// What happens once its conditions are met.
     pub actions: Vec<&'static str>,
+    /// Its conditions.
     pub gates: Vec<GateRow>,
 }
 
+/// A condition.
 pub struct GateRow {
+    /// What it waits for.
     pub requirement: String,
     /// The date for which a gate waits.
     pub until: Option<DisplayTime>,
     /// The CSS class of its state.
     pub class: &'static str,
+    /// Its state, in words.
     pub state: String,
     /// The time that belongs to the state: when it was cleared, since when it waits, or when its waiting period ends.
     pub at: Option<DisplayTime>,
     /// What an open condition waits for besides, and since when: a member to read answers, where others are still to answer.
     pub besides: Option<(String, DisplayTime)>,
+    /// What it asks, if it is an information request.
     pub questions: Vec<Question>,
     /// What a member can do about it.
     pub acts: Vec<Link>,
@@ -108,17 +131,23 @@ pub struct Declined {
 
 /// A question of an information request.
 pub struct Question {
+    /// The question.
     pub text: String,
     /// The kind of answer.
     pub answer: String,
 }
 
+/// A document.
 pub struct DocumentRow {
     /// Where its file is, if it has one.
     pub url: Option<String>,
+    /// Its name.
     pub name: String,
+    /// The size of its file.
     pub size: Option<String>,
+    /// The SHA-256 of its file.
     pub sha256: Option<String>,
+    /// Its state.
     pub badge: Badge,
     /// Its signatures on paper in words, with the page where one that waits is confirmed.
     pub papers: Vec<(String, Option<String>)>,
@@ -148,6 +177,7 @@ impl AgreementSummary {
 
 impl AgreementSummary {
     /// The summary with the obligations that the promises became, each with its state and its page.
+    #[must_use]
     pub fn with_obligations(mut self, review: &AgreementReview, now: Timestamp) -> Self {
         let agreement = &review.in_full.agreement;
         for (row, promise) in self.promises.iter_mut().zip(&agreement.promises) {
@@ -161,12 +191,14 @@ impl AgreementSummary {
     }
 
     /// Whether the promises have become obligations.
+    #[must_use]
     pub fn has_obligations(&self) -> bool {
         self.promises.iter().any(|promise| promise.obligation.is_some())
     }
 
     /// The summary with the recorded verifications, and the links by which a member records those that an active agreement
     /// waits for and reads answers.
+    #[must_use]
     pub fn with_verifications(mut self, agreement: &Agreement, recorded: &[Verification]) -> Self {
         for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
             let own = recorded.iter().filter(|verification| verification.participant_id == participant.id);
@@ -206,6 +238,7 @@ impl AgreementSummary {
 
 impl AgreementSummary {
     /// The summary with the recorded signatures on paper.
+    #[must_use]
     pub fn with_papers(mut self, agreement: &Agreement, recorded: &[PaperSignature]) -> Self {
         for (row, document) in self.documents.iter_mut().zip(&agreement.documents) {
             let own: Vec<_> = recorded.iter().filter(|paper| paper.document_id == document.id).collect();
@@ -223,6 +256,7 @@ impl AgreementSummary {
 
 impl AgreementSummary {
     /// The summary with how the participants get to their pages, and with what they declined.
+    #[must_use]
     pub fn with_accesses(mut self, review: &AgreementReview) -> Self {
         let agreement = &review.in_full.agreement;
         let is_active = agreement.lifecycle() == Lifecycle::Active;
@@ -416,6 +450,8 @@ fn question(field: &InformationField) -> Question {
     Question { text: field.label.as_str().to_owned(), answer }
 }
 
+/// A size in bytes as people read it, such as `1.2 MB`.
+#[must_use]
 pub fn size(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = KIB * KIB;
@@ -427,6 +463,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// The name of a participant.
+#[must_use]
 pub fn participant_name(agreement: &Agreement, contacts: &[Contact], id: ParticipantId) -> String {
     let contact = agreement.participant(id).map(|participant| participant.contact_id);
     let contact = contacts.iter().find(|known| Some(known.id) == contact);
@@ -435,6 +472,7 @@ pub fn participant_name(agreement: &Agreement, contacts: &[Contact], id: Partici
 
 /// A signature on paper, as the agreement's page shows it below its document: in words, with the page where it is confirmed
 /// if it waits. None if it doesn't count and can't.
+#[must_use]
 pub fn paper_line(agreement: &Agreement, paper: &PaperSignature) -> Option<(String, Option<String>)> {
     let (name, day, recorder) = (paper.signed_by(), paper.signed_on.for_people(), actor_label(&paper.recorded_by));
     match &paper.state {
@@ -456,9 +494,60 @@ pub fn paper_line(agreement: &Agreement, paper: &PaperSignature) -> Option<(Stri
 }
 
 /// What a published agreement waits for, as the line of a notice.
+#[must_use]
 pub fn next_line(summary: &AgreementSummary) -> String {
     let Some(next) = &summary.next else { return String::new() };
     // A name such as “Inc.” already ends with a period.
     let stop = if next.ends_with('.') { "" } else { "." };
     format!("Next: {next}{stop}")
+}
+
+impl AgreementSummary {
+    /// The summary of a published agreement with its payments, and with links to those for which its conditions wait. `today`
+    /// is the day in the organization's zone.
+    #[must_use]
+    pub fn with_movements(mut self, review: &AgreementReview, today: Day) -> Self {
+        let (agreement, contacts) = (&review.in_full.agreement, &review.in_full.contacts);
+        let ShownMovements { by_id, on_page, offset, total } = &review.movements;
+        for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
+            for (row, gate) in step.gates.iter_mut().zip(&stage.gates) {
+                if let Some(id) = gate.rule.movement().filter(|_| agreement.was_published()) {
+                    let purpose = by_id.get(&id).map(purpose_of);
+                    let is_locked = gate.state.status() == GateStatus::Locked;
+                    name_payment(
+                        row,
+                        (&gate.rule, is_locked),
+                        Link { url: movement_url(id), text: purpose.unwrap_or_default() },
+                    );
+                }
+            }
+        }
+        let rows: Vec<PaymentRow> = on_page
+            .iter()
+            .filter_map(|id| by_id.get(id))
+            .map(|movement| PaymentRow::new(movement, (agreement, contacts), today))
+            .collect();
+        let page = |from: usize| format!("{}?payments={from}#payments", agreement_url(agreement.id()));
+        let (shown, per_page) = (offset + on_page.len(), shared::limits::AGREEMENT_PAYMENTS_SHOWN);
+        self.payments = (*total > 0).then(|| Payments {
+            rows,
+            before: (*offset > 0).then(|| page(offset.saturating_sub(per_page))),
+            after: (shown < *total).then(|| (page(shown), total - shown)),
+        });
+        self
+    }
+}
+
+/// Names the payment for which a condition waits, and links it.
+fn name_payment(row: &mut GateRow, (rule, is_locked): (&GateRule, bool), payment: Link) {
+    let name = if payment.text.is_empty() { "a payment".to_owned() } else { format!("“{}”", payment.text) };
+    row.requirement = match rule {
+        GateRule::MovementAuthorized { .. } => format!("Authorization of {name}"),
+        _ => format!("Proof from the receiving side that {name} arrived"),
+    };
+    let text = if payment.text.is_empty() { "Payment".to_owned() } else { format!("Payment: {}", payment.text) };
+    // What is not open yet is in the list of payments.
+    if !is_locked {
+        row.acts.push(Link { text, ..payment });
+    }
 }

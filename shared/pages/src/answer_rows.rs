@@ -8,6 +8,7 @@ use crate::agreement_summary::size;
 
 /// An answer for people.
 pub struct AnswerRow {
+    /// The question.
     pub question: String,
     /// Empty if there is none.
     pub lines: Vec<String>,

@@ -10,12 +10,15 @@ use crate::urls::{item_url, obligation_url, trust_url};
 
 /// An object of a row: a link to its page where the app has one.
 pub enum Object {
+    /// One with a page.
     Linked(Link),
+    /// One without a page, by its name.
     Named(String),
 }
 
 impl Object {
     /// An object whose name was found.
+    #[must_use]
     pub fn new((_, id): (ObjectKind, Uuid), names: &Names, is_admin: bool) -> Option<Self> {
         // What it is, where the operation leaves that open, its name tells.
         let (kind, text) = names.object(id)?;
@@ -41,6 +44,7 @@ impl Object {
 }
 
 /// The name of a row's caller, and how a token called.
+#[must_use]
 pub fn caller_of(row: &AuditRow, names: &Names) -> String {
     let name = caller_name(row.caller, names);
     match (row.via, name.strip_suffix(OVER_THE_API)) {
@@ -56,6 +60,7 @@ const OVER_THE_API: &str = " (over the API)";
 const OVER_MCP: &str = " (over MCP)";
 
 /// The name of a caller. A token's name is marked, because it is no person's.
+#[must_use]
 pub fn caller_name(caller: Caller, names: &Names) -> String {
     let name = caller.id.and_then(|id| names.get(id));
     match (caller.actor_type, name) {

@@ -18,12 +18,15 @@ use crate::urls::{
 
 /// A blocker of publication, with the place where it is removed.
 pub struct BlockerRow {
+    /// Where it is removed.
     pub url: String,
+    /// What to do.
     pub text: String,
 }
 
 /// The blockers of a draft as a checklist. The activation of the workspace is none: publishing does it.
 /// Without its payments, those are told without their names.
+#[must_use]
 pub fn blocker_rows(
     agreement: &Agreement,
     (contacts, payments): (&[Contact], &[Movement]),
@@ -164,6 +167,7 @@ fn missing_parties(agreement: &Agreement) -> String {
 }
 
 /// What a condition still lacks, as sentences.
+#[must_use]
 pub fn lacking(agreement: &Agreement, gate: GateId, now: Timestamp) -> Vec<String> {
     // What a condition lacks depends on the draft alone: what its payments lack is said of them.
     let payment =

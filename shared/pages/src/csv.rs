@@ -19,6 +19,7 @@ pub struct Csv(String);
 
 impl Csv {
     /// The beginning of a file.
+    #[must_use]
     pub fn new() -> Self {
         Self(BYTE_ORDER_MARK.into())
     }
@@ -58,12 +59,14 @@ impl Csv {
         }
     }
 
-    /// Its length in bytes so far.
-    pub fn len(&self) -> usize {
+    /// How many bytes it has so far.
+    #[must_use]
+    pub fn size(&self) -> usize {
         self.0.len()
     }
 
     /// The file.
+    #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
@@ -88,7 +91,7 @@ mod tests {
         let expected = "\u{feff}plain,,\"a, b\",\"say \"\"hi\"\"\",\"two\r\nlines\",Zoë\r\n\
                         '=1+1,'+49,'-1,'@SUM(A1),\"'=\"\"a\"\",b\",a=b\r\n'＝1+1,'＠SUM(A1)\r\n\
                         \"a;'=1+1\",\"a; \"\"'=1+1\"\"\",\"a\t'@b\",\"a\r\n'-1\", '=1,\"1-1; a=b\"\r\n";
-        assert_eq!(csv.len(), expected.len());
+        assert_eq!(csv.size(), expected.len());
         assert_eq!(csv.into_string(), expected);
     }
 }

@@ -19,43 +19,59 @@ const SHOWN_MAX: usize = 4;
 pub struct Deal {
     /// What the page is about, above its title.
     pub over: &'static str,
+    /// Its name.
     pub title: String,
+    /// Its state.
     pub badge: Badge,
     /// What there is to say about the state besides the badge.
     pub status: Option<String>,
+    /// Its workspace.
     pub workspace: Link,
     /// The agreement, on the page of one of its payments.
     pub agreement: Option<Link>,
     /// Where what the header says is edited, if it can be.
     pub edit: Option<Link>,
+    /// The first parties.
     pub parties: Vec<Party>,
+    /// How many more there are.
     pub more_parties: usize,
     /// How much money it is about, if it says so, with what that is.
     pub amount: Option<(&'static str, String)>,
     /// Its payments: what for, and how much.
     pub payments: Vec<(String, String)>,
+    /// How many more payments there are.
     pub more_payments: usize,
+    /// The name and the text of each term.
     pub terms: Vec<(&'static str, String)>,
     /// By when what happens.
     pub deadlines: Vec<Deadline>,
+    /// The first documents.
     pub documents: Vec<DealDocument>,
+    /// How many more there are.
     pub more_documents: usize,
 }
 
 /// A participant with what they are in the deal.
 pub struct Party {
+    /// The name.
     pub name: String,
+    /// The roles, in words.
     pub roles: String,
 }
 
+/// A date that matters.
 pub struct Deadline {
+    /// What it is.
     pub name: &'static str,
+    /// When it is.
     pub at: DisplayTime,
     /// How much time is left.
     pub left: Option<String>,
 }
 
+/// A document.
 pub struct DealDocument {
+    /// Its name.
     pub name: String,
     /// Where its file is, if it has one.
     pub url: Option<String>,
@@ -63,6 +79,7 @@ pub struct DealDocument {
 
 impl Deal {
     /// The header of a page about an agreement, from what the page shows of it below.
+    #[must_use]
     pub fn new(
         (over, title): (&'static str, String),
         badge: Badge,
@@ -110,6 +127,7 @@ impl Deal {
     }
 
     /// The header with the agreement's payments that have an amount.
+    #[must_use]
     pub fn with_payments(self, payments: &[Movement]) -> Self {
         let with_amount = payments.iter().filter_map(|payment| Some((payment, payment.terms().money?)));
         let rows = with_amount.map(|(payment, money)| (name(payment).to_owned(), money.for_people()));

@@ -28,22 +28,26 @@ impl Fields {
     }
 
     /// The fields as they were submitted, with what is wrong with them.
+    #[must_use]
     pub fn submitted(form: &Form, errors: FieldErrors) -> Self {
         Self { values: Self::of(form.typed()).values, ..Self::wrong(errors) }
     }
 
     /// Empty fields, with what is wrong with them.
+    #[must_use]
     pub fn wrong(errors: FieldErrors) -> Self {
         let errors = errors.into_list().into_iter().map(|error| (error.field, error.message)).collect();
         Self { errors, ..Self::default() }
     }
 
     /// Empty fields, of which one is wrong.
+    #[must_use]
     pub fn wrong_one(field: &str, message: &str) -> Self {
         Self { errors: vec![(field.to_owned(), message.to_owned())], ..Self::default() }
     }
 
     /// These fields, with the values of others where they have none.
+    #[must_use]
     pub fn over(mut self, below: Self) -> Self {
         for (name, value) in below.values {
             self.values.entry(name).or_insert(value);
@@ -52,6 +56,7 @@ impl Fields {
     }
 
     /// These fields without the values of some.
+    #[must_use]
     pub fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
         self.values.retain(|name, _| !is_left_out(name));
         self
@@ -63,6 +68,7 @@ impl Fields {
     }
 
     /// Whether a box is checked.
+    #[must_use]
     pub fn is_checked(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
@@ -73,16 +79,19 @@ impl Fields {
     }
 
     /// What is wrong with a field, as the end of a sentence that begins with its name.
+    #[must_use]
     pub fn error(&self, name: &str) -> Option<&str> {
         self.errors.iter().find(|(field, _)| field == name).map(|(_, message)| message.as_str())
     }
 
     /// Whether a field is the first wrong one, which gets the focus.
+    #[must_use]
     pub fn is_first_error(&self, name: &str) -> bool {
         self.errors.first().is_some_and(|(field, _)| field == name)
     }
 
     /// Whether any field is wrong.
+    #[must_use]
     pub fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }
@@ -90,11 +99,14 @@ impl Fields {
 
 /// A choice of a `select`, or a box.
 pub struct Choice {
+    /// What the form sends.
     pub value: String,
+    /// What people read.
     pub text: String,
 }
 
 impl Choice {
+    /// A choice that sends a value and shows a text.
     pub fn new(value: impl Into<String>, text: impl Into<String>) -> Self {
         Self { value: value.into(), text: text.into() }
     }

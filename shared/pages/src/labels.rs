@@ -23,7 +23,9 @@ use shared::service::endpoints::EndpointState;
 
 /// A state in a word, with the CSS class of its color.
 pub struct Badge {
+    /// The text.
     pub text: &'static str,
+    /// The CSS class of its color.
     pub class: &'static str,
 }
 
@@ -33,6 +35,7 @@ pub struct Badge {
 pub struct DisplayTime {
     /// The value of a `datetime` attribute.
     pub datetime: String,
+    /// The text.
     pub text: String,
     /// The attribute that tells the script how exact the time is, or that it stays as it is.
     precision: &'static str,
@@ -45,6 +48,7 @@ impl HtmlSafe for DisplayTime {}
 
 impl DisplayTime {
     /// The time to the second, where a minute does not tell rows apart.
+    #[must_use]
     pub fn with_seconds(time: Timestamp) -> Self {
         Self {
             datetime: time.to_string(),
@@ -55,6 +59,7 @@ impl DisplayTime {
     }
 
     /// The time to the second in a zone, and in no other: where days are those of that zone.
+    #[must_use]
     pub fn in_zone(time: Timestamp, zone: &TimeZone) -> Self {
         Self {
             datetime: time.to_string(),
@@ -65,6 +70,7 @@ impl DisplayTime {
     }
 
     /// The hour that begins at a time, where no more is known.
+    #[must_use]
     pub fn hour_of(time: Timestamp) -> Self {
         let text = time.for_people();
         let end = match text.split_once(", ").and_then(|(_, clock)| clock.split_once(':')) {
@@ -91,6 +97,8 @@ pub struct DisplayUrl<'a> {
 impl HtmlSafe for DisplayUrl<'_> {}
 
 impl<'a> DisplayUrl<'a> {
+    /// A URL to be shown.
+    #[must_use]
     pub fn new(url: &'a str) -> Self {
         Self { url }
     }
@@ -102,6 +110,7 @@ impl<'a> DisplayUrl<'a> {
 }
 
 /// A number with commas between its thousands.
+#[must_use]
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -114,6 +123,8 @@ pub fn grouped(count: u64) -> String {
     grouped
 }
 
+/// The kind of a contact, in words.
+#[must_use]
 pub fn contact_kind_label(kind: ContactKind) -> &'static str {
     match kind {
         ContactKind::Person => "Person",
@@ -127,6 +138,8 @@ pub fn contact_kind_label(kind: ContactKind) -> &'static str {
     }
 }
 
+/// The state of an agreement.
+#[must_use]
 pub fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
     match lifecycle {
         Lifecycle::Draft => Badge { text: "Draft", class: "quiet" },
@@ -137,6 +150,8 @@ pub fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
     }
 }
 
+/// The state of a workspace.
+#[must_use]
 pub fn workspace_badge(workspace: &Workspace) -> Badge {
     match workspace.activated_at() {
         Some(_) => Badge { text: "Activated", class: "green" },
@@ -144,6 +159,8 @@ pub fn workspace_badge(workspace: &Workspace) -> Badge {
     }
 }
 
+/// The state of a proposal.
+#[must_use]
 pub fn proposal_badge(state: ProposalState) -> Badge {
     match state {
         ProposalState::Pending => Badge { text: "Needs your decision", class: "amber" },
@@ -154,6 +171,7 @@ pub fn proposal_badge(state: ProposalState) -> Badge {
 }
 
 /// The badge of a payment. Only what is proven is green: a claim never is.
+#[must_use]
 pub fn movement_badge(state: MovementState) -> Badge {
     let class = match state {
         MovementState::Draft | MovementState::Cancelled => "quiet",
@@ -165,6 +183,8 @@ pub fn movement_badge(state: MovementState) -> Badge {
     Badge { text: movement_state(state), class }
 }
 
+/// The state of a delivery.
+#[must_use]
 pub fn delivery_badge(state: DeliveryState) -> Badge {
     match state {
         DeliveryState::Queued => Badge { text: "Queued", class: "blue" },
@@ -175,6 +195,8 @@ pub fn delivery_badge(state: DeliveryState) -> Badge {
     }
 }
 
+/// The state of an endpoint.
+#[must_use]
 pub fn endpoint_badge(state: &EndpointState) -> Badge {
     if state.endpoint.paused_at().is_some() {
         Badge { text: "Paused", class: "amber" }
@@ -188,6 +210,7 @@ pub fn endpoint_badge(state: &EndpointState) -> Badge {
 }
 
 /// The event types of a subscription.
+#[must_use]
 pub fn subscription_label(events: &Subscription) -> String {
     match events {
         Subscription::All => "All events".to_owned(),
@@ -196,6 +219,7 @@ pub fn subscription_label(events: &Subscription) -> String {
 }
 
 /// The name of an actor. A token's name is marked, because it is no person's.
+#[must_use]
 pub fn actor_label(actor: &Actor) -> String {
     match actor.actor_type {
         ActorType::Member | ActorType::Participant | ActorType::System => actor.display_name.clone(),
@@ -204,6 +228,7 @@ pub fn actor_label(actor: &Actor) -> String {
 }
 
 /// The verb for a proposal's action.
+#[must_use]
 pub fn action_verb(action: ProposalAction) -> &'static str {
     match action {
         ProposalAction::PublishAgreement => "Publish",
@@ -212,6 +237,7 @@ pub fn action_verb(action: ProposalAction) -> &'static str {
 }
 
 /// The badge of an item. Only what is proven is green: a claim never is.
+#[must_use]
 pub fn item_badge(item: &FundingItem) -> Badge {
     let class = match (item.funding_status(), item.phase()) {
         (FundingStatus::Funded, _) => "green",
@@ -223,6 +249,7 @@ pub fn item_badge(item: &FundingItem) -> Badge {
 }
 
 /// The state of an obligation. A claim is never green.
+#[must_use]
 pub fn obligation_badge(obligation: &Obligation, now: Timestamp) -> Badge {
     let is_overdue = obligation.next_due_at().is_some_and(|due| due < now);
     match obligation.state() {
@@ -231,6 +258,8 @@ pub fn obligation_badge(obligation: &Obligation, now: Timestamp) -> Badge {
     }
 }
 
+/// The state of an obligation, apart from whether it is overdue.
+#[must_use]
 pub fn obligation_state_badge(state: ObligationState) -> Badge {
     match state {
         ObligationState::Dormant => Badge { text: "Waiting for a trigger", class: "quiet" },
@@ -242,6 +271,7 @@ pub fn obligation_state_badge(state: ObligationState) -> Badge {
 }
 
 /// The name of a role.
+#[must_use]
 pub fn role_label(role: Role) -> &'static str {
     match role {
         Role::Admin => "Admin",
@@ -249,6 +279,8 @@ pub fn role_label(role: Role) -> &'static str {
     }
 }
 
+/// The state of an access token.
+#[must_use]
 pub fn token_badge(token: &Token, now: Timestamp) -> Badge {
     if token.revoked_at.is_some() {
         Badge { text: "Revoked", class: "red" }
@@ -261,6 +293,8 @@ pub fn token_badge(token: &Token, now: Timestamp) -> Badge {
     }
 }
 
+/// The scope of an access token, in words.
+#[must_use]
 pub fn scope_label(scope: Scope) -> &'static str {
     match scope {
         Scope::Read => "Read only",
@@ -269,6 +303,7 @@ pub fn scope_label(scope: Scope) -> &'static str {
 }
 
 /// Why an agreement is no longer in the state that the proposal needs.
+#[must_use]
 pub fn too_late(lifecycle: Lifecycle) -> &'static str {
     match lifecycle {
         Lifecycle::Draft | Lifecycle::Active => "The agreement has been published already.",
@@ -279,11 +314,13 @@ pub fn too_late(lifecycle: Lifecycle) -> &'static str {
 }
 
 /// The names of contacts, in the order of their ids in a record.
+#[must_use]
 pub fn names(ids: &[ContactId], people: &[Contact]) -> String {
     names_in(ids, people, ", ")
 }
 
 /// The same with something else between them.
+#[must_use]
 pub fn names_in(ids: &[ContactId], people: &[Contact], between: &str) -> String {
     let name = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
     let names: Vec<&str> = ids.iter().filter_map(name).map(|contact| contact.display_name.as_str()).collect();

@@ -15,6 +15,7 @@ pub struct Layout {
     pub script: String,
     /// The page of the navigation that is marked as current, if any.
     pub section: &'static str,
+    /// The id of the request, for support.
     pub request_id: String,
     /// The audit log of the record in the path, if the page is a record's.
     pub trail: String,
@@ -30,24 +31,32 @@ pub struct Layout {
 
 /// The participant of a page, as the layout shows them.
 pub struct CurrentParticipant {
+    /// The name.
     pub name: String,
+    /// The organization that invited them.
     pub organization: String,
     /// The path of their first page.
     pub path: String,
+    /// The CSRF token of their forms.
     pub form_token: String,
 }
 
 /// The signed-in member, as the layout shows them.
 pub struct CurrentMember {
+    /// The name.
     pub name: String,
+    /// The organization.
     pub organization: String,
+    /// The CSRF token of their forms.
     pub form_token: String,
+    /// Whether the member is an admin.
     pub is_admin: bool,
     /// Whether the account has other organizations, to which the person can switch.
     pub has_more_organizations: bool,
 }
 
 impl Layout {
+    /// The layout of the page that a request asks for.
     pub fn new(request: &Request) -> Self {
         let member = request.signed_in().ok().map(|signed_in| CurrentMember {
             name: signed_in.member().name().as_str().to_owned(),
@@ -87,12 +96,14 @@ impl Layout {
     }
 
     /// Whether the browser has chosen a theme.
+    #[must_use]
     pub fn has_theme(&self, name: &str) -> bool {
         self.theme.is_some_and(|theme| theme.as_str() == name)
     }
 
     /// The id of a copy of a form that makes what is shown once: submitted twice, it makes it once.
     #[allow(clippy::unused_self, reason = "templates reach it through the layout")]
+    #[must_use]
     pub fn once(&self) -> String {
         Uuid::now_v7().to_string()
     }
@@ -127,7 +138,7 @@ fn section_of(path: &str) -> &'static str {
 /// The URL of the audit log of the record whose page has a path; of the whole log if it is no record's.
 fn trail_of(path: &str) -> String {
     let record = path.split('/').find_map(|part| part.parse::<Uuid>().ok());
-    record.map_or_else(|| AUDIT.to_owned(), |id| format!("{}?object={id}", AUDIT))
+    record.map_or_else(|| AUDIT.to_owned(), |id| format!("{AUDIT}?object={id}"))
 }
 
 /// A message at the top of a page.
@@ -135,7 +146,9 @@ fn trail_of(path: &str) -> String {
 pub struct Notice {
     /// The CSS class of its color: `bad`, `warn`, `good`, or `plain` for what is only claimed.
     pub class: &'static str,
+    /// What happened.
     pub title: String,
+    /// More about it, a paragraph each.
     pub lines: Vec<String>,
     /// Where what the lines ask for is done.
     pub links: Vec<Link>,
@@ -146,10 +159,12 @@ pub struct Notice {
 }
 
 impl Notice {
+    /// The notice after something that failed.
     pub fn bad(title: impl Into<String>, line: impl Into<String>) -> Self {
         Self::new("bad", title.into(), [line.into()])
     }
 
+    /// The notice about something to look at.
     pub fn warn(title: impl Into<String>, line: impl Into<String>) -> Self {
         Self::new("warn", title.into(), [line.into()])
     }
@@ -172,6 +187,7 @@ impl Notice {
 }
 
 /// Whether a page shows its notice in a section, of those that it has for notices, or at its top (an empty section).
+#[must_use]
 pub fn shows_notice(notice: Option<&Notice>, sections: &[&str], section: &str) -> bool {
     let own = notice.map_or("", |notice| notice.section.as_str());
     let own = if sections.contains(&own) { own } else { "" };
@@ -181,17 +197,11 @@ pub fn shows_notice(notice: Option<&Notice>, sections: &[&str], section: &str) -
 /// A link to a page of the app.
 #[derive(Debug, Clone)]
 pub struct Link {
+    /// Its address.
     pub url: String,
+    /// What it says.
     pub text: String,
 }
 
 /// What the search form of a page keeps besides the search, where it keeps nothing.
 pub const NOTHING_KEPT: [(&str, &str); 0] = [];
-
-/// A text, percent-encoded as the value of a query parameter.
-pub fn encode_query_value(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    text.bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
-}

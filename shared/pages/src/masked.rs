@@ -24,6 +24,7 @@ struct Piece {
 }
 
 /// A text of at most so many characters, without account and card numbers but for those in the references that are kept.
+#[must_use]
 pub fn masked(text: &str, most: usize, kept: &[String]) -> String {
     // Long texts are looked at as far as they can be shown. A number at the end may be cut in two, so that end is left out.
     let looked_at = most.saturating_mul(2).saturating_add(NUMBER_CHARS_MAX);

@@ -26,14 +26,19 @@ const CONFIRMED_MAX: usize = 10;
 
 /// A trigger, with its declaration if it was declared.
 pub struct TriggerRow {
+    /// Its id.
     pub id: TriggerId,
+    /// What it is.
     pub description: String,
     /// When the obligation is due after it.
     pub after: String,
+    /// What was declared, and by whom.
     pub declared: Option<String>,
 }
 
 impl TriggerRow {
+    /// A trigger of an obligation whose days are those of a zone.
+    #[must_use]
     pub fn new(trigger: &ObligationTrigger, zone: &TimeZone) -> Self {
         let after = match trigger.due_after_days {
             0 => "Due on the same day".to_owned(),
@@ -54,12 +59,17 @@ impl TriggerRow {
 
 /// A time at which an obligation is due, with the claim and the confirmation apart.
 pub struct OccurrenceRow {
+    /// Its id.
     pub id: OccurrenceId,
+    /// The day on which it is due.
     pub due: String,
+    /// Its state.
     pub badge: Badge,
+    /// Who said that it is done, and when.
     pub claim: Option<String>,
     /// What the claim says about how it was done.
     pub said: Option<SaidDone>,
+    /// Who confirmed it, and when.
     pub confirmation: Option<String>,
     /// The value and the label of the act that is next.
     pub act: Option<(&'static str, &'static str)>,
@@ -72,6 +82,7 @@ pub struct OccurrenceRow {
 /// The occurrences that a page has room for.
 #[derive(Default)]
 pub struct OccurrenceList {
+    /// Those that are shown.
     pub rows: Vec<OccurrenceRow>,
     /// How many more are due or overdue, or wait for confirmation.
     pub more: usize,
@@ -151,6 +162,7 @@ fn occurrence_badge(state: OccurrenceState) -> Badge {
 }
 
 /// Who said something, and when.
+#[must_use]
 pub fn said_by(word: &Word, zone: &TimeZone) -> String {
     let day = zone.day_of(word.at).for_people();
     match word.by.actor_type {
@@ -181,6 +193,7 @@ pub fn read_happened_on(form: &Form, obligation: &Obligation, now: Timestamp) ->
 }
 
 /// Why an act on an obligation was refused, in words: a title and a line.
+#[must_use]
 pub fn refusal(refused: Refused) -> (&'static str, String) {
     let nothing = "Nothing was recorded.";
     match refused {

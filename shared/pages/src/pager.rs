@@ -8,8 +8,11 @@ use shared::wire::page::{Offset, PageRequest, Pagination};
 pub struct Pager {
     /// The name of the list's items, for screen readers.
     pub items: &'static str,
+    /// Which records are shown, such as `1–50 of 120`.
     pub range: String,
+    /// The page before this one.
     pub previous: Option<String>,
+    /// The page after this one.
     pub next: Option<String>,
 }
 
@@ -31,16 +34,19 @@ impl Pager {
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct Paged {
+    /// How many records are passed over.
     #[deserr(default)]
     pub offset: Offset,
 }
 
 /// The page that begins at an offset.
+#[must_use]
 pub fn page_at(offset: Offset) -> PageRequest {
     PageRequest::new(limits::PAGE_LIMIT_DEFAULT, offset.get())
 }
 
 /// The page, or the last page of a list with `total` items if it is past the end, because items have been removed.
+#[must_use]
 pub fn clamped_page(page: PageRequest, total: u64) -> PageRequest {
     let step = u64::from(limits::PAGE_LIMIT_DEFAULT);
     let last = total.saturating_sub(1) / step * step;
@@ -48,6 +54,7 @@ pub fn clamped_page(page: PageRequest, total: u64) -> PageRequest {
 }
 
 /// Whether a page is past the end of its list.
+#[must_use]
 pub fn is_past_the_end(at: Pagination) -> bool {
     at.offset > 0 && at.offset >= at.total
 }

@@ -22,6 +22,7 @@ pub fn name(payment: &Movement) -> &str {
 }
 
 /// What a payment still lacks before its draft can be published.
+#[must_use]
 pub fn lacking(terms: &PaymentTerms, agreement: &Agreement) -> Vec<&'static str> {
     let takes_part = |id: Option<ParticipantId>| id.is_some_and(|id| agreement.participant(id).is_some());
     let needed = [
@@ -35,8 +36,11 @@ pub fn lacking(terms: &PaymentTerms, agreement: &Agreement) -> Vec<&'static str>
 
 /// A payment in a list.
 pub struct PaymentRow {
+    /// Its page.
     pub url: String,
+    /// What it is called.
     pub name: String,
+    /// Its amount, if it has one.
     pub amount: Option<String>,
     /// Who pays whom.
     pub parties: String,
@@ -49,6 +53,7 @@ pub struct PaymentRow {
 }
 
 impl PaymentRow {
+    /// A payment of an agreement.
     pub fn new(payment: &Movement, agreement: &Agreement, contacts: &[Contact]) -> Self {
         let terms = payment.terms();
         let party = |id: Option<ParticipantId>| {
@@ -81,6 +86,7 @@ impl PaymentRow {
 
 /// The payments of an agreement where they are one section among others.
 pub struct PaymentList {
+    /// The first payments.
     pub rows: Vec<PaymentRow>,
     /// How many more there are.
     pub more: usize,
@@ -89,6 +95,8 @@ pub struct PaymentList {
 }
 
 impl PaymentList {
+    /// The first payments of an agreement, with how many more there are.
+    #[must_use]
     pub fn new(payments: &[Movement], agreement: &Agreement, contacts: &[Contact]) -> Self {
         let rows = payments.iter().take(SHOWN_MAX).map(|payment| PaymentRow::new(payment, agreement, contacts));
         let rows: Vec<PaymentRow> = rows.collect();
@@ -104,6 +112,7 @@ impl PaymentList {
 
 impl PaymentList {
     /// Whether each links to its page: those of a draft are shown as they are about to be published.
+    #[must_use]
     pub fn are_linked(&self) -> bool {
         self.rows.iter().any(|row| row.state.is_some())
     }

@@ -11,6 +11,7 @@ use crate::satisfaction::in_words;
 use crate::tasks::find_gate;
 
 /// What a receipt is of. Without a subject it begins with the verb.
+#[must_use]
 pub fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Option<&str>) -> String {
     let step = |gate| find_gate(agreement, gate).map_or("", |(stage, _)| stage.name.as_str());
     let did = match &receipt.act {
@@ -66,6 +67,7 @@ fn obligation_facts(did: &ObligationAct) -> Vec<(&'static str, String)> {
 }
 
 /// What a receipt says, a line each.
+#[must_use]
 pub fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Name", receipt.signed_by())];
     match &receipt.act {

@@ -16,9 +16,8 @@ use shared::web::next::safe_next;
 use shared::web::{FILES, Redirect, Request};
 use uuid::Uuid;
 
-use crate::layout::{Layout, Link, encode_query_value};
-use crate::routes::RouteKind;
-use crate::urls::part_url;
+use crate::layout::{Layout, Link};
+use crate::urls::{encode_query_value, part_url};
 
 /// The response to a request, with what the audit row and the log say about it.
 pub struct PageResponse {
@@ -92,6 +91,7 @@ impl PageResponse {
 
     /// Makes the page the response to a form that was refused or failed. Its title says so, since screen readers read it
     /// first.
+    #[must_use]
     pub fn refused(mut self, status: StatusCode, code: &'static str) -> Self {
         if let Some((head, title)) = self.body.split_once("<title>")
             && !title.starts_with(ERROR_TITLE)
@@ -102,43 +102,51 @@ impl PageResponse {
     }
 
     /// Sets the status and code of a page that is no response to a form.
+    #[must_use]
     pub fn with_status(self, status: StatusCode, code: &'static str) -> Self {
         Self { status, code, ..self }
     }
 
     /// Whether the request was refused or failed.
+    #[must_use]
     pub fn is_refused(&self) -> bool {
         !self.status.is_success() && !self.status.is_redirection()
     }
 
     /// Marks the page as the response to a form with invalid input.
+    #[must_use]
     pub fn unprocessable(self) -> Self {
         self.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")
     }
 
     /// Marks the page as the response to a form that the state of a record does not allow.
+    #[must_use]
     pub fn conflicting(self) -> Self {
         self.refused(StatusCode::CONFLICT, ErrorCode::Conflict.as_str())
     }
 
     /// Adds the cause of a failure, for the log.
+    #[must_use]
     pub fn because(self, cause: String) -> Self {
         Self { cause: Some(cause), ..self }
     }
 
     /// Marks the page as the response to a form that could not be processed now, and keeps what was typed. Nothing has
     /// changed. The cause is for the log.
+    #[must_use]
     pub fn unavailable(self, cause: String) -> Self {
         let response = self.refused(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError.as_str());
         Self { cause: Some(cause), ..response }
     }
 
     /// Sets the ids of the records that the page shows.
+    #[must_use]
     pub fn showing(self, objects: impl IntoIterator<Item = Uuid>) -> Self {
         Self { objects: objects.into_iter().collect(), ..self }
     }
 
     /// Adds a `Set-Cookie` header.
+    #[must_use]
     pub fn with_cookie(mut self, cookie: Option<HeaderValue>) -> Self {
         self.cookies.extend(cookie);
         self
@@ -158,10 +166,15 @@ const ERROR_TITLE: &str = "Error: ";
 #[derive(Template)]
 #[template(path = "message.html")]
 pub struct MessagePage {
+    /// The layout.
     pub layout: Layout,
+    /// The title.
     pub title: &'static str,
+    /// What there is to say.
     pub text: Cow<'static, str>,
+    /// Where to go on.
     pub link: Link,
+    /// Whether support needs the id of the request.
     pub shows_request_id: bool,
 }
 
@@ -368,6 +381,17 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
         headers.append(header::SET_COOKIE, cookie);
     }
     response
+}
+
+/// The kind of a route, which decides where a person returns to after signing in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RouteKind {
+    /// The route has a page: the person returns to it.
+    Page,
+    /// The route only accepts forms of other pages: the person returns to the form's page.
+    Action,
+    /// The route is a participant's, who has no account to sign in to: their link opens it again.
+    Part,
 }
 
 #[cfg(test)]

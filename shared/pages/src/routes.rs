@@ -15,7 +15,7 @@ use shared::error::Error;
 use shared::platform::call_record::catch_panic_and_overrun;
 use shared::web::Request;
 
-use crate::response::{self, PageResponse};
+use crate::response::{self, PageResponse, RouteKind};
 use crate::{in_person, unsent};
 
 /// The beginnings of the addresses of participants.
@@ -39,12 +39,14 @@ pub struct Pages {
 
 impl Pages {
     /// Adds what answers at a path.
+    #[must_use]
     pub fn route(mut self, path: &str, answers: MethodRouter<Arc<AppState>>) -> Self {
         self.paths.push(path.to_owned());
         Self { router: self.router.route(path, answers), paths: self.paths }
     }
 
     /// Adds all routes of another.
+    #[must_use]
     pub fn merge(self, other: Self) -> Self {
         Self { router: self.router.merge(other.router), paths: [self.paths, other.paths].concat() }
     }
@@ -55,6 +57,7 @@ impl Pages {
     }
 
     /// The paths, as axum writes them: `/app/contacts/{id}`.
+    #[must_use]
     pub fn into_paths(self) -> Vec<String> {
         self.paths
     }
@@ -73,17 +76,6 @@ pub fn complete(routes: Pages, app: Arc<AppState>) -> Router {
         .route("/app/{*rest}", axum::routing::any(not_found))
         .method_not_allowed_fallback(wrong_method)
         .with_state(app)
-}
-
-/// The kind of a route, which decides where a person returns to after signing in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RouteKind {
-    /// The route has a page: the person returns to it.
-    Page,
-    /// The route only accepts forms of other pages: the person returns to the form's page.
-    Action,
-    /// The route is a participant's, who has no account to sign in to: their link opens it again.
-    Part,
 }
 
 /// A handler as a value. All of them share one way through `serve`, which is compiled once: the function stays small.

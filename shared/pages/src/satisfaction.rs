@@ -82,6 +82,7 @@ fn read_note(form: &Form) -> Result<Option<SatisfactionNote>, FieldErrors> {
 }
 
 /// Whether a form says the same. Today may have been another day when it was sent first.
+#[must_use]
 pub fn is_said_in(form: &Form, how: &Satisfaction) -> bool {
     let is_day = form.get(DONE_ON).trim().is_empty() || read_day(form, DONE_ON).ok() == Some(how.done_on);
     let sha256 = form.file(FILE).map(|file| sha256_hex(&file.content));
@@ -90,6 +91,7 @@ pub fn is_said_in(form: &Form, how: &Satisfaction) -> bool {
 }
 
 /// The fields as they were submitted. An account number is shown nowhere again.
+#[must_use]
 pub fn typed(form: &Form, errors: FieldErrors) -> Fields {
     let is_sensitive = has_account_number(form.get(NOTE));
     Fields::submitted(form, errors).without(|name| is_sensitive && name == NOTE)
@@ -97,14 +99,18 @@ pub fn typed(form: &Form, errors: FieldErrors) -> Fields {
 
 /// What a claim says about how something was done, as pages show it.
 pub struct SaidDone {
+    /// The day.
     pub on: String,
+    /// The note.
     pub note: Option<String>,
+    /// The file.
     pub file: Option<Link>,
 }
 
 impl SaidDone {
     /// What the claim about an occurrence says. None without a claim, and for claims from before anyone was asked. `url` is
     /// that of the obligation.
+    #[must_use]
     pub fn of(occurrence: &Occurrence, url: &str) -> Option<Self> {
         let Satisfaction { done_on, note, file } = occurrence.how.as_ref()?;
         Some(Self {
@@ -118,6 +124,7 @@ impl SaidDone {
 }
 
 /// A file, as pages and receipts name it.
+#[must_use]
 pub fn in_words(file: &EvidenceFile) -> String {
     format!("{}, {}", file.name.as_str(), size(file.content.size_bytes))
 }

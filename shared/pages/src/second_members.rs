@@ -7,6 +7,7 @@ use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 
 /// Why a member is no second member for whoever did something, where no more is known.
+#[must_use]
 pub fn one_self(did: &str) -> String {
     format!(
         "You don’t count as a second member for the person who {did}: one of you invited the other, or reset the other’s password or second factor, in the last 7 days."
@@ -14,6 +15,7 @@ pub fn one_self(did: &str) -> String {
 }
 
 /// Why two members count as one, until when, and who can do it in place of the first of them, who is told.
+#[must_use]
 pub fn why_one_self(seconds: &SecondMembers, (by, first): (MemberId, MemberId), zone: &TimeZone) -> String {
     let why = match seconds.tie_between(by, first) {
         Some(tie) => tied(seconds, tie, (by, first)),
@@ -42,6 +44,7 @@ fn tied(seconds: &SecondMembers, tie: &Tie, (by, first): (MemberId, MemberId)) -
 }
 
 /// Whose word counts as a second one beside that of a member.
+#[must_use]
 pub fn who_can(seconds: &SecondMembers, first: MemberId) -> String {
     const NAMED_MAX: usize = 3;
     let names: Vec<&str> = seconds.seconds_of(first).map(|member| member.name.as_str()).collect();
@@ -55,6 +58,7 @@ pub fn who_can(seconds: &SecondMembers, first: MemberId) -> String {
 }
 
 /// Why a member who has no second one is not alone: somebody left a few days ago.
+#[must_use]
 pub fn why_not_alone(seconds: &SecondMembers, member: MemberId, zone: &TimeZone) -> Option<String> {
     let left = seconds.kept_by_departure(member)?;
     let until = day(left.at.plus_seconds(shared::limits::SECOND_SELF_S), zone);
@@ -64,6 +68,7 @@ pub fn why_not_alone(seconds: &SecondMembers, member: MemberId, zone: &TimeZone)
 }
 
 /// Why a member does without a second one.
+#[must_use]
 pub fn why_alone(seconds: &SecondMembers) -> &'static str {
     if seconds.members.len() < 2 {
         "You are the only member, so no one else can"

@@ -100,6 +100,7 @@ pub fn day(date: Option<impl ToString>) -> Option<Day> {
 pub struct Numbered<'a> {
     /// Which of the file's entries, from 1.
     pub number: u32,
+    /// The entry.
     pub entry: &'a Entry,
     /// Which of the file's statements it is in, from 0.
     pub statement: usize,
@@ -108,6 +109,7 @@ pub struct Numbered<'a> {
 }
 
 /// The entries of a file in their order.
+#[must_use]
 pub fn numbered(read: &[Read]) -> Vec<Numbered<'_>> {
     let entries = read
         .iter()
@@ -118,16 +120,19 @@ pub fn numbered(read: &[Read]) -> Vec<Numbered<'_>> {
 }
 
 /// Whether it is money that came in: booked, a credit, and no reversal.
+#[must_use]
 pub fn is_arrival(entry: &Entry) -> bool {
     entry.side == Side::Credit && !entry.is_reversal && entry.is_booked
 }
 
 /// The amount of an entry.
+#[must_use]
 pub fn money(entry: &Entry) -> Option<Money> {
     Money::new(entry.amount_minor, Currency::parse(entry.currency.code())?).ok()
 }
 
 /// An entry as evidence has it, given all entries of its file.
+#[must_use]
 pub fn entry_of(statement_id: StatementId, all: &[Numbered<'_>], one: Numbered<'_>) -> StatementEntry {
     let (unique, other) = references(all, one.entry);
     StatementEntry {
@@ -140,6 +145,7 @@ pub fn entry_of(statement_id: StatementId, all: &[Numbered<'_>], one: Numbered<'
 }
 
 /// An entry as evidence, with the account that its statement is of. None where the service has no such amount, or the entry has no day.
+#[must_use]
 pub fn evidence_of(
     id: EvidenceId,
     file: &EvidenceFile,

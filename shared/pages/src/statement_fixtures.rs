@@ -1,11 +1,14 @@
 //! Statements for tests.
 
+#![allow(clippy::expect_used, clippy::missing_panics_doc, reason = "a test that has no statement fails there and then")]
+
 use statements::Statement;
 
 /// An entry: its amount, its side, more of its elements, and its text.
 pub type Lines<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 /// A camt.053 statement in US dollars with these entries, all on one day.
+#[must_use]
 pub fn statement(entries: &[Lines<'_>]) -> Vec<Statement> {
     let entry = |(amount, side, more, text): &Lines<'_>| {
         // In the order of the format: what says that it is a reversal comes before its state.

@@ -10,6 +10,7 @@ use crate::urls::part_url;
 
 /// A task with its page.
 pub struct TaskRow {
+    /// The page of the task.
     pub link: Link,
     /// What the button says.
     pub verb: &'static str,
@@ -19,6 +20,8 @@ pub struct TaskRow {
     pub can_act: bool,
 }
 
+/// The tasks of the agreement’s steps that wait for a participant, in order.
+#[must_use]
 pub fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
     let base = part_url(by);
     let row = |task: Task| {
@@ -41,16 +44,20 @@ pub fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
 }
 
 /// What waits for a participant, in words, for members.
+#[must_use]
 pub fn task_texts(agreement: &Agreement, participant: ParticipantId) -> Vec<String> {
     rows_of(agreement, participant).into_iter().map(|row| row.link.text).collect()
 }
 
 /// The name of the current step. Empty if the agreement has ended.
+#[must_use]
 pub fn current_step(agreement: &Agreement) -> String {
     let first = agreement.waiting_gates().next().and_then(|gate| find_gate(agreement, gate.id));
     first.map(|(stage, _)| stage.name.as_str().to_owned()).unwrap_or_default()
 }
 
+/// A condition of an agreement, with its step.
+#[must_use]
 pub fn find_gate(agreement: &Agreement, id: GateId) -> Option<(&Stage, &Gate)> {
     let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
     gates.into_iter().find(|(_, gate)| gate.id == id)

@@ -21,10 +21,9 @@ use shared::web::{Flash, Form, Request};
 use uuid::Uuid;
 
 use crate::Handler;
-use crate::layout::{Layout, Link, encode_query_value};
-use crate::response::{PageResponse, page_of, to_sign_in};
-use crate::routes::RouteKind;
-use crate::urls::PROPOSALS;
+use crate::layout::{Layout, Link};
+use crate::response::{PageResponse, RouteKind, page_of, to_sign_in};
+use crate::urls::{PROPOSALS, encode_query_value};
 
 /// The path of the page.
 pub const PATH: &str = "/app/unsent";

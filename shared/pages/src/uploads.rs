@@ -26,8 +26,11 @@ pub async fn keep_file(submitted: &SubmittedForm<'_>, file: Option<&UploadedFile
 /// A file that may be stored.
 #[derive(Debug, Clone)]
 pub struct Checked<'a> {
+    /// Its name, as it is kept.
     pub name: Label,
+    /// Its type, by its content.
     pub file_type: FileType,
+    /// The file.
     pub file: &'a UploadedFile,
 }
 
@@ -83,6 +86,7 @@ pub async fn scan(
     Ok(PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str()))
 }
 
+/// The document that a participant’s address names, with its file.
 pub async fn document_of_participant(request: &Request) -> Result<(Document, Bytes), Error> {
     let attending = request.attending()?;
     let (scope, by) = (attending.scope(), attending.participant());

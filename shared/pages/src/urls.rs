@@ -5,8 +5,6 @@ use shared::domain::ids::{
     ParticipantId, PromiseId, ProposalId, ReceiptId, StageId, StatementId, TrustId, WorkspaceId,
 };
 
-use crate::layout::encode_query_value;
-
 /// The page over the funding of all workspaces.
 pub const FUNDING: &str = "/app/funding";
 
@@ -213,4 +211,13 @@ pub fn members_query(search: &str, offset: u64) -> String {
     let offset = (offset > 0).then(|| format!("offset={offset}"));
     let pairs: Vec<String> = search.into_iter().chain(offset).collect();
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+}
+
+/// A text, percent-encoded as the value of a query parameter.
+#[must_use]
+pub fn encode_query_value(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    text.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }

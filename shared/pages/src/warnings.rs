@@ -22,7 +22,9 @@ const NAMED_MAX: usize = 5;
 
 /// The warnings of a kind.
 pub struct WarningGroup {
+    /// The title of the group.
     pub title: &'static str,
+    /// The warnings that are listed.
     pub rows: Vec<BlockerRow>,
     /// How many more there are than are listed.
     pub more: usize,
@@ -34,7 +36,9 @@ pub struct WarningGroup {
 pub struct Tick {
     /// Its name in the form.
     pub name: String,
+    /// What the tick says.
     pub label: String,
+    /// Whether it is ticked.
     pub is_ticked: bool,
     /// What is wrong with it, if it was not ticked.
     pub error: Option<&'static str>,
@@ -46,6 +50,7 @@ pub fn ticked(form: &Form) -> Vec<WarningKind> {
 }
 
 /// The warnings of a draft by their kind. `ticked` has what was ticked in a form that was refused; none before.
+#[must_use]
 pub fn warning_groups(
     draft: &Agreement,
     payments: &[Movement],
@@ -167,6 +172,7 @@ fn row(draft: &Agreement, payments: &[Movement], warning: &Warning) -> BlockerRo
 }
 
 /// The response to a publication without the ticks that it takes.
+#[must_use]
 pub fn not_meant() -> (StatusCode, &'static str, Notice) {
     let line = "Fix what is listed beside the button, or tick that you mean it.";
     (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice::bad("Nothing was published", line))

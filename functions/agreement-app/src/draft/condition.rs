@@ -27,8 +27,7 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
-use crate::draft::step::{editable, label, place};
-use crate::draft::{Edit, Problem, moved, payments, seen, submit};
+use crate::draft::{Edit, Problem, editable, label, moved, payments, place, seen, submit};
 
 /// What a type of condition waits for, in a sentence.
 fn type_hint(gate_type: GateType) -> &'static str {

@@ -15,8 +15,7 @@ use shared::service::drafts;
 use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use crate::draft::step::editable;
-use crate::draft::{Edit, Problem, seen, submit};
+use crate::draft::{Edit, Problem, editable, seen, submit};
 
 #[derive(Template)]
 #[template(path = "draft_details.html")]

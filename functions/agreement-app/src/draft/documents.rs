@@ -23,8 +23,7 @@ use shared::web::form::UploadedFile;
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use crate::draft::step::{editable, label};
-use crate::draft::{Edit, Problem, seen, submit};
+use crate::draft::{Edit, Problem, editable, label, seen, submit};
 
 /// Checks an uploaded file, and stores it.
 async fn store(

@@ -13,6 +13,7 @@ pub(crate) mod documents;
 pub(crate) mod overview;
 pub(crate) mod participants;
 pub(crate) mod payments;
+mod promise_rows;
 pub(crate) mod promises;
 pub(crate) mod step;
 pub(crate) mod terms;
@@ -27,7 +28,7 @@ use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::urls::agreement_url;
 use shared::domain::agreement::edit::{Part, Seen};
-use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
+use shared::domain::agreement::{Agreement, Label, Lifecycle, ParticipantRole};
 use shared::domain::ids::{AgreementId, MovementId};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -241,4 +242,20 @@ fn role_boxes() -> Vec<Choice> {
 /// What a form showed of a part, for its hidden field.
 fn seen(agreement: &Agreement, part: Part) -> String {
     agreement.seen(part).map(|seen| seen.as_str().to_owned()).unwrap_or_default()
+}
+
+/// Reads a text of one line.
+fn label(text: &str, field: &str) -> Result<Label, FieldErrors> {
+    Label::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
+}
+
+/// The place to which a form moves something.
+fn place(text: &str) -> usize {
+    // A place that is no number is none: the rule refuses it.
+    text.parse().unwrap_or(usize::MAX)
+}
+
+/// Whether the agreement is a draft.
+fn editable(agreement: &Agreement) -> bool {
+    agreement.lifecycle() == shared::domain::agreement::Lifecycle::Draft
 }

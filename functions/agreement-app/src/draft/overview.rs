@@ -25,12 +25,12 @@ use shared::limits;
 use shared::service::agreements::AgreementReview;
 use shared::web::Request;
 
-use crate::agreement::PendingProposal;
 use crate::draft::details::kind_label;
 use crate::draft::participants::participant_url;
 use crate::draft::payments::requirement;
-use crate::draft::promises::{self, PromiseRow, in_force_text, promise_rows};
+use crate::draft::promise_rows::{PromiseRow, in_force_text, kinds, promise_rows};
 use crate::draft::seen;
+use crate::pending_proposal::PendingProposal;
 
 /// The sections that have notices of their own.
 const SECTIONS: [&str; 6] = ["participants", "terms", "documents", "payments", "promises", "steps"];
@@ -139,7 +139,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         payments: PaymentList::new(payments, agreement, contacts),
         promises: promise_rows(agreement, contacts),
         in_force: in_force_text(agreement),
-        promise_kinds: promises::kinds(id),
+        promise_kinds: kinds(id),
         promise_order: seen(agreement, Part::PromiseOrder),
         steps: step_rows(agreement, (contacts, payments)),
         order: seen(agreement, Part::StageOrder),

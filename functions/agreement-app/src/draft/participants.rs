@@ -8,10 +8,10 @@ use pages::agreement_summary::participant_name;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::{Choice, Fields};
 use pages::labels::contact_kind_label;
-use pages::layout::{Layout, Link, Notice, encode_query_value};
+use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
-use pages::urls::{agreement_url, condition_url, contact_url, document_url, promise_url};
+use pages::urls::{agreement_url, condition_url, contact_url, document_url, encode_query_value, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
 use shared::domain::contact::Contact;
@@ -23,8 +23,7 @@ use shared::service::{agreements, drafts};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use crate::draft::step::editable;
-use crate::draft::{Edit, Problem, role_boxes, seen, submit};
+use crate::draft::{Edit, Problem, editable, role_boxes, seen, submit};
 
 /// The URL of a participant's page.
 pub(crate) fn participant_url(agreement: AgreementId, participant: ParticipantId) -> String {

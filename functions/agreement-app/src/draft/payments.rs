@@ -32,8 +32,7 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Page;
 
-use crate::draft::step::editable;
-use crate::draft::{Problem, Subject, refused};
+use crate::draft::{Problem, Subject, editable, refused};
 
 /// The currency of a new payment.
 const USUAL_CURRENCY: &str = "USD";

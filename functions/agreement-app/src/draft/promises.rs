@@ -11,7 +11,7 @@ use pages::response::PageResponse;
 use pages::urls::{agreement_url, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::promise::{Parties, Promise, PromiseKind, PromiseTerms, Trigger, Triggers};
-use shared::domain::agreement::{Agreement, Label, Stage, StageAction};
+use shared::domain::agreement::{Agreement, Label};
 use shared::domain::contact::Contact;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, PromiseId, TriggerId};
@@ -26,25 +26,11 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
-use crate::draft::step::{editable, label, place};
-use crate::draft::{Edit, Problem, moved, seen, submit};
+use crate::draft::promise_rows::kind_label;
+use crate::draft::{Edit, Problem, editable, label, moved, place, seen, submit};
 
 /// The rows for more triggers that a form has.
 const MORE_TRIGGERS: usize = 2;
-
-/// The URL of the form of a new promise of a kind.
-fn new_promise_url(agreement: AgreementId, kind: PromiseKind) -> String {
-    format!("{}/promises?kind={}", agreement_url(agreement), kind.as_str())
-}
-
-/// The name of a kind of promise.
-fn kind_label(kind: PromiseKind) -> &'static str {
-    match kind {
-        PromiseKind::Scheduled => "Scheduled",
-        PromiseKind::Triggered => "Triggered",
-        PromiseKind::Standing => "Standing",
-    }
-}
 
 /// When a promise of a kind is due, in a sentence.
 fn kind_hint(kind: PromiseKind) -> &'static str {
@@ -55,12 +41,6 @@ fn kind_hint(kind: PromiseKind) -> &'static str {
     }
 }
 
-/// The links to the forms of new promises, one for each kind.
-pub(super) fn kinds(agreement: AgreementId) -> Vec<Link> {
-    let link = |kind| Link { url: new_promise_url(agreement, kind), text: kind_label(kind).to_owned() };
-    PromiseKind::ALL.into_iter().map(link).collect()
-}
-
 /// The unit of a recurrence, in the plural.
 pub(super) fn unit_text(unit: &str) -> &'static str {
     match RecurrenceUnit::parse(unit) {
@@ -69,45 +49,6 @@ pub(super) fn unit_text(unit: &str) -> &'static str {
         Some(RecurrenceUnit::Quarter) => "quarters",
         Some(RecurrenceUnit::Year) => "years",
         None => "",
-    }
-}
-
-/// A promise in the list of a draft.
-pub(super) struct PromiseRow {
-    pub id: PromiseId,
-    pub url: String,
-    pub name: String,
-    /// Who owes it to whom, and when.
-    pub text: String,
-    pub up: Option<usize>,
-    pub down: Option<usize>,
-}
-
-/// The promises of a draft, in their order.
-pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<PromiseRow> {
-    let last = agreement.promises.len().saturating_sub(1);
-    let row = |(n, promise): (usize, &Promise)| PromiseRow {
-        id: promise.id,
-        url: promise_url(agreement.id(), promise.id),
-        name: promise.name.as_str().to_owned(),
-        text: format!(
-            "{}, {}",
-            sentences::promise_parties(&promise.parties, agreement, contacts),
-            sentences::promise_terms(&promise.terms)
-        ),
-        up: n.checked_sub(1),
-        down: (n < last).then_some(n + 1),
-    };
-    agreement.promises.iter().enumerate().map(row).collect()
-}
-
-/// When the promises of a draft become obligations.
-pub(super) fn in_force_text(agreement: &Agreement) -> String {
-    let projects = |stage: &&Stage| stage.actions.contains(&StageAction::ProjectObligations);
-    match agreement.stages.iter().find(projects) {
-        Some(stage) => format!("They become obligations when the step “{}” is done.", stage.name.as_str()),
-        None => "They become obligations when the agreement is completed, or with the step whose settings say so."
-            .to_owned(),
     }
 }
 

@@ -9,28 +9,16 @@ use pages::response::PageResponse;
 use pages::urls::{agreement_url, condition_url, step_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::GateType;
-use shared::domain::agreement::{Agreement, Label, Stage, StageAction};
+use shared::domain::agreement::{Agreement, Stage, StageAction};
 use shared::domain::ids::{AgreementId, GateId, StageId};
 use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::payments as service;
 use shared::web::Request;
-use shared::wire::fields::FieldErrors;
 
 use crate::draft::condition::condition_name;
-use crate::draft::{Edit, Problem, moved, payments, seen, submit};
-
-/// Reads a text of one line.
-pub(super) fn label(text: &str, field: &str) -> Result<Label, FieldErrors> {
-    Label::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
-}
-
-/// The place to which a form moves something.
-pub(super) fn place(text: &str) -> usize {
-    // A place that is no number is none: the rule refuses it.
-    text.parse().unwrap_or(usize::MAX)
-}
+use crate::draft::{Edit, Problem, editable, label, moved, payments, place, seen, submit};
 
 /// The name of a step.
 pub(super) fn step_name(agreement: &Agreement, stage: StageId) -> &str {
@@ -195,11 +183,6 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         agreement: crate::draft::agreement_link(&agreement),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
-}
-
-/// Whether the agreement is a draft.
-pub(super) fn editable(agreement: &Agreement) -> bool {
-    agreement.lifecycle() == shared::domain::agreement::Lifecycle::Draft
 }
 
 /// Saves or removes a step, or moves one of its conditions.

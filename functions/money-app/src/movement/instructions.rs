@@ -24,7 +24,7 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::movement::form::{ActForm, without_numbers};
-use crate::movement::next::{self, Next};
+use crate::movement::next::{self, Next, instructions_url};
 use crate::movement::refusal::refusal;
 use crate::movement::{Shown, agreement_link, ends_agreement};
 
@@ -32,11 +32,6 @@ use crate::movement::{Shown, agreement_link, ends_agreement};
 const SECRET: [&str; 3] = ["code", "number", "text"];
 /// The value of the choice to type instructions.
 const TYPED: &str = "typed";
-
-/// The URL of the page that takes instructions.
-pub(super) fn instructions_url(id: MovementId) -> String {
-    format!("{}/instructions", movement_url(id))
-}
 
 /// What the page of a payment says of its instructions.
 pub(super) struct InstructionsCard {

@@ -2,10 +2,10 @@
 
 use pages::layout::Link;
 use pages::second_members::{who_can, why_alone, why_not_alone, why_one_self};
-use pages::urls::{agreement_url, evidence_url};
+use pages::urls::{agreement_url, evidence_url, movement_url};
 use shared::domain::agreement::gate::{GateRule, GateStatus};
 use shared::domain::agreement::{Lifecycle, StageAction};
-use shared::domain::ids::EvidenceId;
+use shared::domain::ids::{EvidenceId, MovementId};
 use shared::domain::member::Counting;
 use shared::domain::money::{Money, in_app};
 use shared::domain::movement::claim::ReferenceType;
@@ -17,7 +17,6 @@ use shared::domain::sentences::movements as words;
 use shared::service::movement_review::MovementReview;
 
 use crate::movement::form::{ActForm, Choice, Inputs, VerificationInputs};
-use crate::movement::instructions::instructions_url;
 use crate::movement::{Shown, capitalized, link_of, refusal};
 
 /// The next step.
@@ -482,4 +481,9 @@ impl Shown<'_> {
     pub fn is_published(&self) -> bool {
         self.review.agreement.was_published()
     }
+}
+
+/// The URL of the page that takes instructions.
+pub(super) fn instructions_url(id: MovementId) -> String {
+    format!("{}/instructions", movement_url(id))
 }

@@ -11,10 +11,10 @@ use pages::urls::{movement_url, statement_url};
 use pages::{Handler, statement_file as read};
 use shared::crypto::keyring::Keyring;
 use shared::domain::ids::{EvidenceId, MovementId, StatementId};
+use shared::domain::movement::NotMoved;
 use shared::domain::movement::evidence::{NewEvidence, StatementEntry};
 use shared::domain::movement::evidence_account::SpokenAccount;
 use shared::domain::movement::safe_text::SafeNote;
-use shared::domain::movement::{Movement, NotMoved};
 use shared::domain::sensitive::has_account_number;
 use shared::domain::statement::Statement;
 use shared::error::Error;
@@ -26,16 +26,8 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::movement::line;
 use crate::statement::accounts::account_of;
+use crate::statement::entry_fields::{PAIR, REASON, RESOLVING, reason_of};
 use crate::statement::{counted, show};
-
-/// The beginning of the names of check boxes: `pair.<entry>.<payment>`, with the id of the evidence as the value.
-const PAIR: &str = "pair.";
-/// The same where filing resolves first that the payment did not arrive.
-const RESOLVING: &str = "resolve.";
-/// The beginning of the names of fields in which a member says why an entry of another account counts.
-const REASON: &str = "reason.";
-/// The field with the number of the one entry that the page showed.
-pub(super) const ENTRY: &str = "entry";
 
 /// An entry that a member chose for a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,17 +37,6 @@ struct Pair {
     evidence: EvidenceId,
     /// Whether the member was told that the payment is an exception, which filing resolves first.
     resolves: bool,
-}
-
-/// The name of the check box of an entry and a payment.
-pub(super) fn box_of(number: u32, movement: &Movement) -> String {
-    let prefix = if movement.is_not_received() { RESOLVING } else { PAIR };
-    format!("{prefix}{number}.{}", movement.id())
-}
-
-/// The name of the field in which a member says why an entry counts for a payment, though it is on another account.
-pub(super) fn reason_of(number: u32, movement: MovementId) -> String {
-    format!("{REASON}{number}.{movement}")
 }
 
 /// What was chosen and typed, to be shown again, with what is wrong. What looks like an account number is not.
@@ -104,7 +85,7 @@ impl Handler for File {
             );
             return again(request, form, Notice::bad("Nothing was filed", line), FieldErrors::default()).await;
         }
-        let outcome = file_all(request, &submitted, &pairs, entries).await?;
+        let outcome = Box::pin(file_all(request, &submitted, &pairs, entries)).await?;
         let notice = outcome.notice(&submitted).await?;
         let shown: Vec<_> = pairs.iter().map(|pair| pair.movement.uuid()).collect();
         if let Some(error) = &outcome.failure {

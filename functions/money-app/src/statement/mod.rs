@@ -8,6 +8,7 @@
 mod accounts;
 mod columns;
 mod discard;
+mod entry_fields;
 mod filing;
 mod fits;
 
@@ -15,16 +16,14 @@ mod show;
 
 use askama::Template;
 use axum::body::Bytes;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
 use pages::labels::{DisplayTime, actor_label, grouped};
 use pages::layout::{Layout, Link, Notice};
-use pages::masked;
 use pages::pager::{Paged, Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
-use pages::statement_file as read;
 use pages::urls::statement_url;
+use pages::{Handler, masked, statement_file as read};
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::StatementId;
 use shared::domain::movement::evidence::EvidenceFile;

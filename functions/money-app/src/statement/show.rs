@@ -29,7 +29,7 @@ use shared::wire::page::{Offset, Page, PageRequest};
 use statements::{Entry, Side};
 
 use crate::statement::accounts::Accounts;
-use crate::statement::filing::{ENTRY, box_of, reason_of};
+use crate::statement::entry_fields::{ENTRY, box_of, reason_of};
 use crate::statement::fits::{self, Counts, Fit, Found, Offer, Other, Wanted, Warning};
 use crate::statement::{RowFacts, counted};
 

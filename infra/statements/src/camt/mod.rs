@@ -14,9 +14,10 @@ mod entry;
 use jiff::civil::Date;
 
 use crate::account::Account;
+use crate::amount::minor_units;
 use crate::balance;
 use crate::collect::Collector;
-use crate::currency::{Currency, minor_units};
+use crate::currency::Currency;
 use crate::dates;
 use crate::limits;
 use crate::model::{Balance, Format, Side, Statement};

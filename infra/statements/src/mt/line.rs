@@ -3,8 +3,9 @@
 //! Decision: four things that banks write otherwise are read, since each has one meaning only: blanks where the entry date may
 //! stand, an amount without its comma (a whole number), a type that begins with `M`, and one of digits.
 
+use crate::amount::minor_units;
 use crate::collect::Collector;
-use crate::currency::{Currency, minor_units};
+use crate::currency::Currency;
 use crate::dates;
 use crate::model::{Entry, Position, ReferenceKind, Side};
 use crate::problem::Problem;

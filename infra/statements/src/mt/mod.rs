@@ -11,9 +11,10 @@ mod line;
 pub(crate) use fields::is_mt;
 
 use crate::account::Account;
+use crate::amount::minor_units;
 use crate::balance;
 use crate::collect::Collector;
-use crate::currency::{Currency, minor_units};
+use crate::currency::Currency;
 use crate::dates;
 use crate::model::{Balance, Entry, Format, Side, Statement};
 use crate::problem::Problem;

@@ -18,8 +18,9 @@ mod tree;
 use jiff::civil::Date;
 
 use crate::account::Account;
+use crate::amount::{GROUP, minor_units, without_separators};
 use crate::collect::Collector;
-use crate::currency::{Currency, GROUP, minor_units, without_separators};
+use crate::currency::Currency;
 use crate::dates;
 use crate::limits;
 use crate::model::{Balance, Entry, Format, Position, ReferenceKind, Side, Statement};

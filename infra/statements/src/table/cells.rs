@@ -2,7 +2,8 @@
 
 use jiff::civil::Date;
 
-use crate::currency::{Currency, GROUP, minor_units, without_separators};
+use crate::amount::{GROUP, minor_units, without_separators};
+use crate::currency::Currency;
 use crate::dates;
 use crate::problem::Problem;
 use crate::text::quoted;

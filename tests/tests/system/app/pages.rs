@@ -38,7 +38,14 @@ fn views() -> BTreeSet<String> {
         }
     }
     let mut found = BTreeSet::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../functions/member-app/src"), &mut found);
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for entry in std::fs::read_dir(tests.join("../functions")).expect("the functions") {
+        let path = entry.expect("an entry").path();
+        if path.to_string_lossy().ends_with("-app") {
+            collect(&path.join("src"), &mut found);
+        }
+    }
+    collect(&tests.join("../shared/pages/src"), &mut found);
     found
 }
 
