@@ -6,7 +6,7 @@
 use pages::Handler;
 use pages::response::PageResponse;
 use pages::uploads::document_of_participant;
-use paper::pages::Pages;
+use pdf::pages::Pages;
 use shared::domain::file_type::FileType;
 use shared::error::Error;
 use shared::limits;

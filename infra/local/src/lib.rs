@@ -8,7 +8,7 @@
 //! table's stream, as Lambda does. On the embedded store each write would scan all records of the stream, and with
 //! DynamoDB Local it takes three times as long.
 //!
-//! The modules form a tree: a module uses only those below it, and `module_tree` tests that. From top to bottom:
+//! The modules form a tree: a module uses only those below it, and a test holds it. From top to bottom:
 //!
 //! | Module | |
 //! |---|---|
@@ -38,8 +38,6 @@ mod functions;
 pub mod gateway;
 mod guard;
 mod listen;
-#[cfg(test)]
-mod module_tree;
 mod options;
 mod seed;
 mod server;

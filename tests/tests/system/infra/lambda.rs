@@ -198,7 +198,7 @@ async fn every_recorded_event_gets_its_answer() {
     let path = format!("none/{}/{}", org.id, document["sha256"].as_str().expect("a hash"));
     assert_eq!(files.keys().collect::<Vec<_>>(), [&path], "the one file that the draft names");
     assert_eq!(json!(files[&path].len()), document["size_bytes"]);
-    let text = paper::reading::text(&files[&path]).expect("a PDF");
+    let text = pdf::reading::text(&files[&path]).expect("a PDF");
     assert!(text.contains("The Harbor Trust") && text.contains("A painting"), "{text}");
     // The log is CloudWatch's: one line of JSON for each call, and nothing else.
     for (name, (process, answered)) in &functions {

@@ -66,7 +66,7 @@ async fn right_to_left_texts_are_read_back_from_papered_documents() {
     let path = format!("/app/agreements/{}/documents/{}/download", id(&draft), id(document));
     let file = desk.maren.get(&path).await;
     assert_eq!(file.status, 200, "{}", file.body);
-    let text = paper::reading::text(&file.bytes).expect("a PDF");
+    let text = pdf::reading::text(&file.bytes).expect("a PDF");
     assert!(!text.contains(char::REPLACEMENT_CHARACTER), "{text}");
     let (text, mut rest) = (packed(&text), 0);
     // Each word as it is typed, and all in the order of the page: the asset, then its facts.
@@ -86,7 +86,7 @@ async fn right_to_left_texts_are_read_back_from_papered_documents() {
 
     let print = desk.maren.get(&format!("/app/papers/{}/schedule.pdf", desk.workspace())).await;
     assert_eq!(print.status, 200, "{}", print.body);
-    let text = packed(&paper::reading::text(&print.bytes).expect("a PDF"));
+    let text = packed(&pdf::reading::text(&print.bytes).expect("a PDF"));
     assert!(text.contains(&packed(TRUST)), "{text}");
     assert_words(&text, LABEL);
 }

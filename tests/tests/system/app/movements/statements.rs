@@ -594,18 +594,18 @@ async fn reports_of_the_day_and_the_formats_of_american_banks_are_read() {
     for (name, file, expected) in [
         (
             "day.xml",
-            include_bytes!("../../../../../infra/statements/tests/reading/files/camt052-booked-and-pending.xml")
+            include_bytes!("../../../../../shared/statements/tests/reading/files/camt052-booked-and-pending.xml")
                 .as_slice(),
             ["camt.052", "…3000", "2 entries", "1 entry that is not booked", "2 Mar 2026"],
         ),
         (
             "previous-day.txt",
-            include_bytes!("../../../../../infra/statements/tests/reading/files/bai2-previous-day.txt"),
+            include_bytes!("../../../../../shared/statements/tests/reading/files/bai2-previous-day.txt"),
             ["BAI2", "…2468", "1 entry", "ORG NAME COBALT ANGELS LLC", "2 Mar 2026"],
         ),
         (
             "march.qfx",
-            include_bytes!("../../../../../infra/statements/tests/reading/files/ofx-1-sgml.ofx"),
+            include_bytes!("../../../../../shared/statements/tests/reading/files/ofx-1-sgml.ofx"),
             ["OFX", "…2468", "1 entry", "COBALT ANGELS LLC · RENT MARCH", "2 Mar 2026"],
         ),
     ] {

@@ -1,8 +1,8 @@
 //! A certificate, written and shown as whoever depends on this crate does it.
 
-use paper::certificate::{Certificate, Document, Signer, write};
-use paper::fonts;
-use paper::pages::Pages;
+use pdf::certificate::{Certificate, Document, Signer, write};
+use pdf::fonts;
+use pdf::pages::Pages;
 
 #[test]
 fn a_certificate_is_a_pdf_whose_pages_are_shown() {

@@ -1,9 +1,9 @@
 //! The documents of an agreement that papers funding items: their texts as PDFs, in the file store.
 
-pub use paper::certificate::letter::Part;
-use paper::certificate::letter::{self, Letter};
-use paper::certificate::{Date, Unwritable};
-use paper::fonts;
+pub use pdf::certificate::letter::Part;
+use pdf::certificate::letter::{self, Letter};
+use pdf::certificate::{Date, Unwritable};
+use pdf::fonts;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::day::Day;
 use shared::domain::funding::papers::{Block, Paper};

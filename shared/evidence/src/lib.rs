@@ -33,7 +33,7 @@ pub use keys::{key_document, public_key, signing_key};
 pub enum EvidenceError {
     /// The certificate can't be written.
     #[error("certificate: {0}")]
-    Certificate(#[from] paper::certificate::Unwritable),
+    Certificate(#[from] pdf::certificate::Unwritable),
     /// The bundle can't be written.
     #[error("bundle: {0}")]
     Bundle(#[from] bundle::WriteError),

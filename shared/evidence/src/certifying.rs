@@ -19,8 +19,8 @@
 
 use std::collections::BTreeSet;
 
-use paper::certificate::{self, Act, Certificate, Consent, Date, Event, Signer};
-use paper::fonts;
+use pdf::certificate::{self, Act, Certificate, Consent, Date, Event, Signer};
+use pdf::fonts;
 use shared::crypto;
 use shared::domain::agreement::Document;
 use shared::domain::agreement::promise::Promise;
