@@ -3,7 +3,6 @@
 use std::fmt;
 
 use askama::Template;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
 use pages::fields::Fields;
 use pages::labels::{DisplayTime, actor_label, contact_kind_label};
@@ -220,17 +219,9 @@ struct ReceiptRow {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_participant"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, (None, Fields::default()), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, (None, Fields::default()), notice).await?.with_cookie(cookie))
 }
 
 /// The page. A rejection of a signature on paper that was refused keeps what was typed.
@@ -297,165 +288,115 @@ fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
 }
 
 /// Shows the link, which the member can copy and send from then on.
-pub(crate) struct ShowLink;
-
-impl Handler for ShowLink {
-    fn operation(_: &Request) -> &'static str {
-        "show_link"
+pub(crate) async fn show_link(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
+    let location = format!("{}#link-title", access_url(ids.0, ids.1));
+    let cookie = Flash::ParticipantLink(ids.1).set(&submitted, &shown.to_string()).await?;
+    let redirect = Redirect { location: location.clone(), cookie };
+    submitted.redirect_if_committed(&redirect);
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let refused = match submitted.run(|| participants::show_link(scope, by, ids, shown)).await? {
+        LinkShown::Shown => None,
+        LinkShown::Reissued => Some("It was reissued after you opened the page. Show the new one."),
+        LinkShown::Readdressed => Some(READDRESSED),
+    };
+    if let Some(line) = refused {
+        return Ok(with_notice(&submitted, location, &Notice::bad("The link wasn’t shown", line)).await.into());
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
-        let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
-        let location = format!("{}#link-title", access_url(ids.0, ids.1));
-        let cookie = Flash::ParticipantLink(ids.1).set(&submitted, &shown.to_string()).await?;
-        let redirect = Redirect { location: location.clone(), cookie };
-        submitted.redirect_if_committed(&redirect);
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        let refused = match submitted.run(|| participants::show_link(scope, by, ids, shown)).await? {
-            LinkShown::Shown => None,
-            LinkShown::Reissued => Some("It was reissued after you opened the page. Show the new one."),
-            LinkShown::Readdressed => Some(READDRESSED),
-        };
-        if let Some(line) = refused {
-            return Ok(with_notice(&submitted, location, &Notice::bad("The link wasn’t shown", line)).await.into());
-        }
-        let line = "It stays on this page for two minutes. The agreement’s history says that you have seen it.";
-        Ok(shown_once(&submitted, redirect, "Link shown", line).await)
-    }
+    let line = "It stays on this page for two minutes. The agreement’s history says that you have seen it.";
+    Ok(shown_once(&submitted, redirect, "Link shown", line).await)
 }
 
 /// Why nothing is given out for a participant whose address has changed.
 const READDRESSED: &str = "The participant’s address has changed since the publication. Confirm the change first.";
 
 /// Confirms the name and the address that the participant's contact has now.
-pub(crate) struct ConfirmContact;
-
-impl Handler for ConfirmContact {
-    fn operation(_: &Request) -> &'static str {
-        "confirm_contact"
+pub(crate) async fn confirm_contact(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let shown: u64 = submitted.form().get("version").parse().unwrap_or(u64::MAX);
+    let location = access_url(ids.0, ids.1);
+    let line = "It is used for this agreement from now on.";
+    let redirect = redirect_with_notice(&submitted, location.clone(), "New details confirmed", line).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    if submitted.run(|| participants::confirm_contact(scope, by, ids, shown)).await? {
+        return Ok(redirect.into());
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
-        let shown: u64 = submitted.form().get("version").parse().unwrap_or(u64::MAX);
-        let location = access_url(ids.0, ids.1);
-        let line = "It is used for this agreement from now on.";
-        let redirect = redirect_with_notice(&submitted, location.clone(), "New details confirmed", line).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        if submitted.run(|| participants::confirm_contact(scope, by, ids, shown)).await? {
-            return Ok(redirect.into());
-        }
-        let line = "They have changed again since you opened the page. Compare them once more.";
-        Ok(with_notice(&submitted, location, &Notice::bad("Nothing was confirmed", line)).await.into())
-    }
+    let line = "They have changed again since you opened the page. Compare them once more.";
+    Ok(with_notice(&submitted, location, &Notice::bad("Nothing was confirmed", line)).await.into())
 }
 
 /// Reissues the link.
-pub(crate) struct Reissue;
-
-impl Handler for Reissue {
-    fn operation(_: &Request) -> &'static str {
-        "reissue_link"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
-        let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
-        let line = "The previous link no longer works. Next: show the new one, and send it.";
-        let redirect = redirect_with_notice(&submitted, access_url(ids.0, ids.1), "Link reissued", line).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        submitted.run(|| participants::reissue_link(scope, by, ids, shown)).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn reissue(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
+    let line = "The previous link no longer works. Next: show the new one, and send it.";
+    let redirect = redirect_with_notice(&submitted, access_url(ids.0, ids.1), "Link reissued", line).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    submitted.run(|| participants::reissue_link(scope, by, ids, shown)).await?;
+    Ok(redirect.into())
 }
 
 /// Makes a code for the link, which a member reads out.
-pub(crate) struct CreateCode;
-
-impl Handler for CreateCode {
-    fn operation(_: &Request) -> &'static str {
-        "create_link_code"
+pub(crate) async fn create_code(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let url = format!("{}#code-title", access_url(ids.0, ids.1));
+    let code = LinkCode::of(submitted.derive(&format!("code for the link of {} in {}", ids.1, ids.0)).await?);
+    let id = submitted.once();
+    let cookie = Flash::LinkCode(ids.1).set(&submitted, &format!("{id}\n{}", code.reveal())).await?;
+    let redirect = Redirect { location: url.clone(), cookie };
+    submitted.redirect_if_committed(&redirect);
+    let keys = request.app().webhooks()?.keys.keyring().await?;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let refused = match submitted.run(|| link_codes::create(scope, by, ids, (id, &code, &keys))).await? {
+        CodeMade::Made => None,
+        CodeMade::NotAskedFor => Some("Your organization doesn’t ask participants for codes."),
+        CodeMade::Readdressed => Some(READDRESSED),
+    };
+    if let Some(line) = refused {
+        return Ok(with_notice(&submitted, url, &Notice::bad("No code was made", line)).await.into());
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
-        let url = format!("{}#code-title", access_url(ids.0, ids.1));
-        let code = LinkCode::of(submitted.derive(&format!("code for the link of {} in {}", ids.1, ids.0)).await?);
-        let id = submitted.once();
-        let cookie = Flash::LinkCode(ids.1).set(&submitted, &format!("{id}\n{}", code.reveal())).await?;
-        let redirect = Redirect { location: url.clone(), cookie };
-        submitted.redirect_if_committed(&redirect);
-        let keys = request.app().webhooks()?.keys.keyring().await?;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        let refused = match submitted.run(|| link_codes::create(scope, by, ids, (id, &code, &keys))).await? {
-            CodeMade::Made => None,
-            CodeMade::NotAskedFor => Some("Your organization doesn’t ask participants for codes."),
-            CodeMade::Readdressed => Some(READDRESSED),
-        };
-        if let Some(line) = refused {
-            return Ok(with_notice(&submitted, url, &Notice::bad("No code was made", line)).await.into());
-        }
-        let line = "It is valid for 15 minutes and works once.";
-        Ok(shown_once(&submitted, redirect, "Code created", line).await)
-    }
+    let line = "It is valid for 15 minutes and works once.";
+    Ok(shown_once(&submitted, redirect, "Code created", line).await)
 }
 
 /// Downloads a file that the participant uploaded.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_uploaded_file"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
-        let wanted: ReceiptId = request.path_id("receipt")?;
-        let scope = request.signed_in()?.scope();
-        let record = participants::record(scope, id, participant).await?;
-        let receipt = record.receipts.iter().find(|receipt| receipt.id == wanted).ok_or_else(Error::not_found)?;
-        let ReceiptAct::Uploaded { file_name, content, file_type, .. } = &receipt.act else {
-            return Err(Error::not_found());
-        };
-        let file = request.app().files()?.get(scope.org(), content).await?;
-        // Never shown in the browser: it comes from outside, and only its form was checked.
-        let page = PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str());
-        Ok(page.showing([id.uuid(), participant.uuid()]))
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let wanted: ReceiptId = request.path_id("receipt")?;
+    let scope = request.signed_in()?.scope();
+    let record = participants::record(scope, id, participant).await?;
+    let receipt = record.receipts.iter().find(|receipt| receipt.id == wanted).ok_or_else(Error::not_found)?;
+    let ReceiptAct::Uploaded { file_name, content, file_type, .. } = &receipt.act else {
+        return Err(Error::not_found());
+    };
+    let file = request.app().files()?.get(scope.org(), content).await?;
+    // Never shown in the browser: it comes from outside, and only its form was checked.
+    let page = PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str());
+    Ok(page.showing([id.uuid(), participant.uuid()]))
 }
 
 /// Opens a declined condition again.
-pub(crate) struct Reopen;
-
-impl Handler for Reopen {
-    fn operation(_: &Request) -> &'static str {
-        "reopen_condition"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
-        let declined_at = submitted.form().get("declined_at");
-        let shown = declined_at.parse().map_err(|_| Error::not_found())?;
-        let url = format!("{}#notice", agreement_url(id));
-        let line = "It waits again for those who have not done their part. Next: tell them.";
-        let redirect = redirect_with_notice(&submitted, url.clone(), "The condition is open again", line).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        let refused = match submitted.run(|| participants::reopen(scope, by, id, (gate, shown))).await? {
-            // Another member was faster, or this form was sent before: the page shows that it is open.
-            Ok(()) | Err(NotReopened::NotDeclined) => return Ok(redirect.into()),
-            Err(NotReopened::Unknown) => return Err(Error::not_found()),
-            Err(NotReopened::DeclinedAgain) => "A participant has declined again. Read the new reason first.",
-            Err(NotReopened::NotActive(_)) => {
-                "The agreement is no longer active, so none of its conditions opens again."
-            }
-        };
-        let notice = Notice::bad("Nothing was changed", refused);
-        Ok(with_notice(&submitted, url, &notice).await.into())
-    }
+pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
+    let declined_at = submitted.form().get("declined_at");
+    let shown = declined_at.parse().map_err(|_| Error::not_found())?;
+    let url = format!("{}#notice", agreement_url(id));
+    let line = "It waits again for those who have not done their part. Next: tell them.";
+    let redirect = redirect_with_notice(&submitted, url.clone(), "The condition is open again", line).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let refused = match submitted.run(|| participants::reopen(scope, by, id, (gate, shown))).await? {
+        // Another member was faster, or this form was sent before: the page shows that it is open.
+        Ok(()) | Err(NotReopened::NotDeclined) => return Ok(redirect.into()),
+        Err(NotReopened::Unknown) => return Err(Error::not_found()),
+        Err(NotReopened::DeclinedAgain) => "A participant has declined again. Read the new reason first.",
+        Err(NotReopened::NotActive(_)) => "The agreement is no longer active, so none of its conditions opens again.",
+    };
+    let notice = Notice::bad("Nothing was changed", refused);
+    Ok(with_notice(&submitted, url, &notice).await.into())
 }

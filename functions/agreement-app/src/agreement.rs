@@ -1,7 +1,6 @@
 //! The page of an agreement.
 
 use askama::Template;
-use pages::Handler;
 use pages::acts::Acts;
 use pages::agreement_summary::{AgreementSummary, next_line};
 use pages::deal::Deal;
@@ -50,18 +49,10 @@ struct AgreementPage {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_agreement"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        let id: AgreementId = request.path_id("id")?;
-        Ok(page(request, id, Fields::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    let id: AgreementId = request.path_id("id")?;
+    Ok(page(request, id, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
 /// What the address asks for.

@@ -1,7 +1,6 @@
 //! The list of agreements.
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_rows::AgreementRow;
 use pages::layout::Layout;
 use pages::pager::{Pager, is_past_the_end};
@@ -43,43 +42,35 @@ struct LifecycleTab {
 }
 
 /// Shows the list.
-pub(crate) struct List;
-
-impl Handler for List {
-    fn operation(_: &Request) -> &'static str {
-        "view_agreements"
+pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let query: AgreementQuery = request.read_query()?;
+    let current = query.lifecycle.get();
+    let AgreementPage { page: found, ready } = agreements::list(scope, &query).await?;
+    let search = request.query("search").unwrap_or_default();
+    let url = |lifecycle: Option<Lifecycle>, offset: u64| {
+        let lifecycle = lifecycle.map_or("", Lifecycle::as_str);
+        format!("{PATH}?lifecycle={lifecycle}&search={}&offset={offset}", encode_query_value(&search))
+    };
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(url(current, 0)));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let scope = request.signed_in()?.scope();
-        let query: AgreementQuery = request.read_query()?;
-        let current = query.lifecycle.get();
-        let AgreementPage { page: found, ready } = agreements::list(scope, &query).await?;
-        let search = request.query("search").unwrap_or_default();
-        let url = |lifecycle: Option<Lifecycle>, offset: u64| {
-            let lifecycle = lifecycle.map_or("", Lifecycle::as_str);
-            format!("{PATH}?lifecycle={lifecycle}&search={}&offset={offset}", encode_query_value(&search))
-        };
-        if is_past_the_end(found.pagination) {
-            return Ok(PageResponse::see_other(url(current, 0)));
-        }
-        let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| LifecycleTab {
-            url: url(lifecycle, 0),
-            name,
-            is_current: lifecycle == current,
-        };
-        let page = AgreementsPage {
-            layout: Layout::new(request),
-            lifecycles: LIFECYCLES.iter().map(tab).collect(),
-            lifecycle: current.map_or("", Lifecycle::as_str),
-            pager: Pager::new("agreements", found.pagination, |offset| url(current, offset)),
-            agreements: found
-                .data
-                .iter()
-                .map(|agreement| AgreementRow::new(agreement, ready.contains(&agreement.id())))
-                .collect(),
-            search,
-        };
-        Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|agreement| agreement.id().uuid())))
-    }
+    let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| LifecycleTab {
+        url: url(lifecycle, 0),
+        name,
+        is_current: lifecycle == current,
+    };
+    let page = AgreementsPage {
+        layout: Layout::new(request),
+        lifecycles: LIFECYCLES.iter().map(tab).collect(),
+        lifecycle: current.map_or("", Lifecycle::as_str),
+        pager: Pager::new("agreements", found.pagination, |offset| url(current, offset)),
+        agreements: found
+            .data
+            .iter()
+            .map(|agreement| AgreementRow::new(agreement, ready.contains(&agreement.id())))
+            .collect(),
+        search,
+    };
+    Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|agreement| agreement.id().uuid())))
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use pages::Handler;
 use pages::answer_rows::{AnswerRow, answer_rows};
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::fields::Fields;
@@ -66,17 +65,9 @@ struct Revision {
 }
 
 /// Shows the answers.
-pub(crate) struct Read;
-
-impl Handler for Read {
-    fn operation(_: &Request) -> &'static str {
-        "read_answers"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn read(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
 type Ids = (AgreementId, GateId, ParticipantId);
@@ -170,84 +161,52 @@ async fn revision(
 }
 
 /// Downloads the file of an answer.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_answer_file"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (id, gate, participant) = ids(request)?;
-        let (submission, field): (SubmissionId, FieldId) = (request.path_id("submission")?, request.path_id("field")?);
-        let scope = request.signed_in()?.scope();
-        let found = information::to_read(scope, id, (gate, participant)).await?;
-        let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
-        let Some(Answer::Open(OpenAnswer::File(file))) = submission.answers.get(&field) else {
-            return Err(Error::not_found());
-        };
-        let content = request.app().files()?.get(scope.org(), &file.content).await?;
-        // Never shown in the browser: it comes from outside, and only its form was checked.
-        let page = PageResponse::file(content, file.file_type.media_type(), "attachment", file.name.as_str());
-        Ok(page.showing([id.uuid(), participant.uuid()]))
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    let (id, gate, participant) = ids(request)?;
+    let (submission, field): (SubmissionId, FieldId) = (request.path_id("submission")?, request.path_id("field")?);
+    let scope = request.signed_in()?.scope();
+    let found = information::to_read(scope, id, (gate, participant)).await?;
+    let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
+    let Some(Answer::Open(OpenAnswer::File(file))) = submission.answers.get(&field) else {
+        return Err(Error::not_found());
+    };
+    let content = request.app().files()?.get(scope.org(), &file.content).await?;
+    // Never shown in the browser: it comes from outside, and only its form was checked.
+    let page = PageResponse::file(content, file.file_type.media_type(), "attachment", file.name.as_str());
+    Ok(page.showing([id.uuid(), participant.uuid()]))
 }
 
 /// Downloads just what the hash in a receipt is of, so that it can be checked. Bank details stay sealed in it.
-pub(crate) struct DownloadHashed;
-
-impl Handler for DownloadHashed {
-    fn operation(_: &Request) -> &'static str {
-        "download_hashed_answers"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (id, gate, participant) = ids(request)?;
-        let submission: SubmissionId = request.path_id("submission")?;
-        let found = information::to_read(request.signed_in()?.scope(), id, (gate, participant)).await?;
-        let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
-        let (text, revision) = (submission.hashed_text(), submission.revision);
-        let name = format!("Answers of {}, revision {revision}.json", found.contact.display_name.as_str());
-        let page = PageResponse::file(text.into(), "application/json", "attachment", &name);
-        Ok(page.showing([id.uuid(), participant.uuid()]))
-    }
+pub(crate) async fn download_hashed(request: &mut Request) -> Result<PageResponse, Error> {
+    let (id, gate, participant) = ids(request)?;
+    let submission: SubmissionId = request.path_id("submission")?;
+    let found = information::to_read(request.signed_in()?.scope(), id, (gate, participant)).await?;
+    let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
+    let (text, revision) = (submission.hashed_text(), submission.revision);
+    let name = format!("Answers of {}, revision {revision}.json", found.contact.display_name.as_str());
+    let page = PageResponse::file(text.into(), "application/json", "attachment", &name);
+    Ok(page.showing([id.uuid(), participant.uuid()]))
 }
 
 /// Accepts answers.
-pub(crate) struct Accept;
-
-impl Handler for Accept {
-    fn operation(_: &Request) -> &'static str {
-        "accept_answers"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        judge(request, Judgment::Accept).await
-    }
+pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error> {
+    judge(request, Judgment::Accept).await
 }
 
 /// Returns answers with a reason.
-pub(crate) struct Return;
-
-impl Handler for Return {
-    fn operation(_: &Request) -> &'static str {
-        "return_answers"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let typed = submitted.form().get("reason");
-        // The API shows the reason.
-        match SafeNote::parse(typed).and_then(|_| Note::parse(typed)) {
-            Ok(reason) => judge(request, Judgment::Return(reason)).await,
-            Err((code, message)) => {
-                let is_sensitive = code == FieldCode::SensitiveValue;
-                let errors = FieldErrors::one("reason", code, message);
-                let fields = Fields::submitted(submitted.form(), errors);
-                // An account number is shown nowhere again.
-                let fields = fields.without(|name| is_sensitive && name == "reason");
-                Ok(page(request, fields, None).await?.unprocessable())
-            }
+pub(crate) async fn return_answers(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let typed = submitted.form().get("reason");
+    // The API shows the reason.
+    match SafeNote::parse(typed).and_then(|_| Note::parse(typed)) {
+        Ok(reason) => judge(request, Judgment::Return(reason)).await,
+        Err((code, message)) => {
+            let is_sensitive = code == FieldCode::SensitiveValue;
+            let errors = FieldErrors::one("reason", code, message);
+            let fields = Fields::submitted(submitted.form(), errors);
+            // An account number is shown nowhere again.
+            let fields = fields.without(|name| is_sensitive && name == "reason");
+            Ok(page(request, fields, None).await?.unprocessable())
         }
     }
 }

@@ -13,7 +13,7 @@ mod verification;
 use std::sync::Arc;
 
 use axum::Router;
-use pages::routes::{Pages, action, complete, page, page_with_action};
+use pages::routes::{Pages, complete, get, post};
 use pages::urls::NEW_AGREEMENT;
 use shared::AppState;
 
@@ -22,63 +22,117 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app)
 }
 
+/// The beginning of the path of an agreement's pages. They are not nested: a nested router would take it off the path, which
+/// pages and the way through sign-in need.
+fn at(path: &str) -> String {
+    format!("/app/agreements/{{id}}{path}")
+}
+
 /// The routes under `/app/agreements`: the list, the page of each, and the pages on which its draft is set up.
 #[must_use]
 pub fn routes() -> Pages {
-    use draft::{acts, condition, details, documents, participants, payments, promises, step, terms};
-    // Not nested: a nested router would take the beginning off the path, which pages and the way through sign-in need.
-    let at = |path: &str| format!("/app/agreements/{{id}}{path}");
+    let of_all = Pages::default()
+        .route("/app/agreements", get("view_agreements", agreements::list))
+        .route(&at(""), get("view_agreement", agreement::show));
+    of_all.merge(of_participants()).merge(of_drafts())
+}
+
+/// The routes of what participants of an agreement do, and what members do about it.
+fn of_participants() -> Pages {
     Pages::default()
-        .route("/app/agreements", page::<agreements::List>())
-        .route(NEW_AGREEMENT, page_with_action::<draft::begin::Show, draft::begin::Create>())
-        .route(&at(""), page::<agreement::Show>())
-        .route(&at("/details"), page_with_action::<details::Show, details::Save>())
-        .route(&at("/terms"), page_with_action::<terms::Show, terms::Save>())
-        .route(&at("/participants"), page_with_action::<participants::Choose, participants::Add>())
-        .route(&at("/participants/{participant}"), page_with_action::<participants::Show, participants::Save>())
         .route(
             &at("/participants/{participant}/verification"),
-            page_with_action::<verification::Show, verification::Record>(),
+            get("view_verification", verification::show).form("record_verification", verification::record),
         )
-        .route(&at("/participants/{participant}/access"), page::<access::Show>())
-        .route(&at("/participants/{participant}/access/link"), action::<access::ShowLink>())
-        .route(&at("/participants/{participant}/access/contact"), action::<access::ConfirmContact>())
-        .route(&at("/participants/{participant}/access/reissue"), action::<access::Reissue>())
-        .route(&at("/participants/{participant}/access/code"), action::<access::CreateCode>())
-        .route(&at("/participants/{participant}/access/files/{receipt}"), page::<access::Download>())
+        .route(&at("/participants/{participant}/access"), get("view_participant", access::show))
+        .route(&at("/participants/{participant}/access/link"), post("show_link", access::show_link))
+        .route(&at("/participants/{participant}/access/contact"), post("confirm_contact", access::confirm_contact))
+        .route(&at("/participants/{participant}/access/reissue"), post("reissue_link", access::reissue))
+        .route(&at("/participants/{participant}/access/code"), post("create_link_code", access::create_code))
+        .route(
+            &at("/participants/{participant}/access/files/{receipt}"),
+            get("download_uploaded_file", access::download),
+        )
         .route(
             &at("/participants/{participant}/paper/{document}"),
-            page_with_action::<paper_signature::Show, paper_signature::Record>(),
+            get("view_paper_signature", paper_signature::show).form("record_paper_signature", paper_signature::record),
         )
-        .route(&at("/participants/{participant}/access/papers/{paper}/scan"), page::<paper_signature::Download>())
-        .route(&at("/participants/{participant}/access/papers/{paper}/confirm"), action::<paper_signature::Confirm>())
-        .route(&at("/participants/{participant}/access/papers/{paper}/reject"), action::<paper_signature::Reject>())
-        .route(&at("/conditions/{condition}/reopen"), action::<access::Reopen>())
-        .route(&at("/conditions/{condition}/answers/{participant}"), page::<answers::Read>())
-        .route(&at("/conditions/{condition}/answers/{participant}/accept"), action::<answers::Accept>())
-        .route(&at("/conditions/{condition}/answers/{participant}/return"), action::<answers::Return>())
+        .route(
+            &at("/participants/{participant}/access/papers/{paper}/scan"),
+            get("download_paper_signature", paper_signature::download),
+        )
+        .route(
+            &at("/participants/{participant}/access/papers/{paper}/confirm"),
+            post("confirm_paper_signature", paper_signature::confirm),
+        )
+        .route(
+            &at("/participants/{participant}/access/papers/{paper}/reject"),
+            post("reject_paper_signature", paper_signature::reject),
+        )
+        .route(&at("/conditions/{condition}/reopen"), post("reopen_condition", access::reopen))
+        .route(&at("/conditions/{condition}/answers/{participant}"), get("read_answers", answers::read))
+        .route(&at("/conditions/{condition}/answers/{participant}/accept"), post("accept_answers", answers::accept))
+        .route(
+            &at("/conditions/{condition}/answers/{participant}/return"),
+            post("return_answers", answers::return_answers),
+        )
         .route(
             &at("/conditions/{condition}/answers/{participant}/files/{submission}/{field}"),
-            page::<answers::Download>(),
+            get("download_answer_file", answers::download),
         )
         .route(
             &at("/conditions/{condition}/answers/{participant}/hashed/{submission}"),
-            page::<answers::DownloadHashed>(),
+            get("download_hashed_answers", answers::download_hashed),
         )
-        .route(&at("/documents"), action::<documents::Add>())
-        .route(&at("/documents/{document}"), page_with_action::<documents::Show, documents::Save>())
-        .route(&at("/documents/{document}/view"), page::<documents::View>())
-        .route(&at("/documents/{document}/download"), page::<documents::Download>())
-        .route(&at("/payments"), page_with_action::<payments::List, payments::Add>())
-        .route(&at("/payments/{payment}"), page_with_action::<payments::Show, payments::Save>())
-        .route(&at("/promises"), page_with_action::<promises::New, promises::Change>())
-        .route(&at("/promises/{promise}"), page_with_action::<promises::Show, promises::Save>())
-        .route(&at("/steps"), action::<step::Change>())
-        .route(&at("/steps/{step}"), page_with_action::<step::Show, step::Save>())
-        .route(&at("/steps/{step}/conditions"), page_with_action::<condition::New, condition::Add>())
-        .route(&at("/conditions/{condition}"), page_with_action::<condition::Show, condition::Save>())
-        .route(&at("/duplicate"), action::<acts::Duplicate>())
-        .route(&at("/publish"), page_with_action::<acts::Review, acts::Publish>())
-        .route(&at("/discard"), action::<acts::Discard>())
-        .route(&at("/propose"), action::<acts::Propose>())
+}
+
+/// The routes of the pages on which a draft is set up.
+fn of_drafts() -> Pages {
+    use draft::{acts, begin, condition, details, documents, participants, payments, promises, step, terms};
+    Pages::default()
+        .route(NEW_AGREEMENT, get("view_new_agreement", begin::show).form(begin::CREATE_OPERATIONS, begin::create))
+        .route(&at("/details"), get("view_draft_details", details::show).form(details::SAVE_OPERATIONS, details::save))
+        .route(&at("/terms"), get("view_terms", terms::show).form("set_terms", terms::save))
+        .route(
+            &at("/participants"),
+            get("view_participants", participants::choose).form("add_participant", participants::add),
+        )
+        .route(
+            &at("/participants/{participant}"),
+            get("view_participant", participants::show).form(participants::SAVE_OPERATIONS, participants::save),
+        )
+        .route(&at("/documents"), post("add_document", documents::add))
+        .route(
+            &at("/documents/{document}"),
+            get("view_document_settings", documents::show).form(documents::SAVE_OPERATIONS, documents::save),
+        )
+        .route(&at("/documents/{document}/view"), get("view_document", documents::view))
+        .route(&at("/documents/{document}/download"), get("download_document", documents::download))
+        .route(&at("/payments"), get("view_payments", payments::list).form("add_payment", payments::add))
+        .route(
+            &at("/payments/{payment}"),
+            get("view_payment", payments::show).form(payments::SAVE_OPERATIONS, payments::save),
+        )
+        .route(
+            &at("/promises"),
+            get("view_new_promise", promises::new).form(promises::CHANGE_OPERATIONS, promises::change),
+        )
+        .route(
+            &at("/promises/{promise}"),
+            get("view_promise", promises::show).form(promises::SAVE_OPERATIONS, promises::save),
+        )
+        .route(&at("/steps"), post(step::CHANGE_OPERATIONS, step::change))
+        .route(&at("/steps/{step}"), get("view_step", step::show).form(step::SAVE_OPERATIONS, step::save))
+        .route(
+            &at("/steps/{step}/conditions"),
+            get("view_new_condition", condition::new_condition).form("add_condition", condition::add),
+        )
+        .route(
+            &at("/conditions/{condition}"),
+            get("view_condition", condition::show).form(condition::SAVE_OPERATIONS, condition::save),
+        )
+        .route(&at("/duplicate"), post("duplicate_agreement", acts::duplicate))
+        .route(&at("/publish"), get("view_publication", acts::review).form("publish_agreement", acts::publish))
+        .route(&at("/discard"), post("discard_draft", acts::discard))
+        .route(&at("/propose"), post("create_proposal", acts::propose))
 }

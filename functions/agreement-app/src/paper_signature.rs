@@ -4,7 +4,6 @@
 //! comes from outside, and only its form was checked.
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_summary::size;
 use pages::done::{redirect_with, redirect_with_notice, with_notice};
 use pages::fields::{Fields, read_signatory};
@@ -57,16 +56,8 @@ struct FormPage {
 }
 
 /// Shows the form.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_paper_signature"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        page(request, Fields::default(), None).await
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    page(request, Fields::default(), None).await
 }
 
 /// What the path of a request names.
@@ -111,61 +102,53 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
 }
 
 /// Records a signature on paper.
-pub(crate) struct Record;
-
-impl Handler for Record {
-    fn operation(_: &Request) -> &'static str {
-        "record_paper_signature"
+pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let again = async |errors: FieldErrors, notice: Option<Notice>| {
+        page(request, Fields::submitted(form, errors), notice).await
+    };
+    let zone = &request.signed_in()?.organization().time_zone;
+    let (record, participant, document) = find(request).await?;
+    let entity = (!record.is_person()).then_some(&record.contact.display_name);
+    let typed = match read(form, zone.day_of(request.now()), entity) {
+        Ok(typed) => typed,
+        Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
+    };
+    let id = form.get("id").parse().unwrap_or_else(|_| PaperSignatureId::new());
+    // No file is stored for a form that records nothing.
+    if record.agreement.blocks_to_sign(&wanted(&record.agreement, document)?, participant).is_empty()
+        && record.papers.iter().all(|paper| paper.id != id)
+    {
+        return Ok(again(FieldErrors::default(), Some(refusal(not_asked(&record, document)))).await?.conflicting());
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let again = async |errors: FieldErrors, notice: Option<Notice>| {
-            page(request, Fields::submitted(form, errors), notice).await
-        };
-        let zone = &request.signed_in()?.organization().time_zone;
-        let (record, participant, document) = find(request).await?;
-        let entity = (!record.is_person()).then_some(&record.contact.display_name);
-        let typed = match read(form, zone.day_of(request.now()), entity) {
-            Ok(typed) => typed,
-            Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
-        };
-        let id = form.get("id").parse().unwrap_or_else(|_| PaperSignatureId::new());
-        // No file is stored for a form that records nothing.
-        if record.agreement.blocks_to_sign(&wanted(&record.agreement, document)?, participant).is_empty()
-            && record.papers.iter().all(|paper| paper.id != id)
-        {
-            return Ok(again(FieldErrors::default(), Some(refusal(not_asked(&record, document)))).await?.conflicting());
-        }
-        let (file_name, content, file_type) = match keep_file(&submitted, form.file("file"), "file").await? {
-            Ok(kept) => kept,
-            Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
-        };
-        let has_pages_of_document = has_pages_of(request, &wanted(&record.agreement, document)?, &content).await?;
-        if has_pages_of_document && form.get(IS_SIGNED) != "on" {
-            let errors = FieldErrors::one(IS_SIGNED, FieldCode::Required, SAME_PAGES);
+    let (file_name, content, file_type) = match keep_file(&submitted, form.file("file"), "file").await? {
+        Ok(kept) => kept,
+        Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
+    };
+    let has_pages_of_document = has_pages_of(request, &wanted(&record.agreement, document)?, &content).await?;
+    if has_pages_of_document && form.get(IS_SIGNED) != "on" {
+        let errors = FieldErrors::one(IS_SIGNED, FieldCode::Required, SAME_PAGES);
+        return Ok(again(errors, None).await?.unprocessable());
+    }
+    let scan = Scan { file_name, content, file_type, has_pages_of_document };
+    let new = typed.of(&record.contact, (id, participant, document), form, scan);
+    let shown = if form.get("counts") == "at_once" { Counting::Alone } else { Counting::Confirmed };
+    let (agreement, name) = (record.agreement.id(), new.name.as_str().to_owned());
+    let url = format!("{}#papers", access_url(agreement, participant));
+    redirect_with_notice(&submitted, url.clone(), "Paper signature recorded", "").await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let run = || paper_signatures::record(scope, by, agreement, new.clone(), shown);
+    let refused = match Box::pin(submitted.run(run)).await? {
+        Ok(counting) => return Ok(with_notice(&submitted, url, &recorded(counting, &name)).await.into()),
+        Err(NotRecorded::Unknown) => return Err(Error::not_found()),
+        Err(NotRecorded::Unsigned) => {
+            let errors = FieldErrors::one("file", FieldCode::InvalidValue, UNSIGNED);
             return Ok(again(errors, None).await?.unprocessable());
         }
-        let scan = Scan { file_name, content, file_type, has_pages_of_document };
-        let new = typed.of(&record.contact, (id, participant, document), form, scan);
-        let shown = if form.get("counts") == "at_once" { Counting::Alone } else { Counting::Confirmed };
-        let (agreement, name) = (record.agreement.id(), new.name.as_str().to_owned());
-        let url = format!("{}#papers", access_url(agreement, participant));
-        redirect_with_notice(&submitted, url.clone(), "Paper signature recorded", "").await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        let run = || paper_signatures::record(scope, by, agreement, new.clone(), shown);
-        let refused = match Box::pin(submitted.run(run)).await? {
-            Ok(counting) => return Ok(with_notice(&submitted, url, &recorded(counting, &name)).await.into()),
-            Err(NotRecorded::Unknown) => return Err(Error::not_found()),
-            Err(NotRecorded::Unsigned) => {
-                let errors = FieldErrors::one("file", FieldCode::InvalidValue, UNSIGNED);
-                return Ok(again(errors, None).await?.unprocessable());
-            }
-            Err(refused) => refused,
-        };
-        Ok(again(FieldErrors::default(), Some(refusal(refused))).await?.conflicting())
-    }
+        Err(refused) => refused,
+    };
+    Ok(again(FieldErrors::default(), Some(refusal(refused))).await?.conflicting())
 }
 
 /// What is wrong with a scan that is the document's own file.
@@ -324,41 +307,25 @@ fn path_ids(request: &Request) -> Result<(AgreementId, ParticipantId, PaperSigna
 }
 
 /// Confirms a signature on paper.
-pub(crate) struct Confirm;
-
-impl Handler for Confirm {
-    fn operation(_: &Request) -> &'static str {
-        "confirm_paper_signature"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let notice = Notice::good("Paper signature confirmed", "The document is signed for the participant.");
-        decide(request, PaperDecision::Confirm, notice).await
-    }
+pub(crate) async fn confirm(request: &mut Request) -> Result<PageResponse, Error> {
+    let notice = Notice::good("Paper signature confirmed", "The document is signed for the participant.");
+    decide(request, PaperDecision::Confirm, notice).await
 }
 
 /// Rejects a signature on paper.
-pub(crate) struct Reject;
-
-impl Handler for Reject {
-    fn operation(_: &Request) -> &'static str {
-        "reject_paper_signature"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (_, _, paper) = path_ids(request)?;
-        let reason = match Note::parse(submitted.form().get("reason")) {
-            Ok(reason) => reason,
-            Err((code, message)) => {
-                let errors = FieldErrors::one("reason", code, message);
-                let fields = Fields::submitted(submitted.form(), errors);
-                return Ok(access::page(request, (Some(paper), fields), None).await?.unprocessable());
-            }
-        };
-        let notice = Notice::good("Paper signature rejected", "The document still waits for the signature.");
-        decide(request, PaperDecision::Reject(reason), notice).await
-    }
+pub(crate) async fn reject(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (_, _, paper) = path_ids(request)?;
+    let reason = match Note::parse(submitted.form().get("reason")) {
+        Ok(reason) => reason,
+        Err((code, message)) => {
+            let errors = FieldErrors::one("reason", code, message);
+            let fields = Fields::submitted(submitted.form(), errors);
+            return Ok(access::page(request, (Some(paper), fields), None).await?.unprocessable());
+        }
+    };
+    let notice = Notice::good("Paper signature rejected", "The document still waits for the signature.");
+    decide(request, PaperDecision::Reject(reason), notice).await
 }
 
 async fn decide(request: &Request, decision: PaperDecision, done: Notice) -> Result<PageResponse, Error> {
@@ -378,20 +345,12 @@ async fn decide(request: &Request, decision: PaperDecision, done: Notice) -> Res
 }
 
 /// Downloads the scan.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_paper_signature"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (id, participant, paper) = path_ids(request)?;
-        let scope = request.signed_in()?.scope();
-        let record = participants::record(scope, id, participant).await?;
-        let found = record.papers.iter().find(|found| found.id == paper).ok_or_else(Error::not_found)?;
-        Ok(scan(request, scope.org(), &found.scan).await?.showing([id.uuid(), participant.uuid(), paper.uuid()]))
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    let (id, participant, paper) = path_ids(request)?;
+    let scope = request.signed_in()?.scope();
+    let record = participants::record(scope, id, participant).await?;
+    let found = record.papers.iter().find(|found| found.id == paper).ok_or_else(Error::not_found)?;
+    Ok(scan(request, scope.org(), &found.scan).await?.showing([id.uuid(), participant.uuid(), paper.uuid()]))
 }
 
 #[cfg(test)]

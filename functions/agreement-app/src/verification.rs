@@ -1,7 +1,6 @@
 //! The page on which a member records that a participant's identity was verified.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::redirect_with_notice;
 use pages::fields::Fields;
 use pages::layout::{Layout, Link, Notice};
@@ -34,20 +33,12 @@ struct VerificationPage {
 }
 
 /// Shows the form.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_verification"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let today = {
-            let zone = &request.signed_in()?.organization().time_zone;
-            zone.day_of(request.now())
-        };
-        page(request, Fields::of([("day", today.for_people())]), None).await
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let today = {
+        let zone = &request.signed_in()?.organization().time_zone;
+        zone.day_of(request.now())
+    };
+    page(request, Fields::of([("day", today.for_people())]), None).await
 }
 
 /// A participant of an agreement, with their contact.
@@ -77,40 +68,32 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
 }
 
 /// Records the verification.
-pub(crate) struct Record;
-
-impl Handler for Record {
-    fn operation(_: &Request) -> &'static str {
-        "record_verification"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let zone = &request.signed_in()?.organization().time_zone;
-        let new = match read(form, zone, zone.day_of(request.now())) {
-            Ok(new) => new,
-            Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
-        };
-        let (agreement, participant, contact) = find(request).await?;
-        let id = form.get("id").parse().unwrap_or_else(|_| VerificationId::new());
-        let title = format!("{} is verified", contact.display_name.as_str());
-        let url = format!("{}#notice", agreement_url(agreement.id()));
-        let redirect = redirect_with_notice(&submitted, url, &title, "").await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        let record = || verifications::record(scope, by, agreement.id(), participant, (id, new.clone()));
-        let line = match submitted.run(record).await? {
-            Ok(()) => return Ok(redirect.into()),
-            Err(NotVerified::Unknown) => return Err(Error::not_found()),
-            Err(NotVerified::NotActive(_)) => "This agreement is not active, so nothing is recorded for it.".to_owned(),
-            Err(NotVerified::Full) => format!(
-                "{} verifications of a participant are recorded at most.",
-                limits::VERIFICATIONS_PER_PARTICIPANT_MAX
-            ),
-        };
-        let notice = Notice::bad("Nothing was recorded", line);
-        Ok(page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?.unprocessable())
-    }
+pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let zone = &request.signed_in()?.organization().time_zone;
+    let new = match read(form, zone, zone.day_of(request.now())) {
+        Ok(new) => new,
+        Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
+    };
+    let (agreement, participant, contact) = find(request).await?;
+    let id = form.get("id").parse().unwrap_or_else(|_| VerificationId::new());
+    let title = format!("{} is verified", contact.display_name.as_str());
+    let url = format!("{}#notice", agreement_url(agreement.id()));
+    let redirect = redirect_with_notice(&submitted, url, &title, "").await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let record = || verifications::record(scope, by, agreement.id(), participant, (id, new.clone()));
+    let line = match submitted.run(record).await? {
+        Ok(()) => return Ok(redirect.into()),
+        Err(NotVerified::Unknown) => return Err(Error::not_found()),
+        Err(NotVerified::NotActive(_)) => "This agreement is not active, so nothing is recorded for it.".to_owned(),
+        Err(NotVerified::Full) => format!(
+            "{} verifications of a participant are recorded at most.",
+            limits::VERIFICATIONS_PER_PARTICIPANT_MAX
+        ),
+    };
+    let notice = Notice::bad("Nothing was recorded", line);
+    Ok(page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?.unprocessable())
 }
 
 /// Reads the form. The day is read as people type it, in the organization's time zone.

@@ -16,7 +16,6 @@ use askama::Template;
 use axum::body::Bytes;
 use futures_util::future::try_join_all;
 use http::StatusCode;
-use pages::Handler;
 use pages::agreement_summary::size;
 use pages::labels::grouped;
 use pages::layout::{Layout, Link};
@@ -36,53 +35,37 @@ use shared::web::Request;
 use crate::statement_extract::{self, Unread};
 
 /// Exports the bundle.
-pub(crate) struct Export;
-
-impl Handler for Export {
-    fn operation(_: &Request) -> &'static str {
-        "export_evidence"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let id: AgreementId = request.path_id("id")?;
-        let signed_in = request.signed_in()?;
-        match evidence::of_agreement(signed_in.scope(), id).await? {
-            Ok(found) => export(request, id, found).await,
-            Err(NoEvidence::InParts(of)) => {
-                PageResponse::render(&PartsPage::new(request, id, u64::try_from(of).unwrap_or(u64::MAX)))
-            }
-            Err(none) => refused(request, agreement_link(id), none),
+pub(crate) async fn export_bundle(request: &mut Request) -> Result<PageResponse, Error> {
+    let id: AgreementId = request.path_id("id")?;
+    let signed_in = request.signed_in()?;
+    match evidence::of_agreement(signed_in.scope(), id).await? {
+        Ok(found) => export(request, id, found).await,
+        Err(NoEvidence::InParts(of)) => {
+            PageResponse::render(&PartsPage::new(request, id, u64::try_from(of).unwrap_or(u64::MAX)))
         }
+        Err(none) => refused(request, agreement_link(id), none),
     }
 }
 
 /// Exports a part of the evidence of an agreement with a long history.
-pub(crate) struct ExportPart;
-
-impl Handler for ExportPart {
-    fn operation(_: &Request) -> &'static str {
-        "export_evidence"
+pub(crate) async fn export_part(request: &mut Request) -> Result<PageResponse, Error> {
+    let id: AgreementId = request.path_id("id")?;
+    let number: NonZeroUsize = request.path_id("part")?;
+    let scope = request.signed_in()?.scope();
+    if number.get() == 1 {
+        return match evidence::first_part(scope, id).await? {
+            Ok(found) => export(request, id, found).await,
+            Err(none) => refused(request, agreement_link(id), none),
+        };
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let id: AgreementId = request.path_id("id")?;
-        let number: NonZeroUsize = request.path_id("part")?;
-        let scope = request.signed_in()?.scope();
-        if number.get() == 1 {
-            return match evidence::first_part(scope, id).await? {
-                Ok(found) => export(request, id, found).await,
-                Err(none) => refused(request, agreement_link(id), none),
-            };
-        }
-        let later = evidence::later_acts(scope, id, number.get()).await?;
-        let (organization, service, key) = signing(request).await?;
-        let (name, kind) = (later.agreement.name.clone(), kind(Some(later.part)));
-        let write = move || ::evidence::bundle_of_acts(&later, (&organization, &service), &key);
-        let bundle = apart(write).await?;
-        let org = request.signed_in()?.scope().org();
-        let response = hand_out(request, org, bundle, ("application/zip", &name, &kind, "zip"));
-        Ok(response.await?.showing([id.uuid()]))
-    }
+    let later = evidence::later_acts(scope, id, number.get()).await?;
+    let (organization, service, key) = signing(request).await?;
+    let (name, kind) = (later.agreement.name.clone(), kind(Some(later.part)));
+    let write = move || ::evidence::bundle_of_acts(&later, (&organization, &service), &key);
+    let bundle = apart(write).await?;
+    let org = request.signed_in()?.scope().org();
+    let response = hand_out(request, org, bundle, ("application/zip", &name, &kind, "zip"));
+    Ok(response.await?.showing([id.uuid()]))
 }
 
 /// The page that lists the parts of the evidence of an agreement with a long history.
@@ -145,39 +128,23 @@ async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<P
 }
 
 /// Downloads the certificate.
-pub(crate) struct Certificate;
-
-impl Handler for Certificate {
-    fn operation(_: &Request) -> &'static str {
-        "download_certificate"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let id: AgreementId = request.path_id("id")?;
-        let signed_in = request.signed_in()?;
-        let found = evidence::completed(signed_in.scope(), id).await?;
-        let (organization, link) = (signed_in.organization().clone(), agreement_link(id));
-        Ok(certificate(request, found, (organization, Audience::Members), link).await?.showing([id.uuid()]))
-    }
+pub(crate) async fn show_certificate(request: &mut Request) -> Result<PageResponse, Error> {
+    let id: AgreementId = request.path_id("id")?;
+    let signed_in = request.signed_in()?;
+    let found = evidence::completed(signed_in.scope(), id).await?;
+    let (organization, link) = (signed_in.organization().clone(), agreement_link(id));
+    Ok(certificate(request, found, (organization, Audience::Members), link).await?.showing([id.uuid()]))
 }
 
 /// Downloads the certificate of a participant's agreement.
-pub(crate) struct OwnCertificate;
-
-impl Handler for OwnCertificate {
-    fn operation(_: &Request) -> &'static str {
-        "download_own_certificate"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let attending = request.attending()?;
-        let by = attending.participant();
-        let found = evidence::completed_of(attending.scope(), by).await?;
-        let back = Link { url: part_url(by.id()), text: "Go to your agreement".to_owned() };
-        let about = (attending.organization().clone(), Audience::Participant(by.id()));
-        let shown = [by.agreement_id().uuid(), by.id().uuid()];
-        Ok(certificate(request, found, about, back).await?.showing(shown))
-    }
+pub(crate) async fn own_certificate(request: &mut Request) -> Result<PageResponse, Error> {
+    let attending = request.attending()?;
+    let by = attending.participant();
+    let found = evidence::completed_of(attending.scope(), by).await?;
+    let back = Link { url: part_url(by.id()), text: "Go to your agreement".to_owned() };
+    let about = (attending.organization().clone(), Audience::Participant(by.id()));
+    let shown = [by.agreement_id().uuid(), by.id().uuid()];
+    Ok(certificate(request, found, about, back).await?.showing(shown))
 }
 
 /// The link back to the agreement.

@@ -10,7 +10,7 @@ mod statement_extract;
 use std::sync::Arc;
 
 use axum::Router;
-use pages::routes::{Pages, complete, page, page_with_action, part_page};
+use pages::routes::{Pages, complete, get};
 use shared::AppState;
 
 /// The pages, and an error page for every other path.
@@ -21,13 +21,18 @@ pub fn router(app: Arc<AppState>) -> Router {
 /// The routes of certificates and evidence bundles. The keys have an address of their own, which outsiders keep.
 #[must_use]
 pub fn routes() -> Pages {
-    use evidence_files::{Certificate, Export, ExportPart, OwnCertificate};
     Pages::default()
-        .route("/app/evidence-keys.json", evidence_keys::route())
-        .route("/app/papers/{id}", page_with_action::<papering::Show, papering::Paperize>())
-        .route("/app/papers/{id}/schedule.pdf", page::<papering::Print>())
-        .route("/app/evidence/agreements/{id}/bundle", page::<Export>())
-        .route("/app/evidence/agreements/{id}/bundle/{part}", page::<ExportPart>())
-        .route("/app/evidence/agreements/{id}/certificate", page::<Certificate>())
-        .route("/app/evidence/parts/{participant}/certificate", part_page::<OwnCertificate>())
+        .file("/app/evidence-keys.json", evidence_keys::route())
+        .route("/app/papers/{id}", get("view_papering", papering::show).form("paper_funding_items", papering::paperize))
+        .route("/app/papers/{id}/schedule.pdf", get("print_funding_schedule", papering::print))
+        .route("/app/evidence/agreements/{id}/bundle", get("export_evidence", evidence_files::export_bundle))
+        .route("/app/evidence/agreements/{id}/bundle/{part}", get("export_evidence", evidence_files::export_part))
+        .route(
+            "/app/evidence/agreements/{id}/certificate",
+            get("download_certificate", evidence_files::show_certificate),
+        )
+        .route(
+            "/app/evidence/parts/{participant}/certificate",
+            get("download_own_certificate", evidence_files::own_certificate),
+        )
 }

@@ -1,7 +1,6 @@
 //! The agreement that papers items: its preview, and the act that drafts it. And the schedule of a workspace as a PDF.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::redirect_with;
 use pages::fields::Fields;
 use pages::layout::{Layout, Link, Notice};
@@ -71,21 +70,13 @@ impl From<&Paper> for PaperView {
 }
 
 /// Shows the preview.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_papering"
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let query: Query = request.read_query()?;
+    let items = ids(&query.items)?;
+    if items.is_empty() {
+        return Ok(PageResponse::see_other(funding_url(request.path_id("id")?)));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let query: Query = request.read_query()?;
-        let items = ids(&query.items)?;
-        if items.is_empty() {
-            return Ok(PageResponse::see_other(funding_url(request.path_id("id")?)));
-        }
-        preview(request, &items, (AgreementId::new(), None), None).await
-    }
+    preview(request, &items, (AgreementId::new(), None), None).await
 }
 
 /// What the address asks for.
@@ -199,64 +190,55 @@ fn steps(found: &PaperingPreview) -> Vec<(&'static str, String)> {
 }
 
 /// Drafts the agreement.
-pub(crate) struct Paperize;
-
-impl Handler for Paperize {
-    fn operation(_: &Request) -> &'static str {
-        "paper_funding_items"
+pub(crate) async fn paperize(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let id: AgreementId = form.get("agreement").parse().unwrap_or_else(|_| AgreementId::new());
+    let items = ids(form.get("items"))?;
+    let again = async |errors: FieldErrors| {
+        let typed = Fields::submitted(form, errors);
+        let page = preview(request, &items, (id, Some(typed)), None).await?;
+        Ok(page.unprocessable())
+    };
+    let new = match read(form, &items) {
+        Ok(new) => new,
+        Err(errors) => return again(errors).await,
+    };
+    let line = "Next: let counsel review the documents, then publish. Nothing was sent to anyone.";
+    let done = Notice::good("Agreement drafted", line);
+    let redirect = redirect_with(&submitted, format!("{}#notice", agreement_url(id)), &done).await;
+    if papering::papered_before(submitted.scope(), id).await?.is_some() {
+        return Ok(redirect.into());
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let id: AgreementId = form.get("agreement").parse().unwrap_or_else(|_| AgreementId::new());
-        let items = ids(form.get("items"))?;
-        let again = async |errors: FieldErrors| {
-            let typed = Fields::submitted(form, errors);
-            let page = preview(request, &items, (id, Some(typed)), None).await?;
-            Ok(page.unprocessable())
-        };
-        let new = match read(form, &items) {
-            Ok(new) => new,
-            Err(errors) => return again(errors).await,
-        };
-        let line = "Next: let counsel review the documents, then publish. Nothing was sent to anyone.";
-        let done = Notice::good("Agreement drafted", line);
-        let redirect = redirect_with(&submitted, format!("{}#notice", agreement_url(id)), &done).await;
-        if papering::papered_before(submitted.scope(), id).await?.is_some() {
-            return Ok(redirect.into());
+    let files = request.app().files()?;
+    let shown = PaperingFingerprint::from_form(form.get("shown"));
+    let (submitted_ref, new, shown) = (&submitted, &new, &shown);
+    let run = || async move {
+        let prepared = papering::prepare(submitted_ref.scope(), new).await?.with_id(id);
+        check_shown(shown, &prepared)?;
+        let written = ::papering::write(submitted_ref.scope(), &prepared, files).await?;
+        papering::paper(submitted_ref, prepared, written)
+    };
+    match submitted.run(run).await {
+        Ok(_) => Ok(redirect.into()),
+        // The form was sent twice: the first one papered the items.
+        Err(_) if papering::papered_before(submitted.scope(), id).await?.is_some() => Ok(redirect.into()),
+        Err(Error::Invalid(errors)) if errors.clone().into_list().iter().any(|error| error.field == SHOWN) => {
+            let changed = errors.into_list().into_iter().map(|error| error.message);
+            let line = "The page shows the agreement as it would be now: look at it, then paper the items.".to_owned();
+            let title = "Nothing was papered: what you saw has changed".to_owned();
+            let notice = Notice::new("bad", title, changed.chain([line]));
+            let typed = Fields::submitted(form, FieldErrors::default());
+            Ok(preview(request, &items, (id, Some(typed)), Some(notice)).await?.conflicting())
         }
-        let files = request.app().files()?;
-        let shown = PaperingFingerprint::from_form(form.get("shown"));
-        let (submitted_ref, new, shown) = (&submitted, &new, &shown);
-        let run = || async move {
-            let prepared = papering::prepare(submitted_ref.scope(), new).await?.with_id(id);
-            check_shown(shown, &prepared)?;
-            let written = ::papering::write(submitted_ref.scope(), &prepared, files).await?;
-            papering::paper(submitted_ref, prepared, written)
-        };
-        match submitted.run(run).await {
-            Ok(_) => Ok(redirect.into()),
-            // The form was sent twice: the first one papered the items.
-            Err(_) if papering::papered_before(submitted.scope(), id).await?.is_some() => Ok(redirect.into()),
-            Err(Error::Invalid(errors)) if errors.clone().into_list().iter().any(|error| error.field == SHOWN) => {
-                let changed = errors.into_list().into_iter().map(|error| error.message);
-                let line =
-                    "The page shows the agreement as it would be now: look at it, then paper the items.".to_owned();
-                let title = "Nothing was papered: what you saw has changed".to_owned();
-                let notice = Notice::new("bad", title, changed.chain([line]));
-                let typed = Fields::submitted(form, FieldErrors::default());
-                Ok(preview(request, &items, (id, Some(typed)), Some(notice)).await?.conflicting())
-            }
-            Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
-                let problem = errors.into_list().into_iter().find(|error| !error.field.starts_with("item_ids["));
-                let line = problem.map(|error| format!("The items: {}.", error.message)).unwrap_or_default();
-                let notice = Notice::new("bad", "Nothing was papered".to_owned(), [line]);
-                let typed = Fields::submitted(form, FieldErrors::default());
-                Ok(preview(request, &items, (id, Some(typed)), Some(notice)).await?.conflicting())
-            }
-            Err(error) => Err(error),
+        Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
+            let problem = errors.into_list().into_iter().find(|error| !error.field.starts_with("item_ids["));
+            let line = problem.map(|error| format!("The items: {}.", error.message)).unwrap_or_default();
+            let notice = Notice::new("bad", "Nothing was papered".to_owned(), [line]);
+            let typed = Fields::submitted(form, FieldErrors::default());
+            Ok(preview(request, &items, (id, Some(typed)), Some(notice)).await?.conflicting())
         }
+        Err(error) => Err(error),
     }
 }
 
@@ -291,21 +273,13 @@ fn read(form: &Form, items: &[FundingItemId]) -> Result<NewPapering, FieldErrors
 }
 
 /// The schedule of a workspace as a PDF, to be printed.
-pub(crate) struct Print;
-
-impl Handler for Print {
-    fn operation(_: &Request) -> &'static str {
-        "print_funding_schedule"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
-        let review = funding_review::of_workspace(signed_in.scope(), id).await?;
-        let organization = signed_in.organization();
-        let day = organization.time_zone.day_of(request.now());
-        let schedule = crate::print::schedule(&review, organization.name.as_str(), day);
-        let file = ::papering::print(schedule).await?;
-        let name = format!("funding-schedule-{day}.pdf");
-        Ok(PageResponse::file(file.into(), "application/pdf", "attachment", &name).showing([id.uuid()]))
-    }
+pub(crate) async fn print(request: &mut Request) -> Result<PageResponse, Error> {
+    let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
+    let review = funding_review::of_workspace(signed_in.scope(), id).await?;
+    let organization = signed_in.organization();
+    let day = organization.time_zone.day_of(request.now());
+    let schedule = crate::print::schedule(&review, organization.name.as_str(), day);
+    let file = ::papering::print(schedule).await?;
+    let name = format!("funding-schedule-{day}.pdf");
+    Ok(PageResponse::file(file.into(), "application/pdf", "attachment", &name).showing([id.uuid()]))
 }

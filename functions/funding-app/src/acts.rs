@@ -1,7 +1,6 @@
 //! What members do about an item, each a form of its page.
 
 use http::StatusCode;
-use pages::Handler;
 use pages::done::redirect_with;
 use pages::layout::Notice;
 use pages::response::PageResponse;
@@ -101,45 +100,37 @@ fn read_safe_note(form: &Form, field: &str) -> Result<Option<SafeNote>, FieldErr
 }
 
 /// Sorts the item: sets what the form has.
-pub(crate) struct Sort;
-
-impl Handler for Sort {
-    fn operation(_: &Request) -> &'static str {
-        "update_funding_item"
+pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
+    let item = funding_items::get(submitted.scope(), id).await?;
+    let changes = match facts::read(form, &item) {
+        Ok(changes) => changes,
+        Err(errors) => return wrong(request, SORT, form, errors).await,
+    };
+    if let Some(dropped) = Dropped::of(form, &item).filter(|dropped| !dropped.is_confirmed(form)) {
+        let typed = Typed::new(SORT, form, FieldErrors::default()).with_field(DROPS, dropped.kind.as_str());
+        let notice = Notice::warn("Nothing is saved yet", dropped.told());
+        return Ok(page(request, typed, Some(notice)).await?.unprocessable());
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
-        let item = funding_items::get(submitted.scope(), id).await?;
-        let changes = match facts::read(form, &item) {
-            Ok(changes) => changes,
-            Err(errors) => return wrong(request, SORT, form, errors).await,
-        };
-        if let Some(dropped) = Dropped::of(form, &item).filter(|dropped| !dropped.is_confirmed(form)) {
-            let typed = Typed::new(SORT, form, FieldErrors::default()).with_field(DROPS, dropped.kind.as_str());
-            let notice = Notice::warn("Nothing is saved yet", dropped.told());
-            return Ok(page(request, typed, Some(notice)).await?.unprocessable());
+    // A version that is no number is no version of the item.
+    let expected = ExpectedVersion::OneOf(form.get("version").parse().into_iter().collect());
+    let next = item.sort(changes.clone(), request.now()).map(|after| next_step_of_item(&after));
+    let done = Notice::good("Sorted", next.unwrap_or_default());
+    let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
+    match submitted.run(|| funding_items::update(&submitted, id, &expected, changes.clone())).await {
+        Ok(_) => Ok(redirect.into()),
+        Err(Error::StaleMatch) if is_as_typed(&item, &changes, request) => Ok(redirect.into()),
+        Err(Error::StaleMatch) => {
+            let line = "Nothing was saved. The page shows the item as it is now, and the form what you typed. Press Sort again to replace it.";
+            let notice = Notice::warn("This item has changed since you opened it", line);
+            let typed = Typed::new(SORT, form, FieldErrors::default());
+            Ok(page(request, typed, Some(notice)).await?.refused(StatusCode::CONFLICT, "conflict"))
         }
-        // A version that is no number is no version of the item.
-        let expected = ExpectedVersion::OneOf(form.get("version").parse().into_iter().collect());
-        let next = item.sort(changes.clone(), request.now()).map(|after| next_step_of_item(&after));
-        let done = Notice::good("Sorted", next.unwrap_or_default());
-        let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
-        match submitted.run(|| funding_items::update(&submitted, id, &expected, changes.clone())).await {
-            Ok(_) => Ok(redirect.into()),
-            Err(Error::StaleMatch) if is_as_typed(&item, &changes, request) => Ok(redirect.into()),
-            Err(Error::StaleMatch) => {
-                let line = "Nothing was saved. The page shows the item as it is now, and the form what you typed. Press Sort again to replace it.";
-                let notice = Notice::warn("This item has changed since you opened it", line);
-                let typed = Typed::new(SORT, form, FieldErrors::default());
-                Ok(page(request, typed, Some(notice)).await?.refused(StatusCode::CONFLICT, "conflict"))
-            }
-            Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
-                not_sorted(request, &submitted, errors).await
-            }
-            Err(error) => Err(error),
+        Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
+            not_sorted(request, &submitted, errors).await
         }
+        Err(error) => Err(error),
     }
 }
 
@@ -185,45 +176,29 @@ fn in_own_words(errors: FieldErrors, form: &Form) -> FieldErrors {
 }
 
 /// Puts the item on hold.
-pub(crate) struct Park;
-
-impl Handler for Park {
-    fn operation(_: &Request) -> &'static str {
-        "park_funding_item"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let form = request.submitted_form()?.form();
-        let waiting_on = WaitingOn::parse(form.get("waiting_on")).ok_or_else(|| not_chosen("waiting_on"));
-        let parking = match (waiting_on, read_note(form, "note")) {
-            (Ok(waiting_on), Ok(note)) => Ok(Parking { waiting_on: Nullable(Some(waiting_on)), note }),
-            (waiting_on, note) => {
-                let mut errors = waiting_on.err().unwrap_or_default();
-                errors.extend(note.err().unwrap_or_default());
-                Err(errors)
-            }
-        };
-        let line = "While it is on hold, it can’t be papered, and its draft can’t be published.";
-        park(request, parking, Notice::plain("On hold", line)).await
-    }
+pub(crate) async fn park_item(request: &mut Request) -> Result<PageResponse, Error> {
+    let form = request.submitted_form()?.form();
+    let waiting_on = WaitingOn::parse(form.get("waiting_on")).ok_or_else(|| not_chosen("waiting_on"));
+    let parking = match (waiting_on, read_note(form, "note")) {
+        (Ok(waiting_on), Ok(note)) => Ok(Parking { waiting_on: Nullable(Some(waiting_on)), note }),
+        (waiting_on, note) => {
+            let mut errors = waiting_on.err().unwrap_or_default();
+            errors.extend(note.err().unwrap_or_default());
+            Err(errors)
+        }
+    };
+    let line = "While it is on hold, it can’t be papered, and its draft can’t be published.";
+    park(request, parking, Notice::plain("On hold", line)).await
 }
 
 /// Clears the hold of the item.
-pub(crate) struct ClearHold;
-
-impl Handler for ClearHold {
-    fn operation(_: &Request) -> &'static str {
-        "park_funding_item"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let parking = Parking { waiting_on: Nullable(None), note: None };
-        let scope = request.signed_in()?.scope();
-        let item = funding_items::get(scope, request.path_id("id")?).await?;
-        let cleared = item.park(parking.clone(), scope.actor().clone(), request.now());
-        let next = cleared.map(|after| next_step_of_item(&after)).unwrap_or_default();
-        park(request, Ok(parking), Notice::good("Hold cleared", next)).await
-    }
+pub(crate) async fn clear_hold(request: &mut Request) -> Result<PageResponse, Error> {
+    let parking = Parking { waiting_on: Nullable(None), note: None };
+    let scope = request.signed_in()?.scope();
+    let item = funding_items::get(scope, request.path_id("id")?).await?;
+    let cleared = item.park(parking.clone(), scope.actor().clone(), request.now());
+    let next = cleared.map(|after| next_step_of_item(&after)).unwrap_or_default();
+    park(request, Ok(parking), Notice::good("Hold cleared", next)).await
 }
 
 async fn park(request: &Request, parking: Result<Parking, FieldErrors>, done: Notice) -> Result<PageResponse, Error> {
@@ -249,71 +224,39 @@ async fn park(request: &Request, parking: Result<Parking, FieldErrors>, done: No
 }
 
 /// Closes the item as unfunded.
-pub(crate) struct CloseUnfunded;
-
-impl Handler for CloseUnfunded {
-    fn operation(_: &Request) -> &'static str {
-        "close_funding_item"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let form = request.submitted_form()?.form();
-        let reason = CloseReason::parse(form.get("close_reason")).ok_or_else(|| not_chosen("close_reason"));
-        let doing = match (reason, read_note(form, "close_note")) {
-            (Ok(reason), Ok(note)) => Ok(FundingAct::CloseUnfunded(reason, note)),
-            (reason, note) => {
-                let mut errors = reason.err().unwrap_or_default();
-                errors.extend(note.err().unwrap_or_default());
-                Err(errors)
-            }
-        };
-        let done = Notice::good("Closed as unfunded", "It counts as done, but not as funded. It can be reopened.");
-        act(request, CLOSE, doing, done).await
-    }
+pub(crate) async fn close_unfunded(request: &mut Request) -> Result<PageResponse, Error> {
+    let form = request.submitted_form()?.form();
+    let reason = CloseReason::parse(form.get("close_reason")).ok_or_else(|| not_chosen("close_reason"));
+    let doing = match (reason, read_note(form, "close_note")) {
+        (Ok(reason), Ok(note)) => Ok(FundingAct::CloseUnfunded(reason, note)),
+        (reason, note) => {
+            let mut errors = reason.err().unwrap_or_default();
+            errors.extend(note.err().unwrap_or_default());
+            Err(errors)
+        }
+    };
+    let done = Notice::good("Closed as unfunded", "It counts as done, but not as funded. It can be reopened.");
+    act(request, CLOSE, doing, done).await
 }
 
 /// Opens the item again.
-pub(crate) struct Reopen;
-
-impl Handler for Reopen {
-    fn operation(_: &Request) -> &'static str {
-        "reopen_funding_item"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let done = Notice::good("Reopened", "It no longer counts as done. Next: check its facts, then paper it again.");
-        act(request, "reopen", Ok(FundingAct::Reopen), done).await
-    }
+pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error> {
+    let done = Notice::good("Reopened", "It no longer counts as done. Next: check its facts, then paper it again.");
+    act(request, "reopen", Ok(FundingAct::Reopen), done).await
 }
 
 /// Records what the owner says.
-pub(crate) struct RecordClaim;
-
-impl Handler for RecordClaim {
-    fn operation(_: &Request) -> &'static str {
-        "record_funding_claim"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let note = read_safe_note(request.submitted_form()?.form(), "claim_note");
-        let done = Notice::plain("Claim recorded", "A claim is not proof, so this item is not done. Next: file proof.");
-        act(request, CLAIM, note.map(FundingAct::RecordClaim), done).await
-    }
+pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, Error> {
+    let note = read_safe_note(request.submitted_form()?.form(), "claim_note");
+    let done = Notice::plain("Claim recorded", "A claim is not proof, so this item is not done. Next: file proof.");
+    act(request, CLAIM, note.map(FundingAct::RecordClaim), done).await
 }
 
 /// Withdraws what the owner said, which was recorded for the wrong item or turned out to be wrong.
-pub(crate) struct WithdrawClaim;
-
-impl Handler for WithdrawClaim {
-    fn operation(_: &Request) -> &'static str {
-        "withdraw_funding_claim"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let doing = read_reason(request.submitted_form()?.form(), "withdraw_reason").map(FundingAct::WithdrawClaim);
-        let line = "The item is in progress again. The claim stays in its history.";
-        act(request, WITHDRAW, doing, Notice::good("Claim withdrawn", line)).await
-    }
+pub(crate) async fn withdraw_claim(request: &mut Request) -> Result<PageResponse, Error> {
+    let doing = read_reason(request.submitted_form()?.form(), "withdraw_reason").map(FundingAct::WithdrawClaim);
+    let line = "The item is in progress again. The claim stays in its history.";
+    act(request, WITHDRAW, doing, Notice::good("Claim withdrawn", line)).await
 }
 
 /// Reads the reason of an act that needs one.
@@ -323,29 +266,21 @@ fn read_reason(form: &Form, field: &str) -> Result<SafeNote, FieldErrors> {
 }
 
 /// Files what a participant uploaded for the agreement, and a member accepted there, as proof.
-pub(crate) struct FileConfirmation;
-
-impl Handler for FileConfirmation {
-    fn operation(_: &Request) -> &'static str {
-        "file_funding_proof"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
-        let submission: SubmissionId = request.path_id("submission")?;
-        let name = format!("{CONFIRMATION}-{submission}");
-        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
-        let dated = match read_dated(form, today) {
-            Ok(dated) => dated,
-            Err(errors) => return wrong(request, &name, form, errors).await,
-        };
-        let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &filed()).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| funding_items::file_confirmation(scope, by, id, (submission, dated))).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(refused) => not_done(request, &name, form, refused).await,
-        }
+pub(crate) async fn file_confirmation(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
+    let submission: SubmissionId = request.path_id("submission")?;
+    let name = format!("{CONFIRMATION}-{submission}");
+    let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+    let dated = match read_dated(form, today) {
+        Ok(dated) => dated,
+        Err(errors) => return wrong(request, &name, form, errors).await,
+    };
+    let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &filed()).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| funding_items::file_confirmation(scope, by, id, (submission, dated))).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => not_done(request, &name, form, refused).await,
     }
 }
 
@@ -362,43 +297,35 @@ fn read_dated(form: &Form, today: Day) -> Result<Day, FieldErrors> {
 }
 
 /// Files proof of the receiving side.
-pub(crate) struct FileProof;
-
-impl Handler for FileProof {
-    fn operation(_: &Request) -> &'static str {
-        "file_funding_proof"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
-        let mut new = match read_proof(form, today) {
-            Ok(new) => new,
-            Err(errors) => return wrong(request, PROOF, form, errors).await,
-        };
-        // No file is stored for an item that does not exist.
-        funding_items::get(submitted.scope(), request.path_id("id")?).await?;
-        if let Some(file) = form.file("file") {
-            let kept = match SafeLine::parse(&file.name) {
-                Err((FieldCode::SensitiveValue, _)) => {
-                    let message = "has a name with an account or card number. Rename it, then choose it again";
-                    Err(FieldErrors::one("file", FieldCode::SensitiveValue, message))
-                }
-                _ => keep_file(&submitted, Some(file), "file").await?,
-            };
-            let named = kept.and_then(|(name, content, file_type)| {
-                let name = SafeLine::parse(name.as_str()).or_else(|_| SafeLine::parse("File"));
-                let name = name.map_err(|(code, message)| FieldErrors::one("file", code, message))?;
-                Ok(EvidenceFile { name, content, file_type: Some(file_type) })
-            });
-            match named {
-                Ok(file) => new.file = Some(file),
-                Err(errors) => return wrong(request, PROOF, form, errors).await,
+pub(crate) async fn file_proof(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+    let mut new = match read_proof(form, today) {
+        Ok(new) => new,
+        Err(errors) => return wrong(request, PROOF, form, errors).await,
+    };
+    // No file is stored for an item that does not exist.
+    funding_items::get(submitted.scope(), request.path_id("id")?).await?;
+    if let Some(file) = form.file("file") {
+        let kept = match SafeLine::parse(&file.name) {
+            Err((FieldCode::SensitiveValue, _)) => {
+                let message = "has a name with an account or card number. Rename it, then choose it again";
+                Err(FieldErrors::one("file", FieldCode::SensitiveValue, message))
             }
+            _ => keep_file(&submitted, Some(file), "file").await?,
+        };
+        let named = kept.and_then(|(name, content, file_type)| {
+            let name = SafeLine::parse(name.as_str()).or_else(|_| SafeLine::parse("File"));
+            let name = name.map_err(|(code, message)| FieldErrors::one("file", code, message))?;
+            Ok(EvidenceFile { name, content, file_type: Some(file_type) })
+        });
+        match named {
+            Ok(file) => new.file = Some(file),
+            Err(errors) => return wrong(request, PROOF, form, errors).await,
         }
-        act(request, PROOF, Ok(FundingAct::FileProof(new)), filed()).await
     }
+    act(request, PROOF, Ok(FundingAct::FileProof(new)), filed()).await
 }
 
 /// Reads the form, but for the content of the file. All that is wrong is reported at once.
@@ -427,54 +354,30 @@ fn read_proof(form: &Form, today: Day) -> Result<NewProof, FieldErrors> {
 }
 
 /// Accepts proof: the item is funded.
-pub(crate) struct AcceptProof;
-
-impl Handler for AcceptProof {
-    fn operation(_: &Request) -> &'static str {
-        "accept_funding_proof"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let proof: ProofId = request.path_id("proof")?;
-        let done = Notice::good("Funded", "The transfer is confirmed, and counts as done.");
-        act(request, "accept", Ok(FundingAct::AcceptProof(proof)), done).await
-    }
+pub(crate) async fn accept_proof(request: &mut Request) -> Result<PageResponse, Error> {
+    let proof: ProofId = request.path_id("proof")?;
+    let done = Notice::good("Funded", "The transfer is confirmed, and counts as done.");
+    act(request, "accept", Ok(FundingAct::AcceptProof(proof)), done).await
 }
 
 /// Rejects proof.
-pub(crate) struct RejectProof;
-
-impl Handler for RejectProof {
-    fn operation(_: &Request) -> &'static str {
-        "reject_funding_proof"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let proof: ProofId = request.path_id("proof")?;
-        let reason = read_reason(request.submitted_form()?.form(), "reason");
-        let doing = reason.map(|reason| FundingAct::RejectProof(proof, reason));
-        let done = Notice::good("Proof rejected", "It does not count.");
-        act(request, &format!("reject-{proof}"), doing, done).await
-    }
+pub(crate) async fn reject_proof(request: &mut Request) -> Result<PageResponse, Error> {
+    let proof: ProofId = request.path_id("proof")?;
+    let reason = read_reason(request.submitted_form()?.form(), "reason");
+    let doing = reason.map(|reason| FundingAct::RejectProof(proof, reason));
+    let done = Notice::good("Proof rejected", "It does not count.");
+    act(request, &format!("reject-{proof}"), doing, done).await
 }
 
 /// Downloads the file of proof.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_funding_proof"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (id, proof): (FundingItemId, ProofId) = (request.path_id("id")?, request.path_id("proof")?);
-        let scope = request.signed_in()?.scope();
-        let item = funding_items::get(scope, id).await?;
-        let found = item.proof(proof).and_then(|proof| proof.document()).ok_or_else(Error::not_found)?;
-        let file = request.app().files()?.get(scope.org(), &found.content).await?;
-        // Never shown in the browser: it comes from outside, and only its form was checked.
-        let media_type = found.file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
-        let page = PageResponse::file(file, media_type, "attachment", found.name.as_str());
-        Ok(page.showing([id.uuid()]))
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    let (id, proof): (FundingItemId, ProofId) = (request.path_id("id")?, request.path_id("proof")?);
+    let scope = request.signed_in()?.scope();
+    let item = funding_items::get(scope, id).await?;
+    let found = item.proof(proof).and_then(|proof| proof.document()).ok_or_else(Error::not_found)?;
+    let file = request.app().files()?.get(scope.org(), &found.content).await?;
+    // Never shown in the browser: it comes from outside, and only its form was checked.
+    let media_type = found.file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
+    let page = PageResponse::file(file, media_type, "attachment", found.name.as_str());
+    Ok(page.showing([id.uuid()]))
 }

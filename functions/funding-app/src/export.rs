@@ -1,6 +1,5 @@
 //! The schedule of a workspace as a CSV file. What is claimed and what is proven have columns of their own.
 
-use pages::Handler;
 use pages::csv::Csv;
 use pages::labels::{actor_label, names_in};
 use pages::response::PageResponse;
@@ -19,30 +18,22 @@ use crate::facts::as_typed;
 use crate::sheet::{Column, OWNERS_SEPARATOR};
 
 /// Exports all items of the workspace.
-pub(crate) struct Export;
-
-impl Handler for Export {
-    fn operation(_: &Request) -> &'static str {
-        "export_funding_schedule"
+pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {
+    let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
+    // It has all items, so an address that asks for some is refused.
+    let Empty {} = request.read_query()?;
+    let review = funding_review::of_workspace(signed_in.scope(), id).await?;
+    let base = request.app().base_url.to_string();
+    let mut csv = Csv::new();
+    csv.push(Column::all().map(Column::name));
+    for item in &review.schedule.items {
+        let fields: Vec<String> = Column::all().map(|column| field(column, &review, item, &base)).collect();
+        csv.push(fields.iter().map(String::as_str));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
-        // It has all items, so an address that asks for some is refused.
-        let Empty {} = request.read_query()?;
-        let review = funding_review::of_workspace(signed_in.scope(), id).await?;
-        let base = request.app().base_url.to_string();
-        let mut csv = Csv::new();
-        csv.push(Column::all().map(Column::name));
-        for item in &review.schedule.items {
-            let fields: Vec<String> = Column::all().map(|column| field(column, &review, item, &base)).collect();
-            csv.push(fields.iter().map(String::as_str));
-        }
-        let day = signed_in.organization().time_zone.day_of(request.now());
-        let name = format!("funding-{day}.csv");
-        let file = csv.into_string().into_bytes().into();
-        Ok(PageResponse::file(file, "text/csv; charset=utf-8", "attachment", &name).showing([id.uuid()]))
-    }
+    let day = signed_in.organization().time_zone.day_of(request.now());
+    let name = format!("funding-{day}.csv");
+    let file = csv.into_string().into_bytes().into();
+    Ok(PageResponse::file(file, "text/csv; charset=utf-8", "attachment", &name).showing([id.uuid()]))
 }
 
 /// What a column says about an item.

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use askama::Template;
 use axum::body::Bytes;
 use futures_util::stream::{self, StreamExt};
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
 use pages::labels::{Badge, item_badge, names};
@@ -64,18 +63,10 @@ struct ImportPage {
 }
 
 /// Shows the form.
-pub(crate) struct ShowImport;
-
-impl Handler for ShowImport {
-    fn operation(_: &Request) -> &'static str {
-        "view_funding_import"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let Empty {} = request.read_query()?;
-        let review = review(request).await?;
-        form_page(request, &review, Fields::default(), &Parsed::default())
-    }
+pub(crate) async fn show_import(request: &mut Request) -> Result<PageResponse, Error> {
+    let Empty {} = request.read_query()?;
+    let review = review(request).await?;
+    form_page(request, &review, Fields::default(), &Parsed::default())
 }
 
 async fn review(request: &Request) -> Result<WorkspaceFundingReview, Error> {
@@ -120,40 +111,32 @@ fn import_url(id: WorkspaceId) -> String {
 }
 
 /// Reads what was pasted or uploaded.
-pub(crate) struct ReadImport;
-
-impl Handler for ReadImport {
-    fn operation(_: &Request) -> &'static str {
-        "upload_funding_items"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let review = review(request).await?;
-        let (field, file) = match form.file("file") {
-            Some(file) => ("file", file.content.clone()),
-            None => ("csv", Bytes::copy_from_slice(form.get("csv").as_bytes())),
-        };
-        let parsed = match parse(&file, &review, request.now()) {
-            Ok(parsed) => parsed.checked(submitted.scope(), &review, None).await?,
-            Err(NotRead { message, is_sensitive }) => {
-                let fields = Fields::submitted(form, FieldErrors::one(field, FieldCode::InvalidValue, message));
-                let fields = fields.without(|name: &str| name == "csv" && is_sensitive);
-                return Ok(form_page(request, &review, fields, &Parsed::default())?.unprocessable());
-            }
-        };
-        if !parsed.problems().is_empty() {
-            let is_left_out = |name: &str| name == "csv" && parsed.is_sensitive;
-            let fields = Fields::submitted(form, FieldErrors::default()).without(is_left_out);
-            return Ok(form_page(request, &review, fields, &parsed)?.unprocessable());
+pub(crate) async fn read_import(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let review = review(request).await?;
+    let (field, file) = match form.file("file") {
+        Some(file) => ("file", file.content.clone()),
+        None => ("csv", Bytes::copy_from_slice(form.get("csv").as_bytes())),
+    };
+    let parsed = match parse(&file, &review, request.now()) {
+        Ok(parsed) => parsed.checked(submitted.scope(), &review, None).await?,
+        Err(NotRead { message, is_sensitive }) => {
+            let fields = Fields::submitted(form, FieldErrors::one(field, FieldCode::InvalidValue, message));
+            let fields = fields.without(|name: &str| name == "csv" && is_sensitive);
+            return Ok(form_page(request, &review, fields, &Parsed::default())?.unprocessable());
         }
-        // Nothing names it: whoever doesn't add its rows within a day reads it again.
-        let DocumentContent { sha256, size_bytes } =
-            files::keep_one(submitted.scope(), request.app().files()?, file).await?;
-        let (path, import) = (import_url(review.workspace.id()), new_import());
-        Ok(PageResponse::see_other(format!("{path}/{import}?file={sha256}&size={size_bytes}")))
+    };
+    if !parsed.problems().is_empty() {
+        let is_left_out = |name: &str| name == "csv" && parsed.is_sensitive;
+        let fields = Fields::submitted(form, FieldErrors::default()).without(is_left_out);
+        return Ok(form_page(request, &review, fields, &parsed)?.unprocessable());
     }
+    // Nothing names it: whoever doesn't add its rows within a day reads it again.
+    let DocumentContent { sha256, size_bytes } =
+        files::keep_one(submitted.scope(), request.app().files()?, file).await?;
+    let (path, import) = (import_url(review.workspace.id()), new_import());
+    Ok(PageResponse::see_other(format!("{path}/{import}?file={sha256}&size={size_bytes}")))
 }
 
 #[derive(Template)]
@@ -190,17 +173,9 @@ struct PreviewRow {
 }
 
 /// Shows what a file would add, and how much of it is there.
-pub(crate) struct ShowPreview;
-
-impl Handler for ShowPreview {
-    fn operation(_: &Request) -> &'static str {
-        "view_funding_import_preview"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(preview(request, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show_preview(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(preview(request, notice).await?.with_cookie(cookie))
 }
 
 /// The file that an address names, and the page of its rows.
@@ -324,40 +299,32 @@ fn new_import() -> Uuid {
 }
 
 /// Adds the items of a file.
-pub(crate) struct Import;
-
-impl Handler for Import {
-    fn operation(_: &Request) -> &'static str {
-        "import_funding_items"
+pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let Read { review, parsed, import, url, .. } = read(request, submitted.scope()).await?;
+    if !parsed.problems().is_empty() {
+        let title =
+            if parsed.rows.iter().any(|row| row.is_there) { "Nothing more was added" } else { "Nothing was added" };
+        return Ok(preview(request, Some(Notice::bad(title, ""))).await?.unprocessable());
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let Read { review, parsed, import, url, .. } = read(request, submitted.scope()).await?;
-        if !parsed.problems().is_empty() {
-            let title =
-                if parsed.rows.iter().any(|row| row.is_there) { "Nothing more was added" } else { "Nothing was added" };
-            return Ok(preview(request, Some(Notice::bad(title, ""))).await?.unprocessable());
+    let workspace = review.workspace.id();
+    let new = parsed.rows.iter().enumerate().filter_map(|(at, row)| {
+        let new = row.new.as_ref().ok().filter(|_| !row.is_there)?;
+        Some((item_id(import, at), new.new.clone()))
+    });
+    let new: Vec<(FundingItemId, NewFundingItem)> = new.collect();
+    let total = parsed.rows.len();
+    let outcome = add(&submitted, workspace, new).await?;
+    let notice = match outcome {
+        Outcome::All => {
+            let title = if total == 1 { "1 item added".to_owned() } else { format!("All {total} items added") };
+            let done = Notice::good(title, "Next: sort those without an action, and fill in missing facts.");
+            return Ok(redirect_with(&submitted, format!("{}#notice", funding_url(workspace)), &done).await.into());
         }
-        let workspace = review.workspace.id();
-        let new = parsed.rows.iter().enumerate().filter_map(|(at, row)| {
-            let new = row.new.as_ref().ok().filter(|_| !row.is_there)?;
-            Some((item_id(import, at), new.new.clone()))
-        });
-        let new: Vec<(FundingItemId, NewFundingItem)> = new.collect();
-        let total = parsed.rows.len();
-        let outcome = add(&submitted, workspace, new).await?;
-        let notice = match outcome {
-            Outcome::All => {
-                let title = if total == 1 { "1 item added".to_owned() } else { format!("All {total} items added") };
-                let done = Notice::good(title, "Next: sort those without an action, and fill in missing facts.");
-                return Ok(redirect_with(&submitted, format!("{}#notice", funding_url(workspace)), &done).await.into());
-            }
-            Outcome::Some => Notice::plain("Some items were added", "Add the rest with the same button."),
-            Outcome::Refused(message) => Notice::warn("Not all items were added", message),
-        };
-        Ok(redirect_with(&submitted, format!("{url}#notice"), &notice).await.into())
-    }
+        Outcome::Some => Notice::plain("Some items were added", "Add the rest with the same button."),
+        Outcome::Refused(message) => Notice::warn("Not all items were added", message),
+    };
+    Ok(redirect_with(&submitted, format!("{url}#notice"), &notice).await.into())
 }
 
 /// How far adding items came.

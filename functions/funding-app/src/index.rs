@@ -1,7 +1,6 @@
 //! The page over all workspaces that have funding items, which also finds items by their labels, whatever their workspace.
 
 use askama::Template;
-use pages::Handler;
 use pages::layout::Layout;
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
@@ -47,33 +46,25 @@ struct Query {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_funding"
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let query: Query = request.read_query()?;
+    if query.search.needle().is_some() {
+        return found(request, query).await;
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let query: Query = request.read_query()?;
-        if query.search.needle().is_some() {
-            return found(request, query).await;
-        }
-        let found = funding_review::workspaces_with_funding(request.signed_in()?.scope()).await?;
-        let found = Page::slice(found, page_at(query.offset));
-        let url = |offset: u64| format!("{FUNDING}?offset={offset}");
-        if is_past_the_end(found.pagination) {
-            return Ok(PageResponse::see_other(url(0)));
-        }
-        let page = IndexPage {
-            layout: Layout::new(request),
-            search: String::new(),
-            rows: found.data.iter().map(row).collect(),
-            items: Vec::new(),
-            pager: Pager::new("workspaces", found.pagination, url),
-        };
-        Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|funded| funded.workspace.id().uuid())))
+    let found = funding_review::workspaces_with_funding(request.signed_in()?.scope()).await?;
+    let found = Page::slice(found, page_at(query.offset));
+    let url = |offset: u64| format!("{FUNDING}?offset={offset}");
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(url(0)));
     }
+    let page = IndexPage {
+        layout: Layout::new(request),
+        search: String::new(),
+        rows: found.data.iter().map(row).collect(),
+        items: Vec::new(),
+        pager: Pager::new("workspaces", found.pagination, url),
+    };
+    Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|funded| funded.workspace.id().uuid())))
 }
 
 /// The items that have a text in their labels.

@@ -1,7 +1,6 @@
 //! The page of an item: what it is, the next step, the claim and the proof apart, its facts, its hold, and every act.
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_summary::size;
 use pages::done::notice_of_act;
 use pages::fields::Fields;
@@ -173,17 +172,9 @@ struct Closed {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_funding_item"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
 /// The page. A form that was refused keeps what was typed.

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use pages::fields::Fields;
-use pages::routes::{Pages, action, complete, page, page_with_action};
+use pages::routes::{Pages, complete, get, post};
 use pages::urls::{FUNDING, TRUSTS};
 use shared::AppState;
 use shared::domain::contact::Contact;
@@ -39,20 +39,6 @@ use shared::domain::sentences::funding_words as words;
 use shared::domain::trust::Trust;
 use shared::web::Form;
 use shared::wire::fields::{FieldCode, FieldErrors};
-
-pub(crate) use acts::{
-    AcceptProof, ClearHold, CloseUnfunded, Download, FileConfirmation, FileProof, Park, RecordClaim, RejectProof,
-    Reopen, Sort, WithdrawClaim,
-};
-pub(crate) use export::Export;
-pub(crate) use import::{Import, ReadImport, ShowImport, ShowPreview};
-pub(crate) use index::Show as ShowIndex;
-pub(crate) use item::Show as ShowItem;
-pub(crate) use schedule::{Add, Show as ShowSchedule};
-pub(crate) use selected::Act as ActOnSelected;
-pub(crate) use trust::Show as ShowTrust;
-pub(crate) use trust_form::{Create as CreateTrust, Edit as EditTrust, New as NewTrust, Save as SaveTrust};
-pub(crate) use trusts::List as ListTrusts;
 
 /// The pages, and an error page for every other path.
 pub fn router(app: Arc<AppState>) -> Router {
@@ -64,29 +50,38 @@ pub fn router(app: Arc<AppState>) -> Router {
 pub fn routes() -> Pages {
     let at = |path: &str| format!("/app/funding/items/{{id}}{path}");
     Pages::default()
-        .route(FUNDING, page::<ShowIndex>())
-        .route("/app/funding/{id}", page_with_action::<ShowSchedule, Add>())
-        .route("/app/funding/{id}/export", page::<Export>())
-        .route("/app/funding/{id}/import", page_with_action::<ShowImport, ReadImport>())
-        .route("/app/funding/{id}/import/{import}", page_with_action::<ShowPreview, Import>())
-        .route("/app/funding/{id}/selected", action::<ActOnSelected>())
-        .route(&at(""), page::<ShowItem>())
-        .route(&at("/sort"), action::<Sort>())
-        .route(&at("/park"), action::<Park>())
-        .route(&at("/clear"), action::<ClearHold>())
-        .route(&at("/close"), action::<CloseUnfunded>())
-        .route(&at("/reopen"), action::<Reopen>())
-        .route(&at("/claim"), action::<RecordClaim>())
-        .route(&at("/claim/withdraw"), action::<WithdrawClaim>())
-        .route(&at("/confirmation/{submission}"), action::<FileConfirmation>())
-        .route(&at("/proof"), action::<FileProof>())
-        .route(&at("/proof/{proof}/accept"), action::<AcceptProof>())
-        .route(&at("/proof/{proof}/reject"), action::<RejectProof>())
-        .route(&at("/proof/{proof}/file"), page::<Download>())
-        .route(TRUSTS, page::<ListTrusts>())
-        .route("/app/trusts/new", page_with_action::<NewTrust, CreateTrust>())
-        .route("/app/trusts/{id}", page::<ShowTrust>())
-        .route("/app/trusts/{id}/edit", page_with_action::<EditTrust, SaveTrust>())
+        .route(FUNDING, get("view_funding", index::show))
+        .route(
+            "/app/funding/{id}",
+            get("view_funding_schedule", schedule::show).form("create_funding_item", schedule::add),
+        )
+        .route("/app/funding/{id}/export", get("export_funding_schedule", export::export))
+        .route(
+            "/app/funding/{id}/import",
+            get("view_funding_import", import::show_import).form("upload_funding_items", import::read_import),
+        )
+        .route(
+            "/app/funding/{id}/import/{import}",
+            get("view_funding_import_preview", import::show_preview).form("import_funding_items", import::import),
+        )
+        .route("/app/funding/{id}/selected", post(selected::ACT_OPERATIONS, selected::act))
+        .route(&at(""), get("view_funding_item", item::show))
+        .route(&at("/sort"), post("update_funding_item", acts::sort))
+        .route(&at("/park"), post("park_funding_item", acts::park_item))
+        .route(&at("/clear"), post("park_funding_item", acts::clear_hold))
+        .route(&at("/close"), post("close_funding_item", acts::close_unfunded))
+        .route(&at("/reopen"), post("reopen_funding_item", acts::reopen))
+        .route(&at("/claim"), post("record_funding_claim", acts::record_claim))
+        .route(&at("/claim/withdraw"), post("withdraw_funding_claim", acts::withdraw_claim))
+        .route(&at("/confirmation/{submission}"), post("file_funding_proof", acts::file_confirmation))
+        .route(&at("/proof"), post("file_funding_proof", acts::file_proof))
+        .route(&at("/proof/{proof}/accept"), post("accept_funding_proof", acts::accept_proof))
+        .route(&at("/proof/{proof}/reject"), post("reject_funding_proof", acts::reject_proof))
+        .route(&at("/proof/{proof}/file"), get("download_funding_proof", acts::download))
+        .route(TRUSTS, get("view_trusts", trusts::list))
+        .route("/app/trusts/new", get("view_new_trust", trust_form::new).form("create_trust", trust_form::create))
+        .route("/app/trusts/{id}", get("view_trust", trust::show))
+        .route("/app/trusts/{id}/edit", get("view_trust_form", trust_form::edit).form("update_trust", trust_form::save))
 }
 
 /// The badge of a hold.

@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
 use pages::labels::{Badge, item_badge};
@@ -159,17 +158,9 @@ struct Row {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_funding_schedule"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
 /// The page. A form that was refused keeps what was typed.
@@ -319,47 +310,37 @@ fn row(review: &WorkspaceFundingReview, item: &FundingItem, selected: &Fields) -
     }
 }
 
-/// Adds an item.
-pub(crate) struct Add;
-
 /// The fields of the form that are those of the API.
 const FIELDS: [&str; 4] = ["trust_id", "label", "asset_kind", "external_reference"];
 
-impl Handler for Add {
-    fn operation(_: &Request) -> &'static str {
-        "create_funding_item"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
-        let again =
-            async |errors: FieldErrors| Ok(page(request, Typed::new(ADD, form, errors), None).await?.unprocessable());
-        let id = form.get("id").parse().unwrap_or_else(|_| FundingItemId::new());
-        let new = match read(form, workspace) {
-            Ok(new) => new,
-            Err(errors) => return again(errors).await,
-        };
-        let done =
-            Notice::good(format!("{} was added", new.label.as_str()), "Next: choose its action and fill in its facts.");
-        let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
-        match submitted.run(|| funding_items::create_once(&submitted, id, new.clone())).await {
-            Ok(Upserted::Created(_)) => Ok(redirect.into()),
-            Ok(Upserted::Existing(existing, _)) => {
-                let title = "An item has this reference already";
-                let link = Link { url: item_url(existing.id()), text: existing.label().as_str().to_owned() };
-                let notice = Notice { links: vec![link], ..Notice::bad(title, "Nothing was added.") };
-                let typed = Typed::new(ADD, form, FieldErrors::default());
-                Ok(page(request, typed, Some(notice)).await?.conflicting())
-            }
-            Err(Error::Invalid(errors)) => again(errors).await,
-            Err(Error::NotFound(errors))
-                if errors.clone().into_list().iter().all(|error| error.field == "trust_id") =>
-            {
-                again(errors).await
-            }
-            Err(error) => Err(error),
+/// Adds an item.
+pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
+    let again =
+        async |errors: FieldErrors| Ok(page(request, Typed::new(ADD, form, errors), None).await?.unprocessable());
+    let id = form.get("id").parse().unwrap_or_else(|_| FundingItemId::new());
+    let new = match read(form, workspace) {
+        Ok(new) => new,
+        Err(errors) => return again(errors).await,
+    };
+    let done =
+        Notice::good(format!("{} was added", new.label.as_str()), "Next: choose its action and fill in its facts.");
+    let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
+    match submitted.run(|| funding_items::create_once(&submitted, id, new.clone())).await {
+        Ok(Upserted::Created(_)) => Ok(redirect.into()),
+        Ok(Upserted::Existing(existing, _)) => {
+            let title = "An item has this reference already";
+            let link = Link { url: item_url(existing.id()), text: existing.label().as_str().to_owned() };
+            let notice = Notice { links: vec![link], ..Notice::bad(title, "Nothing was added.") };
+            let typed = Typed::new(ADD, form, FieldErrors::default());
+            Ok(page(request, typed, Some(notice)).await?.conflicting())
         }
+        Err(Error::Invalid(errors)) => again(errors).await,
+        Err(Error::NotFound(errors)) if errors.clone().into_list().iter().all(|error| error.field == "trust_id") => {
+            again(errors).await
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -4,10 +4,10 @@
 //! first is changed, and each is then sorted in a transaction of its own, so that two members who sort others' items wait
 //! for nobody. A form that is sent twice changes nothing more.
 
-use pages::Handler;
 use pages::done::redirect_with;
 use pages::layout::Notice;
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::{funding_url, papers_url};
 use shared::domain::funding::input::{ContactIds, FundingItemChanges};
 use shared::domain::funding::{FundingItem, Verb};
@@ -24,34 +24,27 @@ use shared::wire::input::{NullablePatch, Patch};
 use crate::schedule::{SELECTED, page};
 use crate::{Typed, not_possible};
 
+/// What the form does, by its button.
+pub(crate) const ACT_OPERATIONS: Operation =
+    Operation::ByField { field: "act", names: &[("sort", "sort_funding_items")], otherwise: "select_funding_items" };
+
 /// Does what the pressed button says.
-pub(crate) struct Act;
-
-impl Handler for Act {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "sort" => "sort_funding_items",
-            _ => "select_funding_items",
-        }
+pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
+    let items: Vec<FundingItemId> = form.checked("item.").filter_map(|id| id.parse().ok()).collect();
+    if items.is_empty() {
+        let notice = Notice::bad("Nothing is selected", "Choose at least one item below.");
+        return refused(request, form, notice).await;
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
-        let items: Vec<FundingItemId> = form.checked("item.").filter_map(|id| id.parse().ok()).collect();
-        if items.is_empty() {
-            let notice = Notice::bad("Nothing is selected", "Choose at least one item below.");
-            return refused(request, form, notice).await;
-        }
-        if form.get("act") == "sort" {
-            return sort(request, &submitted, workspace, &items).await;
-        }
-        if items.len() > limits::PAPERED_ITEMS_MAX {
-            let line = format!("An agreement papers up to {} items.", limits::PAPERED_ITEMS_MAX);
-            return refused(request, form, Notice::bad("Too many items are selected", line)).await;
-        }
-        Ok(PageResponse::see_other(papers_url(workspace, &items)))
+    if form.get("act") == "sort" {
+        return sort(request, &submitted, workspace, &items).await;
     }
+    if items.len() > limits::PAPERED_ITEMS_MAX {
+        let line = format!("An agreement papers up to {} items.", limits::PAPERED_ITEMS_MAX);
+        return refused(request, form, Notice::bad("Too many items are selected", line)).await;
+    }
+    Ok(PageResponse::see_other(papers_url(workspace, &items)))
 }
 
 async fn refused(request: &Request, form: &Form, notice: Notice) -> Result<PageResponse, Error> {

@@ -1,7 +1,6 @@
 //! The page of a trust: who settled it and who acts for it, its items, and the documents of its agreements.
 
 use askama::Template;
-use pages::Handler;
 use pages::deal::DealDocument;
 use pages::done::notice_of_act;
 use pages::labels::{Badge, DisplayTime, item_badge, lifecycle_badge};
@@ -54,46 +53,38 @@ struct AgreementDocuments {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_trust"
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    let id: TrustId = request.path_id("id")?;
+    let query: Paged = request.read_query()?;
+    let review = funding_review::trust(request.signed_in()?.scope(), id).await?;
+    let TrustReview { trust, workspace, items, people, agreements, more_agreements } = review;
+    let summary = FundingSummary::of(&items);
+    let found = Page::slice(items, page_at(query.offset));
+    let url = |offset: u64| format!("{}?offset={offset}#items", trust_url(id));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(url(0)));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        let id: TrustId = request.path_id("id")?;
-        let query: Paged = request.read_query()?;
-        let review = funding_review::trust(request.signed_in()?.scope(), id).await?;
-        let TrustReview { trust, workspace, items, people, agreements, more_agreements } = review;
-        let summary = FundingSummary::of(&items);
-        let found = Page::slice(items, page_at(query.offset));
-        let url = |offset: u64| format!("{}?offset={offset}#items", trust_url(id));
-        if is_past_the_end(found.pagination) {
-            return Ok(PageResponse::see_other(url(0)));
-        }
-        let page = TrustPage {
-            layout: Layout::new(request),
-            notice,
-            name: trust.formal_name.as_str().to_owned(),
-            workspace: Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() },
-            contact: contact_url(trust.contact_id),
-            edit: edit_url(id),
-            reference: trust.external_reference.as_ref().map(|reference| reference.as_str().to_owned()),
-            settlors: links(&trust.settlor_contact_ids, &people),
-            trustees: links(&trust.trustee_contact_ids, &people),
-            progress: Progress { done: summary.done, total: summary.total, claimed: summary.claimed },
-            items: found.data.iter().map(ItemRow::new).collect(),
-            pager: Pager::new("the items of the trust", found.pagination, url),
-            agreements: agreements.iter().map(documents).collect(),
-            more_agreements,
-            funding: format!("{}?trust_id={id}", funding_url(workspace.id())),
-            created_at: trust.created_at.into(),
-            updated_at: trust.updated_at.into(),
-        };
-        Ok(PageResponse::render(&page)?.showing([id.uuid(), workspace.id().uuid()]).with_cookie(cookie))
-    }
+    let page = TrustPage {
+        layout: Layout::new(request),
+        notice,
+        name: trust.formal_name.as_str().to_owned(),
+        workspace: Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+        contact: contact_url(trust.contact_id),
+        edit: edit_url(id),
+        reference: trust.external_reference.as_ref().map(|reference| reference.as_str().to_owned()),
+        settlors: links(&trust.settlor_contact_ids, &people),
+        trustees: links(&trust.trustee_contact_ids, &people),
+        progress: Progress { done: summary.done, total: summary.total, claimed: summary.claimed },
+        items: found.data.iter().map(ItemRow::new).collect(),
+        pager: Pager::new("the items of the trust", found.pagination, url),
+        agreements: agreements.iter().map(documents).collect(),
+        more_agreements,
+        funding: format!("{}?trust_id={id}", funding_url(workspace.id())),
+        created_at: trust.created_at.into(),
+        updated_at: trust.updated_at.into(),
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid(), workspace.id().uuid()]).with_cookie(cookie))
 }
 
 /// Contacts as links, in the order of their ids in the record.

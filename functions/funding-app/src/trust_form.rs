@@ -2,7 +2,6 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::done::redirect_with_notice;
 use pages::fields::Fields;
 use pages::layout::{Layout, Link, Notice};
@@ -87,18 +86,10 @@ impl FormPage {
 }
 
 /// Shows the page: which workspace, then the form.
-pub(crate) struct New;
-
-impl Handler for New {
-    fn operation(_: &Request) -> &'static str {
-        "view_new_trust"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        match request.query("workspace").and_then(|id| id.parse().ok()) {
-            None => choose_workspace(request).await,
-            Some(workspace) => new_page(request, workspace, TrustId::new(), Fields::default()).await,
-        }
+pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
+    match request.query("workspace").and_then(|id| id.parse().ok()) {
+        None => choose_workspace(request).await,
+        Some(workspace) => new_page(request, workspace, TrustId::new(), Fields::default()).await,
     }
 }
 
@@ -134,34 +125,26 @@ async fn new_page(request: &Request, id: WorkspaceId, trust: TrustId, fields: Fi
 }
 
 /// Creates a trust.
-pub(crate) struct Create;
-
-impl Handler for Create {
-    fn operation(_: &Request) -> &'static str {
-        "create_trust"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let workspace: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
-        let id = form.get("id").parse().unwrap_or_else(|_| TrustId::new());
-        let again = async |errors: FieldErrors| {
-            let fields = Fields::submitted(form, errors);
-            Ok(new_page(request, workspace, id, fields).await?.unprocessable())
-        };
-        let new = match read(form, workspace) {
-            Ok(new) => new,
-            Err(errors) => return again(errors).await,
-        };
-        let title = format!("{} was created", new.formal_name.as_str());
-        let redirect = redirect_with_notice(&submitted, trust_url(id), &title, "Next: add what has to move.").await;
-        match submitted.run(|| trusts::create_once(&submitted, id, new.clone())).await {
-            Ok(_) => Ok(redirect.into()),
-            Err(Error::Invalid(errors)) => again(errors).await,
-            Err(Error::NotFound(errors)) if is_about_people(&errors) => again(errors).await,
-            Err(error) => Err(error),
-        }
+pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let workspace: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
+    let id = form.get("id").parse().unwrap_or_else(|_| TrustId::new());
+    let again = async |errors: FieldErrors| {
+        let fields = Fields::submitted(form, errors);
+        Ok(new_page(request, workspace, id, fields).await?.unprocessable())
+    };
+    let new = match read(form, workspace) {
+        Ok(new) => new,
+        Err(errors) => return again(errors).await,
+    };
+    let title = format!("{} was created", new.formal_name.as_str());
+    let redirect = redirect_with_notice(&submitted, trust_url(id), &title, "Next: add what has to move.").await;
+    match submitted.run(|| trusts::create_once(&submitted, id, new.clone())).await {
+        Ok(_) => Ok(redirect.into()),
+        Err(Error::Invalid(errors)) => again(errors).await,
+        Err(Error::NotFound(errors)) if is_about_people(&errors) => again(errors).await,
+        Err(error) => Err(error),
     }
 }
 
@@ -201,16 +184,8 @@ fn sides(form: &Form) -> Map<String, Json> {
 }
 
 /// Shows the form that changes a trust.
-pub(crate) struct Edit;
-
-impl Handler for Edit {
-    fn operation(_: &Request) -> &'static str {
-        "view_trust_form"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        edit_page(request, None, None).await
-    }
+pub(crate) async fn edit(request: &mut Request) -> Result<PageResponse, Error> {
+    edit_page(request, None, None).await
 }
 
 /// The form with the trust as it is, or with what was typed and the version to which that applies. Without a version it
@@ -259,49 +234,41 @@ fn fields_of(trust: &Trust) -> Fields {
 }
 
 /// Changes a trust.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(_: &Request) -> &'static str {
-        "update_trust"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form): (TrustId, _) = (request.path_id("id")?, submitted.form());
-        // A version that is no number is no version of the trust.
-        let version: Option<u64> = form.get("version").parse().ok();
-        let refused = async |errors: FieldErrors| {
-            // The form keeps its version: the corrected one must not overwrite what others have saved meanwhile.
-            let page = edit_page(request, Some((Fields::submitted(form, errors), version)), None).await?;
-            Ok(page.unprocessable())
-        };
-        let changes = match read_changes(form) {
-            Ok(changes) => changes,
-            Err(errors) => return refused(errors).await,
-        };
-        let expected = ExpectedVersion::OneOf(version.into_iter().collect());
-        let line = "Documents that are drafted from now on have the new details.";
-        let redirect = redirect_with_notice(&submitted, trust_url(id), "Changes saved", line).await;
-        match submitted.run(|| trusts::update(&submitted, id, &expected, changes.clone())).await {
-            Ok(_) => Ok(redirect.into()),
-            Err(Error::Invalid(errors)) => refused(errors).await,
-            Err(Error::NotFound(errors)) if is_about_people(&errors) => refused(errors).await,
-            Err(Error::StaleMatch) => {
-                let TrustEdit { trust, .. } = funding_review::trust_to_edit(submitted.scope(), id).await?;
-                if trust.change(changes, request.now()) == *trust {
-                    // The form was sent twice.
-                    return Ok(redirect.into());
-                }
-                let title = "This trust has changed since you opened it";
-                let line = "Nothing was saved. The form has what you typed. Look at the trust as it is now, then save again to replace it.";
-                let trust = Link { url: trust_url(id), text: "Open the trust".to_owned() };
-                let notice = Notice { links: vec![trust], ..Notice::warn(title, line) };
-                let fields = Fields::submitted(form, FieldErrors::default());
-                let page = edit_page(request, Some((fields, None)), Some(notice)).await?;
-                Ok(page.refused(StatusCode::CONFLICT, "conflict"))
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form): (TrustId, _) = (request.path_id("id")?, submitted.form());
+    // A version that is no number is no version of the trust.
+    let version: Option<u64> = form.get("version").parse().ok();
+    let refused = async |errors: FieldErrors| {
+        // The form keeps its version: the corrected one must not overwrite what others have saved meanwhile.
+        let page = edit_page(request, Some((Fields::submitted(form, errors), version)), None).await?;
+        Ok(page.unprocessable())
+    };
+    let changes = match read_changes(form) {
+        Ok(changes) => changes,
+        Err(errors) => return refused(errors).await,
+    };
+    let expected = ExpectedVersion::OneOf(version.into_iter().collect());
+    let line = "Documents that are drafted from now on have the new details.";
+    let redirect = redirect_with_notice(&submitted, trust_url(id), "Changes saved", line).await;
+    match submitted.run(|| trusts::update(&submitted, id, &expected, changes.clone())).await {
+        Ok(_) => Ok(redirect.into()),
+        Err(Error::Invalid(errors)) => refused(errors).await,
+        Err(Error::NotFound(errors)) if is_about_people(&errors) => refused(errors).await,
+        Err(Error::StaleMatch) => {
+            let TrustEdit { trust, .. } = funding_review::trust_to_edit(submitted.scope(), id).await?;
+            if trust.change(changes, request.now()) == *trust {
+                // The form was sent twice.
+                return Ok(redirect.into());
             }
-            Err(error) => Err(error),
+            let title = "This trust has changed since you opened it";
+            let line = "Nothing was saved. The form has what you typed. Look at the trust as it is now, then save again to replace it.";
+            let trust = Link { url: trust_url(id), text: "Open the trust".to_owned() };
+            let notice = Notice { links: vec![trust], ..Notice::warn(title, line) };
+            let fields = Fields::submitted(form, FieldErrors::default());
+            let page = edit_page(request, Some((fields, None)), Some(notice)).await?;
+            Ok(page.refused(StatusCode::CONFLICT, "conflict"))
         }
+        Err(error) => Err(error),
     }
 }

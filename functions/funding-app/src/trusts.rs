@@ -1,7 +1,6 @@
 //! The list of trusts.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::notice_of_act;
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end};
@@ -31,40 +30,31 @@ struct Row {
 }
 
 /// Shows the list.
-pub(crate) struct List;
-
-impl Handler for List {
-    fn operation(_: &Request) -> &'static str {
-        "view_trusts"
+pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    let query: TrustQuery = request.read_query()?;
+    let TrustPage { page: found, workspaces } = funding_review::trusts(request.signed_in()?.scope(), &query).await?;
+    let search = request.query("search").unwrap_or_default();
+    let page_url = |offset: u64| format!("{TRUSTS}?search={}&offset={offset}", encode_query_value(&search));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(page_url(0)));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        let query: TrustQuery = request.read_query()?;
-        let TrustPage { page: found, workspaces } =
-            funding_review::trusts(request.signed_in()?.scope(), &query).await?;
-        let search = request.query("search").unwrap_or_default();
-        let page_url = |offset: u64| format!("{TRUSTS}?search={}&offset={offset}", encode_query_value(&search));
-        if is_past_the_end(found.pagination) {
-            return Ok(PageResponse::see_other(page_url(0)));
-        }
-        let row = |TrustInFull { trust, item_count }: &TrustInFull| Row {
-            url: trust_url(trust.id),
-            name: trust.formal_name.as_str().to_owned(),
-            workspace: workspaces
-                .get(&trust.workspace_id)
-                .map(|workspace| Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() }),
-            items: *item_count,
-            trustees: trust.trustee_contact_ids.len(),
-        };
-        let page = ListPage {
-            layout: Layout::new(request),
-            notice,
-            pager: Pager::new("trusts", found.pagination, page_url),
-            rows: found.data.iter().map(row).collect(),
-            search,
-        };
-        let shown = found.data.iter().map(|found| found.trust.id.uuid());
-        Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
-    }
+    let row = |TrustInFull { trust, item_count }: &TrustInFull| Row {
+        url: trust_url(trust.id),
+        name: trust.formal_name.as_str().to_owned(),
+        workspace: workspaces
+            .get(&trust.workspace_id)
+            .map(|workspace| Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() }),
+        items: *item_count,
+        trustees: trust.trustee_contact_ids.len(),
+    };
+    let page = ListPage {
+        layout: Layout::new(request),
+        notice,
+        pager: Pager::new("trusts", found.pagination, page_url),
+        rows: found.data.iter().map(row).collect(),
+        search,
+    };
+    let shown = found.data.iter().map(|found| found.trust.id.uuid());
+    Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
 }

@@ -1,7 +1,6 @@
 //! The page of the member's account: their name, password, sessions and organizations, and signing out.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::fields::Fields;
 use pages::labels::{DisplayTime, role_label};
@@ -114,122 +113,74 @@ struct Query {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_account"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.signed_in()?;
-        let Query { password } = request.read_query()?;
-        let (notice, cookie) = notice_of_act(request).await;
-        // No flash reaches the session that begins with a new password.
-        let saved = password.get();
-        let saved = saved.map(|NewPassword::Saved| Notice::good("Password changed", "Your other sessions have ended."));
-        let shown = Shown { notice: notice.or(saved), ..Shown::default() };
-        Ok(account_page(request, shown).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    request.signed_in()?;
+    let Query { password } = request.read_query()?;
+    let (notice, cookie) = notice_of_act(request).await;
+    // No flash reaches the session that begins with a new password.
+    let saved = password.get();
+    let saved = saved.map(|NewPassword::Saved| Notice::good("Password changed", "Your other sessions have ended."));
+    let shown = Shown { notice: notice.or(saved), ..Shown::default() };
+    Ok(account_page(request, shown).await?.with_cookie(cookie))
 }
 
 /// Saves the member's name.
-pub(crate) struct SaveName;
-
-impl Handler for SaveName {
-    fn operation(_: &Request) -> &'static str {
-        "save_name"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let NewName { name } = match submitted.form().read_new(&["name"]) {
-            Ok(new) => new,
-            Err(errors) => {
-                let name = Some(Fields::submitted(submitted.form(), errors));
-                let shown = Shown { name, ..Shown::default() };
-                return Ok(account_page(request, shown).await?.unprocessable());
-            }
-        };
-        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Name saved", "").await;
-        let (scope, member) = (submitted.scope(), submitted.submitter());
-        submitted.run(|| std::future::ready(Ok(members::rename(scope, member, &name)))).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn save_name(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let NewName { name } = match submitted.form().read_new(&["name"]) {
+        Ok(new) => new,
+        Err(errors) => {
+            let name = Some(Fields::submitted(submitted.form(), errors));
+            let shown = Shown { name, ..Shown::default() };
+            return Ok(account_page(request, shown).await?.unprocessable());
+        }
+    };
+    let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Name saved", "").await;
+    let (scope, member) = (submitted.scope(), submitted.submitter());
+    submitted.run(|| std::future::ready(Ok(members::rename(scope, member, &name)))).await?;
+    Ok(redirect.into())
 }
 
 /// Changes the password of the account.
-pub(crate) struct ChangePassword;
-
-impl Handler for ChangePassword {
-    fn operation(_: &Request) -> &'static str {
-        "change_password"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let passwords = (form.get("current_password"), form.get("new_password"));
-        let location = format!("{PATH}?password=saved");
-        let (field, message) = match own_account::change_password(request, passwords, &location).await? {
-            PasswordChanged::Done(redirect) => return Ok(redirect.into()),
-            PasswordChanged::Wrong => {
-                ("current_password", "is incorrect. After several tries, wait a few minutes".to_owned())
-            }
-            PasswordChanged::Same => ("new_password", "must differ from the current one".to_owned()),
-            PasswordChanged::Weak(weak) => ("new_password", weak.message()),
-        };
-        let errors = FieldErrors::one(field, FieldCode::InvalidValue, message);
-        // Passwords are typed again.
-        let shown = Shown { password: Fields::wrong(errors), ..Shown::default() };
-        Ok(account_page(request, shown).await?.unprocessable())
-    }
+pub(crate) async fn change_password(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let passwords = (form.get("current_password"), form.get("new_password"));
+    let location = format!("{PATH}?password=saved");
+    let (field, message) = match own_account::change_password(request, passwords, &location).await? {
+        PasswordChanged::Done(redirect) => return Ok(redirect.into()),
+        PasswordChanged::Wrong => {
+            ("current_password", "is incorrect. After several tries, wait a few minutes".to_owned())
+        }
+        PasswordChanged::Same => ("new_password", "must differ from the current one".to_owned()),
+        PasswordChanged::Weak(weak) => ("new_password", weak.message()),
+    };
+    let errors = FieldErrors::one(field, FieldCode::InvalidValue, message);
+    // Passwords are typed again.
+    let shown = Shown { password: Fields::wrong(errors), ..Shown::default() };
+    Ok(account_page(request, shown).await?.unprocessable())
 }
 
 /// Ends another session of the account.
-pub(crate) struct EndSession;
-
-impl Handler for EndSession {
-    fn operation(_: &Request) -> &'static str {
-        "end_session"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id = submitted.form().get("session").parse().map_err(|_| Error::not_found())?;
-        let line = "That browser is signed out.";
-        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Session ended", line).await;
-        own_account::end_session(&submitted, id).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn end_session(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id = submitted.form().get("session").parse().map_err(|_| Error::not_found())?;
+    let line = "That browser is signed out.";
+    let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Session ended", line).await;
+    own_account::end_session(&submitted, id).await?;
+    Ok(redirect.into())
 }
 
 /// Ends the session.
-pub(crate) struct SignOut;
-
-impl Handler for SignOut {
-    fn operation(_: &Request) -> &'static str {
-        "sign_out"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        login::sign_out(&request.submitted_form()?).await?;
-        Ok(signed_out(request, "session"))
-    }
+pub(crate) async fn sign_out(request: &mut Request) -> Result<PageResponse, Error> {
+    login::sign_out(&request.submitted_form()?).await?;
+    Ok(signed_out(request, "session"))
 }
 
 /// Ends all sessions of the account.
-pub(crate) struct SignOutEverywhere;
-
-impl Handler for SignOutEverywhere {
-    fn operation(_: &Request) -> &'static str {
-        "sign_out_everywhere"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        login::sign_out_everywhere(&request.submitted_form()?).await?;
-        Ok(signed_out(request, "everywhere"))
-    }
+pub(crate) async fn sign_out_everywhere(request: &mut Request) -> Result<PageResponse, Error> {
+    login::sign_out_everywhere(&request.submitted_form()?).await?;
+    Ok(signed_out(request, "everywhere"))
 }
 
 /// The redirect to the sign-in page, which says what has ended. No flash reaches a browser without a session.
@@ -238,17 +189,9 @@ fn signed_out(request: &Request, ended: &str) -> PageResponse {
 }
 
 /// Switches to another organization of the account.
-pub(crate) struct SwitchOrganization;
-
-impl Handler for SwitchOrganization {
-    fn operation(_: &Request) -> &'static str {
-        "switch_organization"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let to = request.submitted_form()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
-        let secret = login::switch_organization(request, to).await?;
-        let session = Cookie::Session.set(request.app(), Some(&secret));
-        Ok(PageResponse::see_other(home::SWITCHED).with_cookie(session))
-    }
+pub(crate) async fn switch_organization(request: &mut Request) -> Result<PageResponse, Error> {
+    let to = request.submitted_form()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
+    let secret = login::switch_organization(request, to).await?;
+    let session = Cookie::Session.set(request.app(), Some(&secret));
+    Ok(PageResponse::see_other(home::SWITCHED).with_cookie(session))
 }

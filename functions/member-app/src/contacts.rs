@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::agreement_rows::AgreementRow;
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::labels::{DisplayTime, actor_label, contact_kind_label};
@@ -143,17 +142,9 @@ fn submitted_id(form: &Form) -> ContactId {
 }
 
 /// Shows the list.
-pub(crate) struct List;
-
-impl Handler for List {
-    fn operation(_: &Request) -> &'static str {
-        "view_contacts"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(contacts_page(request, ContactForm::empty(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(contacts_page(request, ContactForm::empty(), notice).await?.with_cookie(cookie))
 }
 
 async fn contacts_page(request: &Request, form: ContactForm, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -177,38 +168,30 @@ async fn contacts_page(request: &Request, form: ContactForm, notice: Option<Noti
 }
 
 /// Adds a contact.
-pub(crate) struct Add;
-
-impl Handler for Add {
-    fn operation(_: &Request) -> &'static str {
-        "create_contact"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let new: NewContact = match form.read_new(&FIELDS) {
-            Ok(new) => new,
-            Err(errors) => {
-                let form = ContactForm::submitted(form).with_errors(errors);
-                return Ok(contacts_page(request, form, None).await?.unprocessable());
-            }
-        };
-        let id = submitted_id(form);
-        let title = format!("{} was added", new.display_name.as_str());
-        let line = "They can join workspaces and take part in agreements.";
-        let redirect = redirect_with_notice(&submitted, contact_url(id), &title, line).await;
-        match submitted.run(|| contacts::create_once(&submitted, id, new.clone())).await? {
-            Upserted::Created(_) => Ok(redirect.into()),
-            Upserted::Existing(contact, _) => {
-                let title = "This reference is in use";
-                let line = format!("{} has it already. Nothing was added.", contact.display_name.as_str());
-                let form = ContactForm {
-                    reference_error: Some("is already used by another contact".to_owned()),
-                    ..ContactForm::submitted(form)
-                };
-                Ok(contacts_page(request, form, Some(Notice::bad(title, line))).await?.unprocessable())
-            }
+pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let new: NewContact = match form.read_new(&FIELDS) {
+        Ok(new) => new,
+        Err(errors) => {
+            let form = ContactForm::submitted(form).with_errors(errors);
+            return Ok(contacts_page(request, form, None).await?.unprocessable());
+        }
+    };
+    let id = submitted_id(form);
+    let title = format!("{} was added", new.display_name.as_str());
+    let line = "They can join workspaces and take part in agreements.";
+    let redirect = redirect_with_notice(&submitted, contact_url(id), &title, line).await;
+    match submitted.run(|| contacts::create_once(&submitted, id, new.clone())).await? {
+        Upserted::Created(_) => Ok(redirect.into()),
+        Upserted::Existing(contact, _) => {
+            let title = "This reference is in use";
+            let line = format!("{} has it already. Nothing was added.", contact.display_name.as_str());
+            let form = ContactForm {
+                reference_error: Some("is already used by another contact".to_owned()),
+                ..ContactForm::submitted(form)
+            };
+            Ok(contacts_page(request, form, Some(Notice::bad(title, line))).await?.unprocessable())
         }
     }
 }
@@ -255,17 +238,9 @@ impl ParticipationRow {
 }
 
 /// Shows a contact.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_contact"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(contact_page(request, None, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(contact_page(request, None, notice).await?.with_cookie(cookie))
 }
 
 /// The pages of the lists on the page of a contact.
@@ -340,42 +315,34 @@ fn former(now: ContactKind, was: &FormerIdentity) -> (String, String, DisplayTim
 }
 
 /// Saves the changes of a contact.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(_: &Request) -> &'static str {
-        "update_contact"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: ContactId = request.path_id("id")?;
-        let form = submitted.form();
-        // A version that is no number is no version of the contact.
-        let version: Option<u64> = form.get("version").parse().ok();
-        let refused = async |errors| {
-            let form = ContactForm::submitted(form).with_errors(errors);
-            // The form keeps its version: the corrected one must not overwrite what others have saved meanwhile.
-            Ok(contact_page(request, Some((form, version)), None).await?.unprocessable())
-        };
-        let changes: ContactChanges = match form.read_changes(&FIELDS) {
-            Ok(changes) => changes,
-            Err(errors) => return refused(errors).await,
-        };
-        let expected = ExpectedVersion::OneOf(version.into_iter().collect());
-        let line = format!("{} appears with its new details everywhere.", form.get("display_name").trim());
-        let redirect = redirect_with_notice(&submitted, contact_url(id), "Changes saved", &line).await;
-        match submitted.run(|| contacts::update(&submitted, id, &expected, changes.clone())).await {
-            Ok(_) => Ok(redirect.into()),
-            Err(Error::Invalid(errors)) => refused(errors).await,
-            Err(Error::StaleMatch) => {
-                let title = "This contact has changed since you opened it";
-                let line = "Nothing was saved. The details above are as they are now; the form has what you typed. Save again to replace them.";
-                let form = ContactForm::submitted(form);
-                let page = contact_page(request, Some((form, None)), Some(Notice::warn(title, line))).await?;
-                Ok(page.refused(StatusCode::CONFLICT, "conflict"))
-            }
-            Err(error) => Err(error),
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: ContactId = request.path_id("id")?;
+    let form = submitted.form();
+    // A version that is no number is no version of the contact.
+    let version: Option<u64> = form.get("version").parse().ok();
+    let refused = async |errors| {
+        let form = ContactForm::submitted(form).with_errors(errors);
+        // The form keeps its version: the corrected one must not overwrite what others have saved meanwhile.
+        Ok(contact_page(request, Some((form, version)), None).await?.unprocessable())
+    };
+    let changes: ContactChanges = match form.read_changes(&FIELDS) {
+        Ok(changes) => changes,
+        Err(errors) => return refused(errors).await,
+    };
+    let expected = ExpectedVersion::OneOf(version.into_iter().collect());
+    let line = format!("{} appears with its new details everywhere.", form.get("display_name").trim());
+    let redirect = redirect_with_notice(&submitted, contact_url(id), "Changes saved", &line).await;
+    match submitted.run(|| contacts::update(&submitted, id, &expected, changes.clone())).await {
+        Ok(_) => Ok(redirect.into()),
+        Err(Error::Invalid(errors)) => refused(errors).await,
+        Err(Error::StaleMatch) => {
+            let title = "This contact has changed since you opened it";
+            let line = "Nothing was saved. The details above are as they are now; the form has what you typed. Save again to replace them.";
+            let form = ContactForm::submitted(form);
+            let page = contact_page(request, Some((form, None)), Some(Notice::warn(title, line))).await?;
+            Ok(page.refused(StatusCode::CONFLICT, "conflict"))
         }
+        Err(error) => Err(error),
     }
 }

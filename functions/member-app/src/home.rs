@@ -6,7 +6,6 @@ mod proof;
 use std::collections::BTreeSet;
 
 use askama::Template;
-use pages::Handler;
 use pages::audit_rows::{Object, caller_of};
 use pages::blockers::{BlockerRow, blocker_rows};
 use pages::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
@@ -150,33 +149,25 @@ enum Attention {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_home"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let signed_in = request.signed_in()?;
-        let organization = signed_in.organization();
-        let own = &organization.own_contact_ids;
-        let query: Query = request.read_query()?;
-        let all_attention = query.attention.get().is_some();
-        let found = home::get(signed_in.scope(), signed_in.member(), organization, all_attention).await?;
-        let is_admin = signed_in.member().is_admin();
-        let page = HomePage {
-            layout: Layout::new(request),
-            notice: arrival(query.arrived.get(), organization),
-            lead: lead(&found),
-            sections: sections(&found, own, request.now()),
-            rest: rest(&found),
-            begin: NEW_AGREEMENT,
-            has_activity: !found.queue.is_new || !found.changes.is_empty(),
-            changes: found.changes.iter().map(|row| ChangeRow::new(row, &found.names, is_admin)).collect(),
-        };
-        Ok(PageResponse::render(&page)?.showing(shown(&found)))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let organization = signed_in.organization();
+    let own = &organization.own_contact_ids;
+    let query: Query = request.read_query()?;
+    let all_attention = query.attention.get().is_some();
+    let found = home::get(signed_in.scope(), signed_in.member(), organization, all_attention).await?;
+    let is_admin = signed_in.member().is_admin();
+    let page = HomePage {
+        layout: Layout::new(request),
+        notice: arrival(query.arrived.get(), organization),
+        lead: lead(&found),
+        sections: sections(&found, own, request.now()),
+        rest: rest(&found),
+        begin: NEW_AGREEMENT,
+        has_activity: !found.queue.is_new || !found.changes.is_empty(),
+        changes: found.changes.iter().map(|row| ChangeRow::new(row, &found.names, is_admin)).collect(),
+    };
+    Ok(PageResponse::render(&page)?.showing(shown(&found)))
 }
 
 /// The ids of what the queue shows.

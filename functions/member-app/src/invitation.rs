@@ -2,7 +2,6 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::fields::{Fields, form_secret};
 use pages::labels::role_label;
 use pages::layout::{Layout, Link, Notice};
@@ -60,16 +59,8 @@ struct Refused {
 }
 
 /// Shows the invitation.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_invitation"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        invitation_page(request, Refused::default()).await
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    invitation_page(request, Refused::default()).await
 }
 
 /// The page of the invitation, or of a link that does not work: the same for all reasons, since only a link that works
@@ -117,59 +108,51 @@ fn gone(request: &Request) -> Result<PageResponse, Error> {
 }
 
 /// Accepts the invitation.
-pub(crate) struct Accept;
-
-impl Handler for Accept {
-    fn operation(_: &Request) -> &'static str {
-        "accept_invitation"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
-        let form = match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret).cloned()) {
-            Some(Ok(form)) => form,
-            Some(Err(Error::ForgedForm)) | None => {
-                let line = "This form had expired, or your browser does not keep cookies. Nothing was changed.";
-                let notice = Some(Notice::bad("Please try again", line));
-                let name = request.unverified_form().get("name").to_owned();
-                let page = invitation_page(request, Refused { notice, name, ..Refused::default() }).await?;
-                return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
-            }
-            Some(Err(error)) => return Err(error),
-        };
-        let refused = Refused { name: form.get("name").to_owned(), ..Refused::default() };
-        let typed = TypedCode::parse(form.get("code"));
-        if form.has("code") && typed.is_none() {
-            let code = Fields::wrong_one("code", NO_CODE);
-            return refused_page(request, Refused { code, asks: Some(Asks::Code), ..refused }).await;
+pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error> {
+    let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
+    let form = match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret).cloned()) {
+        Some(Ok(form)) => form,
+        Some(Err(Error::ForgedForm)) | None => {
+            let line = "This form had expired, or your browser does not keep cookies. Nothing was changed.";
+            let notice = Some(Notice::bad("Please try again", line));
+            let name = request.unverified_form().get("name").to_owned();
+            let page = invitation_page(request, Refused { notice, name, ..Refused::default() }).await?;
+            return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
         }
-        let proof = typed.as_ref().map_or(Proof::Password(form.get("password")), Proof::Code);
-        let acceptance = Acceptance { name: form.get("name"), proof };
-        let refused = match link_holder::accept(request, &secret, &acceptance).await? {
-            Accepted::SignedIn(cookies) => return Ok(signed_in(request, home::JOINED.to_owned(), &cookies)),
-            Accepted::Gone => return gone(request),
-            Accepted::Name(error) => Refused { name_error: Some(error), ..refused },
-            Accepted::Weak(weak) => Refused { password_error: Some(weak.message()), ..refused },
-            Accepted::CodeIsNext(cookie) => {
-                let page = invitation_page(request, Refused { asks: Some(Asks::Code), ..refused }).await?;
-                return Ok(page.with_cookie(cookie));
-            }
-            Accepted::WrongCode => {
-                let code = Fields::wrong_one("code", WRONG_CODE);
-                Refused { code, asks: Some(Asks::Code), ..refused }
-            }
-            Accepted::PasswordIsNext => {
-                let line = "Your code was not entered within 5 minutes, or your account has changed since.";
-                let notice = Some(Notice::warn("Enter your password again", line));
-                Refused { notice, asks: Some(Asks::Password), ..refused }
-            }
-            Accepted::WrongPassword => {
-                let error = "is not that of your account. After several tries, wait a few minutes".to_owned();
-                Refused { password_error: Some(error), ..refused }
-            }
-        };
-        refused_page(request, refused).await
+        Some(Err(error)) => return Err(error),
+    };
+    let refused = Refused { name: form.get("name").to_owned(), ..Refused::default() };
+    let typed = TypedCode::parse(form.get("code"));
+    if form.has("code") && typed.is_none() {
+        let code = Fields::wrong_one("code", NO_CODE);
+        return refused_page(request, Refused { code, asks: Some(Asks::Code), ..refused }).await;
     }
+    let proof = typed.as_ref().map_or(Proof::Password(form.get("password")), Proof::Code);
+    let acceptance = Acceptance { name: form.get("name"), proof };
+    let refused = match link_holder::accept(request, &secret, &acceptance).await? {
+        Accepted::SignedIn(cookies) => return Ok(signed_in(request, home::JOINED.to_owned(), &cookies)),
+        Accepted::Gone => return gone(request),
+        Accepted::Name(error) => Refused { name_error: Some(error), ..refused },
+        Accepted::Weak(weak) => Refused { password_error: Some(weak.message()), ..refused },
+        Accepted::CodeIsNext(cookie) => {
+            let page = invitation_page(request, Refused { asks: Some(Asks::Code), ..refused }).await?;
+            return Ok(page.with_cookie(cookie));
+        }
+        Accepted::WrongCode => {
+            let code = Fields::wrong_one("code", WRONG_CODE);
+            Refused { code, asks: Some(Asks::Code), ..refused }
+        }
+        Accepted::PasswordIsNext => {
+            let line = "Your code was not entered within 5 minutes, or your account has changed since.";
+            let notice = Some(Notice::warn("Enter your password again", line));
+            Refused { notice, asks: Some(Asks::Password), ..refused }
+        }
+        Accepted::WrongPassword => {
+            let error = "is not that of your account. After several tries, wait a few minutes".to_owned();
+            Refused { password_error: Some(error), ..refused }
+        }
+    };
+    refused_page(request, refused).await
 }
 
 async fn refused_page(request: &Request, refused: Refused) -> Result<PageResponse, Error> {

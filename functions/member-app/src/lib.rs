@@ -20,7 +20,7 @@ mod workspaces;
 use std::sync::Arc;
 
 use axum::Router;
-use pages::routes::{Pages, action, complete, page, page_with_action};
+use pages::routes::{Pages, complete, get, post};
 use pages::{assets, unsent};
 use shared::AppState;
 
@@ -33,36 +33,57 @@ pub fn router(app: Arc<AppState>) -> Router {
 #[must_use]
 pub fn routes() -> Pages {
     Pages::default()
-        .route("/app", page::<home::Show>())
-        .route("/app/sign-in", page_with_action::<sign_in::Show, sign_in::SignIn>())
-        .route("/app/sign-in/code", page_with_action::<sign_in_code::Show, sign_in_code::SignIn>())
-        .route("/app/sign-out", action::<account::SignOut>())
-        .route("/app/sign-out-everywhere", action::<account::SignOutEverywhere>())
-        .route("/app/account", page::<account::Show>())
-        .route("/app/account/name", action::<account::SaveName>())
-        .route("/app/account/password", action::<account::ChangePassword>())
-        .route("/app/account/sessions", action::<account::EndSession>())
-        .route(second_factor::PATH, page_with_action::<second_factor::Show, second_factor::SetUpForm>())
-        .route("/app/account/second-factor/turn-on", action::<second_factor::TurnOn>())
-        .route("/app/account/second-factor/recovery-codes", action::<second_factor::RenewCodes>())
-        .route("/app/account/second-factor/turn-off", action::<second_factor::TurnOff>())
-        .route("/app/account/organization", action::<account::SwitchOrganization>())
-        .route(unsent::PATH, page::<unsent::Show>())
-        .route("/app/theme", action::<theme::Choose>())
-        .route("/app/contacts", page_with_action::<contacts::List, contacts::Add>())
-        .route("/app/contacts/{id}", page_with_action::<contacts::Show, contacts::Save>())
-        .route("/app/workspaces", page_with_action::<workspaces::List, workspaces::Create>())
-        .route("/app/workspaces/{id}", page_with_action::<workspaces::Show, workspaces::Activate>())
-        .route("/app/workspaces/{id}/people", page_with_action::<workspace_people::Choose, workspace_people::Add>())
-        .route("/app/workspaces/{id}/people/{contact}/remove", action::<workspace_people::Remove>())
-        .route("/app/search", page::<search::Show>())
-        .route("/app/proposals", page::<proposals::List>())
-        .route("/app/proposals/{id}", page_with_action::<proposal::Show, proposal::Decide>())
-        .route("/app/members", page::<former_address::FormerAddress>())
-        .route("/app/invitations/{secret}", page_with_action::<invitation::Show, invitation::Accept>())
-        .route("/app/password-links/{secret}", page_with_action::<password_link::Show, password_link::Set>())
-        .route(assets::STYLE.path, assets::route(&assets::STYLE))
-        .route(assets::SCRIPT.path, assets::route(&assets::SCRIPT))
-        .route(assets::SANS.path, assets::route(&assets::SANS))
-        .route(assets::SERIF.path, assets::route(&assets::SERIF))
+        .route("/app", get("view_home", home::show))
+        .route("/app/sign-in", get("view_sign_in", sign_in::show).form("sign_in", sign_in::sign_in))
+        .route(
+            "/app/sign-in/code",
+            get("view_sign_in_code", sign_in_code::show).form(sign_in_code::SIGN_IN_OPERATIONS, sign_in_code::sign_in),
+        )
+        .route("/app/sign-out", post("sign_out", account::sign_out))
+        .route("/app/sign-out-everywhere", post("sign_out_everywhere", account::sign_out_everywhere))
+        .route("/app/account", get("view_account", account::show))
+        .route("/app/account/name", post("save_name", account::save_name))
+        .route("/app/account/password", post("change_password", account::change_password))
+        .route("/app/account/sessions", post("end_session", account::end_session))
+        .route(
+            second_factor::PATH,
+            get("view_second_factor", second_factor::show).form("set_up_second_factor", second_factor::set_up_form),
+        )
+        .route("/app/account/second-factor/turn-on", post("turn_on_second_factor", second_factor::turn_on))
+        .route("/app/account/second-factor/recovery-codes", post("create_recovery_codes", second_factor::renew_codes))
+        .route("/app/account/second-factor/turn-off", post("turn_off_second_factor", second_factor::turn_off))
+        .route("/app/account/organization", post("switch_organization", account::switch_organization))
+        .route(unsent::PATH, get("view_unsent_form", unsent::show))
+        .route("/app/theme", post("choose_theme", theme::choose))
+        .route("/app/contacts", get("view_contacts", contacts::list).form("create_contact", contacts::add))
+        .route("/app/contacts/{id}", get("view_contact", contacts::show).form("update_contact", contacts::save))
+        .route("/app/workspaces", get("view_workspaces", workspaces::list).form("create_workspace", workspaces::create))
+        .route(
+            "/app/workspaces/{id}",
+            get("view_workspace", workspaces::show).form("activate_workspace", workspaces::activate),
+        )
+        .route(
+            "/app/workspaces/{id}/people",
+            get("view_workspace_people", workspace_people::choose).form("add_person", workspace_people::add),
+        )
+        .route("/app/workspaces/{id}/people/{contact}/remove", post("remove_person", workspace_people::remove))
+        .route("/app/search", get("view_search", search::show))
+        .route("/app/proposals", get("view_proposals", proposals::list))
+        .route(
+            "/app/proposals/{id}",
+            get("view_proposal", proposal::show).form(proposal::DECIDE_OPERATIONS, proposal::decide),
+        )
+        .route("/app/members", get("view_organization", former_address::former_address))
+        .route(
+            "/app/invitations/{secret}",
+            get("view_invitation", invitation::show).form("accept_invitation", invitation::accept),
+        )
+        .route(
+            "/app/password-links/{secret}",
+            get("view_password_link", password_link::show).form("set_password", password_link::set),
+        )
+        .file(assets::STYLE.path, assets::route(&assets::STYLE))
+        .file(assets::SCRIPT.path, assets::route(&assets::SCRIPT))
+        .file(assets::SANS.path, assets::route(&assets::SANS))
+        .file(assets::SERIF.path, assets::route(&assets::SERIF))
 }

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::fields::form_secret;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::{MessagePage, PageResponse};
@@ -28,16 +27,8 @@ struct PasswordLinkPage {
 }
 
 /// Shows the form.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_password_link"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        password_link_page(request, None, None).await
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    password_link_page(request, None, None).await
 }
 
 async fn password_link_page(
@@ -75,36 +66,28 @@ fn gone(request: &Request) -> Result<PageResponse, Error> {
 }
 
 /// Sets the password.
-pub(crate) struct Set;
-
-impl Handler for Set {
-    fn operation(_: &Request) -> &'static str {
-        "set_password"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
-        let password = match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret)) {
-            Some(Ok(form)) => form.get("password").to_owned(),
-            Some(Err(Error::ForgedForm)) | None => {
-                let line = "This form had expired, or your browser does not keep cookies. Nothing was changed.";
-                let notice = Some(Notice::bad("Please try again", line));
-                let page = password_link_page(request, notice, None).await?;
-                return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
-            }
-            Some(Err(error)) => return Err(error),
-        };
-        match link_holder::set_password(request, &secret, &password).await? {
-            PasswordSet::Done => {
-                // The browser's own session may be one of those that have ended.
-                let location = "/app/sign-in?password=saved";
-                Ok(PageResponse::see_other(location).with_cookie(Cookie::Session.set(request.app(), None)))
-            }
-            PasswordSet::Gone => gone(request),
-            PasswordSet::Weak(weak) => {
-                let page = password_link_page(request, None, Some(weak.message())).await?;
-                Ok(if page.is_refused() { page } else { page.unprocessable() })
-            }
+pub(crate) async fn set(request: &mut Request) -> Result<PageResponse, Error> {
+    let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
+    let password = match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret)) {
+        Some(Ok(form)) => form.get("password").to_owned(),
+        Some(Err(Error::ForgedForm)) | None => {
+            let line = "This form had expired, or your browser does not keep cookies. Nothing was changed.";
+            let notice = Some(Notice::bad("Please try again", line));
+            let page = password_link_page(request, notice, None).await?;
+            return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
+        }
+        Some(Err(error)) => return Err(error),
+    };
+    match link_holder::set_password(request, &secret, &password).await? {
+        PasswordSet::Done => {
+            // The browser's own session may be one of those that have ended.
+            let location = "/app/sign-in?password=saved";
+            Ok(PageResponse::see_other(location).with_cookie(Cookie::Session.set(request.app(), None)))
+        }
+        PasswordSet::Gone => gone(request),
+        PasswordSet::Weak(weak) => {
+            let page = password_link_page(request, None, Some(weak.message())).await?;
+            Ok(if page.is_refused() { page } else { page.unprocessable() })
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::agreement_summary::{AgreementSummary, next_line};
 use pages::blockers::{BlockerRow, blocker_rows};
 use pages::deal::{Deadline, Deal};
@@ -11,6 +10,7 @@ use pages::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badg
 use pages::layout::{Layout, Link, Notice};
 use pages::payment_list::{PaymentList, name};
 use pages::response::{PageResponse, to_sign_in};
+use pages::routes::Operation;
 use pages::urls::{agreement_url, encode_query_value, movement_url, proposal_url};
 use pages::warnings::{WarningGroup, not_meant, ticked, warning_groups};
 use shared::api::views::agreements::AgreementView;
@@ -84,26 +84,18 @@ struct DecisionView {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_proposal"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let id: ProposalId = request.path_id("id")?;
-        let signed_in = request.signed_in()?;
-        let (notice, cookie) = notice_of_act(request).await;
-        // The page also works when the keys that open the note can't be read.
-        let kept = Flash::DecisionNote(id, signed_in.member().id()).take(request).await.ok().flatten();
-        let review = proposals::review(signed_in.scope(), id).await?;
-        let (content, note_cookie) = match kept {
-            Some((note, cookie)) => (Submitted::after_sign_in(note, review.is_pending), cookie),
-            None => (Submitted { notice, ..Submitted::default() }, None),
-        };
-        Ok(proposal_page(request, &review, content)?.with_cookie(cookie).with_cookie(note_cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let id: ProposalId = request.path_id("id")?;
+    let signed_in = request.signed_in()?;
+    let (notice, cookie) = notice_of_act(request).await;
+    // The page also works when the keys that open the note can't be read.
+    let kept = Flash::DecisionNote(id, signed_in.member().id()).take(request).await.ok().flatten();
+    let review = proposals::review(signed_in.scope(), id).await?;
+    let (content, note_cookie) = match kept {
+        Some((note, cookie)) => (Submitted::after_sign_in(note, review.is_pending), cookie),
+        None => (Submitted { notice, ..Submitted::default() }, None),
+    };
+    Ok(proposal_page(request, &review, content)?.with_cookie(cookie).with_cookie(note_cookie))
 }
 
 #[derive(Template)]
@@ -151,53 +143,48 @@ async fn signed_in_again(request: &Request) -> Result<PageResponse, Error> {
     Ok(proposal_page(request, &review, content)?.refused(StatusCode::FORBIDDEN, "forbidden"))
 }
 
+/// What the form does, by its button.
+pub(crate) const DECIDE_OPERATIONS: Operation = Operation::ByField {
+    field: "decision",
+    names: &[("confirm", "confirm_proposal"), ("decline", "decline_proposal")],
+    otherwise: "decide_proposal",
+};
+
 /// Decides the proposal.
-pub(crate) struct Decide;
-
-impl Handler for Decide {
-    fn operation(request: &Request) -> &'static str {
-        match parse_choice(request.unverified_form().get("decision")) {
-            Some(Choice::Confirm) => "confirm_proposal",
-            Some(Choice::Decline) => "decline_proposal",
-            None => "decide_proposal",
+pub(crate) async fn decide(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = match request.submitted_form() {
+        Err(Error::Unauthenticated) => return session_ended(request).await,
+        Err(Error::ForgedForm) => return signed_in_again(request).await,
+        submitted => submitted?,
+    };
+    let (scope, member, form) = (submitted.scope(), submitted.submitter(), submitted.form());
+    let id: ProposalId = request.path_id("id")?;
+    let note = parse_note(form.get("note"));
+    let choice = parse_choice(form.get("decision"));
+    let shown = ReviewFingerprint::parse(form.get("version")).map(|shown| shown.with_meant(ticked(form)));
+    let (Ok(note), Some(choice), Some(shown)) = (&note, choice, &shown) else {
+        let review = proposals::review(scope, id).await?;
+        let notice = Notice::bad("Nothing was decided", "Check what is marked below, then choose again.");
+        let content = Submitted::new(form, note.err(), notice);
+        return Ok(proposal_page(request, &review, content)?.unprocessable());
+    };
+    // The page after the redirect knows what the decision did, and what is next.
+    let redirect = redirect_with_notice(&submitted, proposal_url(id), "Decided", "").await;
+    let deciding = submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown));
+    match Box::pin(deciding).await {
+        Ok(Ok(())) => {
+            if choice == Choice::Confirm {
+                end_what_is_cancelled(&submitted, id).await;
+            }
+            Ok(redirect.into())
         }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = match request.submitted_form() {
-            Err(Error::Unauthenticated) => return session_ended(request).await,
-            Err(Error::ForgedForm) => return signed_in_again(request).await,
-            submitted => submitted?,
-        };
-        let (scope, member, form) = (submitted.scope(), submitted.submitter(), submitted.form());
-        let id: ProposalId = request.path_id("id")?;
-        let note = parse_note(form.get("note"));
-        let choice = parse_choice(form.get("decision"));
-        let shown = ReviewFingerprint::parse(form.get("version")).map(|shown| shown.with_meant(ticked(form)));
-        let (Ok(note), Some(choice), Some(shown)) = (&note, choice, &shown) else {
+        Err(Error::Unauthenticated) => session_ended(request).await,
+        Err(error) => Err(error),
+        Ok(Err(refusal)) => {
             let review = proposals::review(scope, id).await?;
-            let notice = Notice::bad("Nothing was decided", "Check what is marked below, then choose again.");
-            let content = Submitted::new(form, note.err(), notice);
-            return Ok(proposal_page(request, &review, content)?.unprocessable());
-        };
-        // The page after the redirect knows what the decision did, and what is next.
-        let redirect = redirect_with_notice(&submitted, proposal_url(id), "Decided", "").await;
-        let deciding = submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown));
-        match Box::pin(deciding).await {
-            Ok(Ok(())) => {
-                if choice == Choice::Confirm {
-                    end_what_is_cancelled(&submitted, id).await;
-                }
-                Ok(redirect.into())
-            }
-            Err(Error::Unauthenticated) => session_ended(request).await,
-            Err(error) => Err(error),
-            Ok(Err(refusal)) => {
-                let review = proposals::review(scope, id).await?;
-                let (status, code, notice) = refusal_notice(choice, &refusal);
-                let content = Submitted::new(form, None, notice);
-                Ok(proposal_page(request, &review, content)?.refused(status, code))
-            }
+            let (status, code, notice) = refusal_notice(choice, &refusal);
+            let content = Submitted::new(form, None, notice);
+            Ok(proposal_page(request, &review, content)?.refused(status, code))
         }
     }
 }

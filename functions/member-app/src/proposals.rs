@@ -1,7 +1,6 @@
 //! The list of all proposals, filtered in the address by state, action and agreement.
 
 use askama::Template;
-use pages::Handler;
 use pages::labels::{action_verb, proposal_badge};
 use pages::layout::Layout;
 use pages::pager::{Pager, is_past_the_end, page_at};
@@ -114,41 +113,30 @@ fn options<T: Copy + PartialEq, const N: usize>(
 }
 
 /// Shows the list, newest first.
-pub(crate) struct List;
-
-impl Handler for List {
-    fn operation(_: &Request) -> &'static str {
-        "view_proposals"
+pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
+    let (now, scope) = (request.now(), request.signed_in()?.scope());
+    let query: Query = request.read_query()?;
+    let (state, action, agreement) = (query.state.get(), query.action.get(), query.agreement.get());
+    let listed =
+        ProposalQuery { state: query.state, agreement_id: agreement, ..ProposalQuery::of_page(page_at(query.offset)) };
+    let filter = ProposalFilter { action, search: query.search.clone() };
+    let found = proposals::list_filtered(scope, &listed, &filter).await?;
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(query.url(0)));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (now, scope) = (request.now(), request.signed_in()?.scope());
-        let query: Query = request.read_query()?;
-        let (state, action, agreement) = (query.state.get(), query.action.get(), query.agreement.get());
-        let listed = ProposalQuery {
-            state: query.state,
-            agreement_id: agreement,
-            ..ProposalQuery::of_page(page_at(query.offset))
-        };
-        let filter = ProposalFilter { action, search: query.search.clone() };
-        let found = proposals::list_filtered(scope, &listed, &filter).await?;
-        if is_past_the_end(found.pagination) {
-            return Ok(PageResponse::see_other(query.url(0)));
-        }
-        let of_agreement = agreement.and_then(|_| found.data.first());
-        let agreement_name = of_agreement.map(|proposal| proposal.subject.name.as_str().to_owned());
-        let page = ListPage {
-            layout: Layout::new(request),
-            title: query.title(agreement_name.as_deref()),
-            states: options(ProposalState::ALL, state, |state| (state.as_str(), proposal_badge(state).text)),
-            actions: options(ProposalAction::ALL, action, |action| (action.as_str(), action_verb(action))),
-            agreement: agreement.map(|id| id.to_string()).unwrap_or_default(),
-            agreement_name,
-            is_filtered: query.is_filtered(),
-            proposals: found.data.iter().map(|proposal| ProposalRow::new(proposal, now)).collect(),
-            pager: Pager::new("proposals", found.pagination, |offset| query.url(offset)),
-            search: query.search.typed().to_owned(),
-        };
-        Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|proposal| proposal.id().uuid())))
-    }
+    let of_agreement = agreement.and_then(|_| found.data.first());
+    let agreement_name = of_agreement.map(|proposal| proposal.subject.name.as_str().to_owned());
+    let page = ListPage {
+        layout: Layout::new(request),
+        title: query.title(agreement_name.as_deref()),
+        states: options(ProposalState::ALL, state, |state| (state.as_str(), proposal_badge(state).text)),
+        actions: options(ProposalAction::ALL, action, |action| (action.as_str(), action_verb(action))),
+        agreement: agreement.map(|id| id.to_string()).unwrap_or_default(),
+        agreement_name,
+        is_filtered: query.is_filtered(),
+        proposals: found.data.iter().map(|proposal| ProposalRow::new(proposal, now)).collect(),
+        pager: Pager::new("proposals", found.pagination, |offset| query.url(offset)),
+        search: query.search.typed().to_owned(),
+    };
+    Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|proposal| proposal.id().uuid())))
 }

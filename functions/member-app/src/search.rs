@@ -1,7 +1,6 @@
 //! The search page: everything that has a name, by kind.
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_payments::purpose_of;
 use pages::labels::{
     Badge, contact_kind_label, endpoint_badge, item_badge, lifecycle_badge, movement_badge, obligation_badge,
@@ -70,23 +69,15 @@ struct Row {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_search"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let signed_in = request.signed_in()?;
-        let query: SearchQuery = request.read_query()?;
-        let search = request.query("q").unwrap_or_default().trim().to_owned();
-        let found = Box::pin(search::find(signed_in.scope(), signed_in.member(), &query)).await?;
-        let groups = found.map(|found| groups(&found, (&query, &search), request.now()));
-        let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();
-        let page = SearchPage { layout: Layout::new(request), search, groups };
-        Ok(PageResponse::render(&page)?.showing(shown))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let query: SearchQuery = request.read_query()?;
+    let search = request.query("q").unwrap_or_default().trim().to_owned();
+    let found = Box::pin(search::find(signed_in.scope(), signed_in.member(), &query)).await?;
+    let groups = found.map(|found| groups(&found, (&query, &search), request.now()));
+    let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();
+    let page = SearchPage { layout: Layout::new(request), search, groups };
+    Ok(PageResponse::render(&page)?.showing(shown))
 }
 
 fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) -> Vec<Group> {

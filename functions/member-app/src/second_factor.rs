@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use askama::Template;
 use http::HeaderValue;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice, with_notice};
 use pages::fields::Fields;
 use pages::labels::DisplayTime;
@@ -134,18 +133,10 @@ async fn second_factor_page(request: &Request, notice: Option<Notice>, fields: F
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_second_factor"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.signed_in()?;
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(second_factor_page(request, notice, Fields::default()).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    request.signed_in()?;
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(second_factor_page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
 /// The response to an act: the redirect, or the page with what is wrong, and how a wrong code in its field is.
@@ -172,66 +163,42 @@ async fn notice_beside_codes(request: &Request, title: &str, line: &str) -> Resu
 }
 
 /// Begins to set the second factor up.
-pub(crate) struct SetUpForm;
-
-impl Handler for SetUpForm {
-    fn operation(_: &Request) -> &'static str {
-        "set_up_second_factor"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let password = request.submitted_form()?.form().get("current_password").to_owned();
-        let done = second_factor::begin_set_up(request, &password, PATH).await?;
-        answer(request, done, ("code", WRONG_CODE)).await
-    }
+pub(crate) async fn set_up_form(request: &mut Request) -> Result<PageResponse, Error> {
+    let password = request.submitted_form()?.form().get("current_password").to_owned();
+    let done = second_factor::begin_set_up(request, &password, PATH).await?;
+    answer(request, done, ("code", WRONG_CODE)).await
 }
 
 /// Turns the second factor on.
-pub(crate) struct TurnOn;
-
-impl Handler for TurnOn {
-    fn operation(_: &Request) -> &'static str {
-        "turn_on_second_factor"
+pub(crate) async fn turn_on(request: &mut Request) -> Result<PageResponse, Error> {
+    let Some(code) = TotpCode::parse(request.submitted_form()?.form().get("code")) else {
+        let fields = Fields::wrong_one("code", "must have 6 digits");
+        return Ok(second_factor_page(request, None, fields).await?.unprocessable());
+    };
+    let done = second_factor::turn_on(request, code, PATH).await?;
+    let is_on = matches!(done, Done::Done(_));
+    let page = answer(request, done, ("code", WRONG_FIRST_CODE)).await?;
+    if !is_on {
+        return Ok(page);
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let Some(code) = TotpCode::parse(request.submitted_form()?.form().get("code")) else {
-            let fields = Fields::wrong_one("code", "must have 6 digits");
-            return Ok(second_factor_page(request, None, fields).await?.unprocessable());
-        };
-        let done = second_factor::turn_on(request, code, PATH).await?;
-        let is_on = matches!(done, Done::Done(_));
-        let page = answer(request, done, ("code", WRONG_FIRST_CODE)).await?;
-        if !is_on {
-            return Ok(page);
-        }
-        let line = "From now on, signing in takes a code after your password. Save your recovery codes below.";
-        let notice = notice_beside_codes(request, "Second factor turned on", line).await?;
-        Ok(page.with_cookie(notice))
-    }
+    let line = "From now on, signing in takes a code after your password. Save your recovery codes below.";
+    let notice = notice_beside_codes(request, "Second factor turned on", line).await?;
+    Ok(page.with_cookie(notice))
 }
 
 /// Creates new recovery codes.
-pub(crate) struct RenewCodes;
-
-impl Handler for RenewCodes {
-    fn operation(_: &Request) -> &'static str {
-        "create_recovery_codes"
+pub(crate) async fn renew_codes(request: &mut Request) -> Result<PageResponse, Error> {
+    let Some(code) = TypedCode::parse(request.submitted_form()?.form().get("code")) else {
+        return no_code(request, "code").await;
+    };
+    let done = second_factor::renew_recovery_codes(request, &code, PATH).await?;
+    let is_renewed = matches!(done, Done::Done(_));
+    let page = answer(request, done, ("code", WRONG_CODE)).await?;
+    if !is_renewed {
+        return Ok(page);
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let Some(code) = TypedCode::parse(request.submitted_form()?.form().get("code")) else {
-            return no_code(request, "code").await;
-        };
-        let done = second_factor::renew_recovery_codes(request, &code, PATH).await?;
-        let is_renewed = matches!(done, Done::Done(_));
-        let page = answer(request, done, ("code", WRONG_CODE)).await?;
-        if !is_renewed {
-            return Ok(page);
-        }
-        let line = "The old ones no longer work. Save the new ones below.";
-        Ok(page.with_cookie(notice_beside_codes(request, "New recovery codes created", line).await?))
-    }
+    let line = "The old ones no longer work. Save the new ones below.";
+    Ok(page.with_cookie(notice_beside_codes(request, "New recovery codes created", line).await?))
 }
 
 /// The page for a code that is none.
@@ -241,25 +208,16 @@ async fn no_code(request: &Request, field: &str) -> Result<PageResponse, Error> 
 }
 
 /// Turns the second factor off.
-pub(crate) struct TurnOff;
-
-impl Handler for TurnOff {
-    fn operation(_: &Request) -> &'static str {
-        "turn_off_second_factor"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let password = submitted.form().get("current_password").to_owned();
-        let Some(code) = TypedCode::parse(submitted.form().get("turn_off_code")) else {
-            return no_code(request, "turn_off_code").await;
-        };
-        let line = "Your password alone signs you in now.";
-        let redirect: Redirect =
-            redirect_with_notice(&submitted, PATH.to_owned(), "Second factor turned off", line).await;
-        let done = second_factor::turn_off(request, (&password, &code), redirect).await?;
-        answer(request, done, ("turn_off_code", WRONG_CODE)).await
-    }
+pub(crate) async fn turn_off(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let password = submitted.form().get("current_password").to_owned();
+    let Some(code) = TypedCode::parse(submitted.form().get("turn_off_code")) else {
+        return no_code(request, "turn_off_code").await;
+    };
+    let line = "Your password alone signs you in now.";
+    let redirect: Redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Second factor turned off", line).await;
+    let done = second_factor::turn_off(request, (&password, &code), redirect).await?;
+    answer(request, done, ("turn_off_code", WRONG_CODE)).await
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use http::StatusCode;
 use pages::fields::form_secret;
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
-use pages::{Handler, unsent};
+use pages::unsent;
 use shared::error::Error;
 use shared::web::cookies::Cookie;
 use shared::web::{Request, login};
@@ -27,82 +27,62 @@ struct SignInPage {
 }
 
 /// Shows the form.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_sign_in"
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let next = next_page(request.query("next").as_deref());
+    if request.signed_in().is_ok() {
+        return Ok(PageResponse::see_other(next));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let next = next_page(request.query("next").as_deref());
-        if request.signed_in().is_ok() {
-            return Ok(PageResponse::see_other(next));
+    let notice = match (request.query("password").as_deref(), request.query("ended").as_deref()) {
+        (Some("saved"), _) => {
+            let line = "Your sessions have ended. Sign in with the new password.";
+            Some(Notice::good("Password saved", line))
         }
-        let notice = match (request.query("password").as_deref(), request.query("ended").as_deref()) {
-            (Some("saved"), _) => {
-                let line = "Your sessions have ended. Sign in with the new password.";
-                Some(Notice::good("Password saved", line))
-            }
-            (_, Some("code")) => {
-                let line = "Your code was not entered within 5 minutes, or your account has changed since.";
-                Some(Notice::warn("Enter your password again", line))
-            }
-            (_, Some("decision")) => {
-                Some(Notice::warn(SESSION_ENDED, "Sign in to return to your decision. Your note is kept."))
-            }
-            (_, Some("session")) => Some(Notice::good("You’re signed out", "Your session on this device has ended.")),
-            (_, Some("everywhere")) => {
-                Some(Notice::good("You’re signed out everywhere", "All your sessions have ended, on every device."))
-            }
-            (_, Some("form")) => {
-                Some(Notice::warn(unsent::TITLE, "What you typed is kept. Sign in to submit it again."))
-            }
-            _ => None,
-        };
-        sign_in_page(request, next, String::new(), notice)
-    }
+        (_, Some("code")) => {
+            let line = "Your code was not entered within 5 minutes, or your account has changed since.";
+            Some(Notice::warn("Enter your password again", line))
+        }
+        (_, Some("decision")) => {
+            Some(Notice::warn(SESSION_ENDED, "Sign in to return to your decision. Your note is kept."))
+        }
+        (_, Some("session")) => Some(Notice::good("You’re signed out", "Your session on this device has ended.")),
+        (_, Some("everywhere")) => {
+            Some(Notice::good("You’re signed out everywhere", "All your sessions have ended, on every device."))
+        }
+        (_, Some("form")) => Some(Notice::warn(unsent::TITLE, "What you typed is kept. Sign in to submit it again.")),
+        _ => None,
+    };
+    sign_in_page(request, next, String::new(), notice)
 }
 
 /// Signs in.
-pub(crate) struct SignIn;
-
-impl Handler for SignIn {
-    fn operation(_: &Request) -> &'static str {
-        "sign_in"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let form = request.unverified_form();
-        let (email, next) = (form.get("email").to_owned(), next_page(Some(form.get("next"))));
-        let secret = request.cookie(Cookie::Form);
-        let password = match secret.as_ref().map(|secret| request.verified_form(secret)) {
-            Some(Ok(form)) => form.get("password").to_owned(),
-            Some(Err(Error::ForgedForm)) | None => {
-                let line = "This form had expired, or your browser does not keep cookies.";
-                let notice = Notice::bad("Please sign in again", line);
-                return Ok(
-                    sign_in_page(request, next, email, Some(notice))?.refused(StatusCode::FORBIDDEN, "forbidden")
-                );
-            }
-            Some(Err(error)) => return Err(error),
-        };
-        let notice = match login::sign_in(request, &email, &password).await? {
-            login::SignIn::Done(cookies) => return Ok(signed_in(request, next, &cookies)),
-            login::SignIn::CodeIsNext(cookie) => {
-                let page = PageResponse::see_other(sign_in_code::url(&next)).with_cookie(cookie);
-                return Ok(page.with_status(StatusCode::SEE_OTHER, "unauthenticated"));
-            }
-            login::SignIn::Nowhere(nowhere) => no_session(nowhere),
-            // The same text for all reasons: it must not reveal whether the account exists.
-            login::SignIn::Refused => Notice::bad(
-                "Incorrect email or password",
-                "Check the email address and the password. After several tries, wait a few minutes.",
-            ),
-        };
-        let page = sign_in_page(request, next, email, Some(notice))?;
-        Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))
-    }
+pub(crate) async fn sign_in(request: &mut Request) -> Result<PageResponse, Error> {
+    let form = request.unverified_form();
+    let (email, next) = (form.get("email").to_owned(), next_page(Some(form.get("next"))));
+    let secret = request.cookie(Cookie::Form);
+    let password = match secret.as_ref().map(|secret| request.verified_form(secret)) {
+        Some(Ok(form)) => form.get("password").to_owned(),
+        Some(Err(Error::ForgedForm)) | None => {
+            let line = "This form had expired, or your browser does not keep cookies.";
+            let notice = Notice::bad("Please sign in again", line);
+            return Ok(sign_in_page(request, next, email, Some(notice))?.refused(StatusCode::FORBIDDEN, "forbidden"));
+        }
+        Some(Err(error)) => return Err(error),
+    };
+    let notice = match login::sign_in(request, &email, &password).await? {
+        login::SignIn::Done(cookies) => return Ok(signed_in(request, next, &cookies)),
+        login::SignIn::CodeIsNext(cookie) => {
+            let page = PageResponse::see_other(sign_in_code::url(&next)).with_cookie(cookie);
+            return Ok(page.with_status(StatusCode::SEE_OTHER, "unauthenticated"));
+        }
+        login::SignIn::Nowhere(nowhere) => no_session(nowhere),
+        // The same text for all reasons: it must not reveal whether the account exists.
+        login::SignIn::Refused => Notice::bad(
+            "Incorrect email or password",
+            "Check the email address and the password. After several tries, wait a few minutes.",
+        ),
+    };
+    let page = sign_in_page(request, next, email, Some(notice))?;
+    Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))
 }
 
 fn sign_in_page(request: &Request, next: String, email: String, notice: Option<Notice>) -> Result<PageResponse, Error> {

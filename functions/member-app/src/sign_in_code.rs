@@ -2,10 +2,10 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::fields::{Fields, form_secret};
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::encode_query_value;
 use shared::crypto::{RecoveryCode, TotpCode};
 use shared::domain::second_factor::TypedCode;
@@ -45,23 +45,15 @@ pub(crate) fn url(next: &str) -> String {
 }
 
 /// Shows the form.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_sign_in_code"
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let next = next_page(request.query("next").as_deref());
+    if request.signed_in().is_ok() {
+        return Ok(PageResponse::see_other(next));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let next = next_page(request.query("next").as_deref());
-        if request.signed_in().is_ok() {
-            return Ok(PageResponse::see_other(next));
-        }
-        if !Flash::SecondStep.is_in(request) {
-            return Ok(password_is_next(request, &next));
-        }
-        code_page(request, next, Fields::default(), None)
+    if !Flash::SecondStep.is_in(request) {
+        return Ok(password_is_next(request, &next));
     }
+    code_page(request, next, Fields::default(), None)
 }
 
 /// The way back to the password.
@@ -89,43 +81,36 @@ fn typed_code(form: &Form) -> Result<TypedCode, Fields> {
 /// The field of the form for recovery codes.
 const RECOVERY_CODE: &str = "recovery_code";
 
+/// What the form does, by the code that was typed.
+pub(crate) const SIGN_IN_OPERATIONS: Operation =
+    Operation::WithField { field: RECOVERY_CODE, name: "sign_in_with_recovery_code", otherwise: "sign_in_with_code" };
+
 /// Signs in.
-pub(crate) struct SignIn;
-
-impl Handler for SignIn {
-    fn operation(request: &Request) -> &'static str {
-        if request.unverified_form().has(RECOVERY_CODE) {
-            return "sign_in_with_recovery_code";
+pub(crate) async fn sign_in(request: &mut Request) -> Result<PageResponse, Error> {
+    let next = next_page(Some(request.unverified_form().get("next")));
+    let secret = request.cookie(Cookie::Form);
+    let typed = match secret.as_ref().map(|secret| request.verified_form(secret)) {
+        Some(Ok(form)) => typed_code(form),
+        Some(Err(Error::ForgedForm)) | None => return Ok(password_is_next(request, &next)),
+        Some(Err(error)) => return Err(error),
+    };
+    let code = match typed {
+        Ok(code) => code,
+        Err(fields) => return Ok(code_page(request, next, fields, None)?.unprocessable()),
+    };
+    let notice = match login::sign_in_with_code(request, &code).await? {
+        SignInWithCode::Done(cookies) => {
+            return Ok(signed_in(request, next, &cookies));
         }
-        "sign_in_with_code"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let next = next_page(Some(request.unverified_form().get("next")));
-        let secret = request.cookie(Cookie::Form);
-        let typed = match secret.as_ref().map(|secret| request.verified_form(secret)) {
-            Some(Ok(form)) => typed_code(form),
-            Some(Err(Error::ForgedForm)) | None => return Ok(password_is_next(request, &next)),
-            Some(Err(error)) => return Err(error),
-        };
-        let code = match typed {
-            Ok(code) => code,
-            Err(fields) => return Ok(code_page(request, next, fields, None)?.unprocessable()),
-        };
-        let notice = match login::sign_in_with_code(request, &code).await? {
-            SignInWithCode::Done(cookies) => {
-                return Ok(signed_in(request, next, &cookies));
-            }
-            SignInWithCode::PasswordIsNext => return Ok(password_is_next(request, &next)),
-            SignInWithCode::Nowhere(nowhere) => Some(no_session(nowhere)),
-            SignInWithCode::Refused => None,
-        };
-        let fields = match code {
-            _ if notice.is_some() => Fields::default(),
-            TypedCode::App(_) => Fields::wrong_one("code", WRONG_CODE),
-            TypedCode::Recovery(_) => Fields::wrong_one(RECOVERY_CODE, WRONG_RECOVERY_CODE),
-        };
-        let page = code_page(request, next, fields, notice)?;
-        Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))
-    }
+        SignInWithCode::PasswordIsNext => return Ok(password_is_next(request, &next)),
+        SignInWithCode::Nowhere(nowhere) => Some(no_session(nowhere)),
+        SignInWithCode::Refused => None,
+    };
+    let fields = match code {
+        _ if notice.is_some() => Fields::default(),
+        TypedCode::App(_) => Fields::wrong_one("code", WRONG_CODE),
+        TypedCode::Recovery(_) => Fields::wrong_one(RECOVERY_CODE, WRONG_RECOVERY_CODE),
+    };
+    let page = code_page(request, next, fields, notice)?;
+    Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))
 }

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Link, Notice};
@@ -63,17 +62,9 @@ impl ContactOption {
 }
 
 /// Shows the contacts to choose from.
-pub(crate) struct Choose;
-
-impl Handler for Choose {
-    fn operation(_: &Request) -> &'static str {
-        "view_workspace_people"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(people_page(request, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(people_page(request, notice).await?.with_cookie(cookie))
 }
 
 async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -104,64 +95,46 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
 }
 
 /// Adds a contact to the people.
-pub(crate) struct Add;
-
-impl Handler for Add {
-    fn operation(_: &Request) -> &'static str {
-        "add_person"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: WorkspaceId = request.path_id("id")?;
-        let new: NewPerson = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
-        // The form's address has the search and the offset, so that the list stays as it was.
-        let back = request.uri().path_and_query().map_or_else(|| people_url(id), ToString::to_string);
-        let line = "They are part of the workspace now.";
-        let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
-        match submitted.run(|| workspaces::add_person(&submitted, id, new.clone())).await {
-            Ok(_) => Ok(redirect.into()),
-            Err(Error::Invalid(_)) => {
-                let line =
-                    format!("It has {} people, the most that a workspace can have.", limits::WORKSPACE_PEOPLE_MAX);
-                let notice = Notice::bad("The contact was not added", line);
-                Ok(people_page(request, Some(notice)).await?.unprocessable())
-            }
-            Err(error) => Err(error),
+pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: WorkspaceId = request.path_id("id")?;
+    let new: NewPerson = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
+    // The form's address has the search and the offset, so that the list stays as it was.
+    let back = request.uri().path_and_query().map_or_else(|| people_url(id), ToString::to_string);
+    let line = "They are part of the workspace now.";
+    let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
+    match submitted.run(|| workspaces::add_person(&submitted, id, new.clone())).await {
+        Ok(_) => Ok(redirect.into()),
+        Err(Error::Invalid(_)) => {
+            let line = format!("It has {} people, the most that a workspace can have.", limits::WORKSPACE_PEOPLE_MAX);
+            let notice = Notice::bad("The contact was not added", line);
+            Ok(people_page(request, Some(notice)).await?.unprocessable())
         }
+        Err(error) => Err(error),
     }
 }
 
 /// Removes a contact from the people. It stays a contact.
-pub(crate) struct Remove;
-
-impl Handler for Remove {
-    fn operation(_: &Request) -> &'static str {
-        "remove_person"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, contact_id): (WorkspaceId, ContactId) = (request.path_id("id")?, request.path_id("contact")?);
-        // Names are read before the act: the notice, which the redirect carries, says who was removed.
-        let contact = contacts::get(submitted.scope(), contact_id).await?;
-        let name = contact.display_name.as_str();
-        let title = format!("{name} was removed");
-        let line = "They are still among your contacts.";
-        let redirect = redirect_with_notice(&submitted, workspace_url(id), &title, line).await;
-        let kept_by = match submitted.run(|| workspaces::remove_person(&submitted, id, contact_id)).await? {
-            Ok(()) => return Ok(redirect.into()),
-            Err(kept_by) => kept_by,
-        };
-        let (before, after) = match kept_by.reason {
-            KeepingReason::Draft => ("They take part in the draft", ". Remove them there first."),
-            KeepingReason::Published => ("They take part in", ", which was published, so they stay on record."),
-            KeepingReason::Proposed => ("They took part in", " when it was proposed. Decide on that proposal first."),
-        };
-        let agreement =
-            Link { url: agreement_url(kept_by.agreement), text: format!("“{}”", kept_by.name.as_str()) };
-        let not_removed = NotRemoved { title: format!("{name} was not removed"), before, agreement, after };
-        let page = workspace_page(request, None, Some(not_removed)).await?;
-        Ok(page.showing([id.uuid(), contact_id.uuid()]).refused(StatusCode::CONFLICT, "conflict"))
-    }
+pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, contact_id): (WorkspaceId, ContactId) = (request.path_id("id")?, request.path_id("contact")?);
+    // Names are read before the act: the notice, which the redirect carries, says who was removed.
+    let contact = contacts::get(submitted.scope(), contact_id).await?;
+    let name = contact.display_name.as_str();
+    let title = format!("{name} was removed");
+    let line = "They are still among your contacts.";
+    let redirect = redirect_with_notice(&submitted, workspace_url(id), &title, line).await;
+    let kept_by = match submitted.run(|| workspaces::remove_person(&submitted, id, contact_id)).await? {
+        Ok(()) => return Ok(redirect.into()),
+        Err(kept_by) => kept_by,
+    };
+    let (before, after) = match kept_by.reason {
+        KeepingReason::Draft => ("They take part in the draft", ". Remove them there first."),
+        KeepingReason::Published => ("They take part in", ", which was published, so they stay on record."),
+        KeepingReason::Proposed => ("They took part in", " when it was proposed. Decide on that proposal first."),
+    };
+    let agreement = Link { url: agreement_url(kept_by.agreement), text: format!("“{}”", kept_by.name.as_str()) };
+    let not_removed = NotRemoved { title: format!("{name} was not removed"), before, agreement, after };
+    let page = workspace_page(request, None, Some(not_removed)).await?;
+    Ok(page.showing([id.uuid(), contact_id.uuid()]).refused(StatusCode::CONFLICT, "conflict"))
 }

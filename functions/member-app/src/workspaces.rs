@@ -1,7 +1,6 @@
 //! The list of workspaces, and the page of a workspace with its people and agreements.
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_rows::AgreementRow;
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::labels::{Badge, DisplayTime, workspace_badge};
@@ -70,17 +69,9 @@ impl WorkspaceRow {
 const PATH: &str = pages::urls::WORKSPACES;
 
 /// Shows the list.
-pub(crate) struct List;
-
-impl Handler for List {
-    fn operation(_: &Request) -> &'static str {
-        "view_workspaces"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(workspaces_page(request, WorkspaceForm::empty(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(workspaces_page(request, WorkspaceForm::empty(), notice).await?.with_cookie(cookie))
 }
 
 async fn workspaces_page(
@@ -108,31 +99,23 @@ async fn workspaces_page(
 }
 
 /// Creates a workspace.
-pub(crate) struct Create;
-
-impl Handler for Create {
-    fn operation(_: &Request) -> &'static str {
-        "create_workspace"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        // A form without an id creates a workspace each time.
-        let id = submitted.form().get("id").parse().unwrap_or_else(|_| WorkspaceId::new());
-        let new: NewWorkspace = match submitted.form().read_new(&["name"]) {
-            Ok(new) => new,
-            Err(errors) => {
-                let name_error = errors.into_list().into_iter().next().map(|error| error.message);
-                let form = WorkspaceForm { id, name: submitted.form().get("name").to_owned(), name_error };
-                return Ok(workspaces_page(request, form, None).await?.unprocessable());
-            }
-        };
-        let title = format!("{} was created", new.name.as_str());
-        let line = "Next: add the people who take part.";
-        let redirect = redirect_with_notice(&submitted, workspace_url(id), &title, line).await;
-        submitted.run(|| workspaces::create_once(&submitted, id, new.clone())).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    // A form without an id creates a workspace each time.
+    let id = submitted.form().get("id").parse().unwrap_or_else(|_| WorkspaceId::new());
+    let new: NewWorkspace = match submitted.form().read_new(&["name"]) {
+        Ok(new) => new,
+        Err(errors) => {
+            let name_error = errors.into_list().into_iter().next().map(|error| error.message);
+            let form = WorkspaceForm { id, name: submitted.form().get("name").to_owned(), name_error };
+            return Ok(workspaces_page(request, form, None).await?.unprocessable());
+        }
+    };
+    let title = format!("{} was created", new.name.as_str());
+    let line = "Next: add the people who take part.";
+    let redirect = redirect_with_notice(&submitted, workspace_url(id), &title, line).await;
+    submitted.run(|| workspaces::create_once(&submitted, id, new.clone())).await?;
+    Ok(redirect.into())
 }
 
 #[derive(Template)]
@@ -183,17 +166,9 @@ impl PersonRow {
 }
 
 /// Shows a workspace.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_workspace"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(workspace_page(request, notice, None).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(workspace_page(request, notice, None).await?.with_cookie(cookie))
 }
 
 /// The pages of the lists on the page of a workspace.
@@ -253,19 +228,11 @@ pub(crate) async fn workspace_page(
 }
 
 /// Activates a workspace.
-pub(crate) struct Activate;
-
-impl Handler for Activate {
-    fn operation(_: &Request) -> &'static str {
-        "activate_workspace"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: WorkspaceId = request.path_id("id")?;
-        let line = "Agreements of this workspace can be published.";
-        let redirect = redirect_with_notice(&submitted, workspace_url(id), "Workspace activated", line).await;
-        submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn activate(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: WorkspaceId = request.path_id("id")?;
+    let line = "Agreements of this workspace can be published.";
+    let redirect = redirect_with_notice(&submitted, workspace_url(id), "Workspace activated", line).await;
+    submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
+    Ok(redirect.into())
 }

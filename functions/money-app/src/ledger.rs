@@ -4,7 +4,6 @@
 //! both. What is only claimed is part of what is still owed.
 
 use askama::Template;
-use pages::Handler;
 use pages::labels::Badge;
 use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
@@ -234,25 +233,17 @@ pub(crate) fn filters(request: &Request) -> String {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_ledger"
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let (query, filters) = (read_query(request)?, filters(request));
+    let found = ledger::overview(signed_in.scope(), signed_in.organization(), &query).await?;
+    let url = |offset: u64| format!("{PATH}?{}", with(&filters, &format!("offset={offset}")));
+    if is_past_the_end(found.page.pagination) {
+        return Ok(PageResponse::see_other(url(0)));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let signed_in = request.signed_in()?;
-        let (query, filters) = (read_query(request)?, filters(request));
-        let found = ledger::overview(signed_in.scope(), signed_in.organization(), &query).await?;
-        let url = |offset: u64| format!("{PATH}?{}", with(&filters, &format!("offset={offset}")));
-        if is_past_the_end(found.page.pagination) {
-            return Ok(PageResponse::see_other(url(0)));
-        }
-        let shown: Vec<_> = found.page.data.iter().map(|row| row.thing.uuid()).collect();
-        let page = ledger_page(request, &query, found, (&filters, &url))?;
-        Ok(PageResponse::render(&page)?.showing(shown))
-    }
+    let shown: Vec<_> = found.page.data.iter().map(|row| row.thing.uuid()).collect();
+    let page = ledger_page(request, &query, found, (&filters, &url))?;
+    Ok(PageResponse::render(&page)?.showing(shown))
 }
 
 /// A query with one more parameter.

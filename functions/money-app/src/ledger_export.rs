@@ -4,7 +4,6 @@
 //! Decision: the figures of a row are its part of the totals on the page, so that the columns of a file add up to them.
 
 use futures_util::stream;
-use pages::Handler;
 use pages::csv::Csv;
 use pages::response::PageResponse;
 use pages::urls::MONEY;
@@ -46,34 +45,26 @@ const HEAD: [&str; 24] = [
 ];
 
 /// Exports the rows that the page would show.
-pub(crate) struct Export;
-
-impl Handler for Export {
-    fn operation(_: &Request) -> &'static str {
-        "export_ledger"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let signed_in = request.signed_in()?;
-        let query = read_query(request)?;
-        let organization = signed_in.organization();
-        let rows = ledger::export(signed_in.scope(), organization, &query).await?;
-        let mut file = File {
-            end: query.page().positions().start + rows.remaining() as u64,
-            rows,
-            bytes: 0,
-            is_begun: false,
-            is_ended: false,
-            base: request.app().base_url.to_string(),
-            filters: filters(request),
-        };
-        // What can't be read at all is a page that says so.
-        let first = file.next().await?;
-        let rest = stream::try_unfold(file, async |mut file| Ok(file.next().await?.map(|part| (part, file))));
-        let parts = stream::StreamExt::chain(stream::iter(first.map(Ok)), rest);
-        let name = format!("ledger-{}.csv", organization.time_zone.day_of(request.now()));
-        Ok(PageResponse::stream(parts, "text/csv; charset=utf-8", &name))
-    }
+pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let query = read_query(request)?;
+    let organization = signed_in.organization();
+    let rows = ledger::export(signed_in.scope(), organization, &query).await?;
+    let mut file = File {
+        end: query.page().positions().start + rows.remaining() as u64,
+        rows,
+        bytes: 0,
+        is_begun: false,
+        is_ended: false,
+        base: request.app().base_url.to_string(),
+        filters: filters(request),
+    };
+    // What can't be read at all is a page that says so.
+    let first = file.next().await?;
+    let rest = stream::try_unfold(file, async |mut file| Ok(file.next().await?.map(|part| (part, file))));
+    let parts = stream::StreamExt::chain(stream::iter(first.map(Ok)), rest);
+    let name = format!("ledger-{}.csv", organization.time_zone.day_of(request.now()));
+    Ok(PageResponse::stream(parts, "text/csv; charset=utf-8", &name))
 }
 
 /// A file that is being read.

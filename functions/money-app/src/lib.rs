@@ -10,7 +10,7 @@ mod statement;
 use std::sync::Arc;
 
 use axum::Router;
-use pages::routes::{Pages, action, complete, page, page_with_action};
+use pages::routes::{Pages, complete, get, post};
 use pages::urls::{MONEY, OBLIGATIONS, STATEMENTS};
 use shared::AppState;
 
@@ -24,32 +24,51 @@ pub fn router(app: Arc<AppState>) -> Router {
 pub fn routes() -> Pages {
     let at = |path: &str| format!("/app/money/movements/{{id}}{path}");
     Pages::default()
-        .route(MONEY, page::<ledger::Show>())
-        .route("/app/money/export", page::<ledger_export::Export>())
-        .route(&at(""), page::<movement::Show>())
-        .route(&at("/authorize"), action::<movement::Authorize>())
-        .route(&at("/instructions"), page_with_action::<movement::ShowForm, movement::Enter>())
-        .route(&at("/instructions/verify"), action::<movement::Verify>())
-        .route(&at("/instructions/release"), action::<movement::Release>())
-        .route(&at("/claim"), action::<movement::RecordClaim>())
-        .route(&at("/ask-for-proof"), action::<movement::AskForProof>())
-        .route(&at("/evidence"), action::<movement::File>())
-        .route(&at("/evidence/{evidence}/accept"), page_with_action::<movement::ShowAcceptance, movement::Accept>())
-        .route(&at("/evidence/{evidence}/reject"), action::<movement::Reject>())
-        .route(&at("/evidence/{evidence}/withdraw"), action::<movement::Withdraw>())
-        .route(&at("/evidence/{evidence}/file"), page::<movement::Download>())
-        .route(&at("/exception"), action::<movement::Flag>())
-        .route(&at("/resolve"), action::<movement::Resolve>())
-        .route(&at("/return"), action::<movement::RecordReturn>())
-        .route(&at("/cancel"), action::<movement::Cancel>())
-        .route(STATEMENTS, page_with_action::<statement::List, statement::Upload>())
-        .route("/app/money/statements/{id}", page_with_action::<statement::Show, statement::File>())
+        .route(MONEY, get("view_ledger", ledger::show))
+        .route("/app/money/export", get("export_ledger", ledger_export::export))
+        .route(&at(""), get("view_movement", movement::show))
+        .route(&at("/authorize"), post("authorize_movement", movement::acts::authorize))
+        .route(
+            &at("/instructions"),
+            get("view_instructions_form", movement::instructions::show_form)
+                .form("enter_instructions", movement::instructions::enter),
+        )
+        .route(&at("/instructions/verify"), post("verify_instructions", movement::acts::verify))
+        .route(&at("/instructions/release"), post("release_instructions", movement::acts::release))
+        .route(&at("/claim"), post("record_claim", movement::acts::record_claim))
+        .route(&at("/ask-for-proof"), post("ask_for_proof", movement::acts::ask_for_proof))
+        .route(&at("/evidence"), post("file_evidence", movement::evidence::file))
+        .route(
+            &at("/evidence/{evidence}/accept"),
+            get("view_evidence", movement::evidence::show_acceptance)
+                .form("accept_evidence", movement::evidence::accept),
+        )
+        .route(&at("/evidence/{evidence}/reject"), post("reject_evidence", movement::evidence::reject))
+        .route(&at("/evidence/{evidence}/withdraw"), post("withdraw_evidence", movement::evidence::withdraw))
+        .route(&at("/evidence/{evidence}/file"), get("download_evidence_file", movement::evidence::download))
+        .route(&at("/exception"), post("flag_exception", movement::acts::flag))
+        .route(&at("/resolve"), post("resolve_exception", movement::acts::resolve))
+        .route(&at("/return"), post("record_return", movement::acts::record_return))
+        .route(&at("/cancel"), post("cancel_movement", movement::acts::cancel))
+        .route(STATEMENTS, get("view_statements", statement::show_list).form("upload_statement", statement::upload))
+        .route(
+            "/app/money/statements/{id}",
+            get("view_statement", statement::show::show)
+                .form("file_statement_entries", statement::filing::file_entries),
+        )
         .route(
             "/app/money/statements/{id}/columns",
-            page_with_action::<statement::ShowColumns, statement::ChooseColumns>(),
+            get("view_statement_columns", statement::columns::show_columns)
+                .form("choose_statement_columns", statement::columns::choose_columns),
         )
-        .route("/app/money/statements/{id}/discard", action::<statement::Discard>())
-        .route(OBLIGATIONS, page::<obligations::List>())
-        .route("/app/obligations/{id}", page_with_action::<obligation::Show, obligation::Act>())
-        .route("/app/obligations/{id}/occurrences/{occurrence}/file", page::<obligation::Download>())
+        .route("/app/money/statements/{id}/discard", post("discard_statement", statement::discard::discard))
+        .route(OBLIGATIONS, get("view_obligations", obligations::list))
+        .route(
+            "/app/obligations/{id}",
+            get("view_obligation", obligation::show).form(obligation::ACT_OPERATIONS, obligation::act),
+        )
+        .route(
+            "/app/obligations/{id}/occurrences/{occurrence}/file",
+            get("download_satisfaction_file", obligation::download),
+        )
 }

@@ -7,10 +7,11 @@ use pages::labels::{Badge, actor_label, obligation_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::obligation_record::{OccurrenceList, TriggerRow, read_happened_on, refusal};
 use pages::response::PageResponse;
+use pages::routes::Operation;
+use pages::satisfaction;
 use pages::second_members::why_one_self;
 use pages::uploads::keep_file;
 use pages::urls::{agreement_url, obligation_url};
-use pages::{Handler, satisfaction};
 use shared::domain::ids::{ObligationId, OccurrenceId, TriggerId};
 use shared::domain::member::Counting;
 use shared::domain::movement::evidence::EvidenceFile;
@@ -47,17 +48,9 @@ struct ObligationPage {
 }
 
 /// Shows an obligation.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_obligation"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -214,45 +207,43 @@ async fn keep(
     })
 }
 
+/// What the form does, by its button.
+pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
+    field: "act",
+    names: &[
+        ("declare", "declare_trigger"),
+        ("confirm", "confirm_obligation"),
+        ("verify", "verify_obligation"),
+        ("cancel", "cancel_obligation"),
+    ],
+    otherwise: "record_satisfaction",
+};
+
 /// Declares a trigger, records, confirms or verifies that an obligation was kept, or cancels it.
-pub(crate) struct Act;
-
-impl Handler for Act {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "declare" => "declare_trigger",
-            "confirm" => "confirm_obligation",
-            "verify" => "verify_obligation",
-            "cancel" => "cancel_obligation",
-            _ => "record_satisfaction",
-        }
+pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: ObligationId = request.path_id("id")?;
+    let form = submitted.form();
+    let obligation = obligations::get(submitted.scope(), id).await?.obligation;
+    let (mut doing, [title, line]) = match read(form, &obligation, request.now())? {
+        Ok(read) => read,
+        Err(errors) => return wrong(request, form, errors).await,
+    };
+    match keep(&submitted, id, &mut doing).await? {
+        Ok(()) => {}
+        Err(NotKept::Wrong(errors)) => return wrong(request, form, errors).await,
+        Err(NotKept::Refused(refused)) => return refuse(request, form, refused).await,
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: ObligationId = request.path_id("id")?;
-        let form = submitted.form();
-        let obligation = obligations::get(submitted.scope(), id).await?.obligation;
-        let (mut doing, [title, line]) = match read(form, &obligation, request.now())? {
-            Ok(read) => read,
-            Err(errors) => return wrong(request, form, errors).await,
-        };
-        match keep(&submitted, id, &mut doing).await? {
-            Ok(()) => {}
-            Err(NotKept::Wrong(errors)) => return wrong(request, form, errors).await,
-            Err(NotKept::Refused(refused)) => return refuse(request, form, refused).await,
-        }
-        let location = format!("{}#notice", obligation_url(id));
-        let notice = match doing {
-            Doing::RecordSatisfaction(_) => Notice::plain(title, line),
-            _ => Notice::good(title, line),
-        };
-        let redirect = redirect_with(&submitted, location, &notice).await;
-        let (scope, member) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| obligations::act(scope, member, id, doing.clone())).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(refused) => refuse(request, form, refused).await,
-        }
+    let location = format!("{}#notice", obligation_url(id));
+    let notice = match doing {
+        Doing::RecordSatisfaction(_) => Notice::plain(title, line),
+        _ => Notice::good(title, line),
+    };
+    let redirect = redirect_with(&submitted, location, &notice).await;
+    let (scope, member) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| obligations::act(scope, member, id, doing.clone())).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => refuse(request, form, refused).await,
     }
 }
 
@@ -273,17 +264,9 @@ async fn refuse(request: &Request, form: &Form, refused: Refused) -> Result<Page
 }
 
 /// Downloads the file with which something was recorded as done.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_satisfaction_file"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let id: ObligationId = request.path_id("id")?;
-        let scope = request.signed_in()?.scope();
-        let found = obligations::get(scope, id).await?;
-        Ok(satisfaction::download(request, &found.obligation, scope.org()).await?.showing([id.uuid()]))
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    let id: ObligationId = request.path_id("id")?;
+    let scope = request.signed_in()?.scope();
+    let found = obligations::get(scope, id).await?;
+    Ok(satisfaction::download(request, &found.obligation, scope.org()).await?.showing([id.uuid()]))
 }

@@ -1,7 +1,6 @@
 //! The list of obligations, those that are due first first, and what all pages say of an obligation.
 
 use askama::Template;
-use pages::Handler;
 use pages::labels::{Badge, obligation_badge, obligation_state_badge};
 use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
@@ -49,61 +48,53 @@ struct ObligationRow {
 }
 
 /// Shows the list.
-pub(crate) struct List;
-
-impl Handler for List {
-    fn operation(_: &Request) -> &'static str {
-        "view_obligations"
+pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
+    let (now, scope) = (request.now(), request.signed_in()?.scope());
+    let query: ObligationQuery = request.read_query()?;
+    let state = query.state.get();
+    let ObligationPage { page: found, agreements, contacts } = obligations::list_by_due(scope, &query).await?;
+    let ids = [
+        ("workspace_id", query.workspace_id.map(|id| id.to_string())),
+        ("agreement_id", query.agreement_id.map(|id| id.to_string())),
+    ];
+    let kept: Vec<(&str, String)> = ids.into_iter().filter_map(|(name, id)| Some((name, id?))).collect();
+    let url = |offset: u64| {
+        let kept: Vec<String> = kept.iter().map(|(name, id)| format!("{name}={id}&")).collect();
+        format!("{PATH}?state={}&{}offset={offset}", state.map_or("", ObligationState::as_str), kept.concat())
+    };
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(url(0)));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (now, scope) = (request.now(), request.signed_in()?.scope());
-        let query: ObligationQuery = request.read_query()?;
-        let state = query.state.get();
-        let ObligationPage { page: found, agreements, contacts } = obligations::list_by_due(scope, &query).await?;
-        let ids = [
-            ("workspace_id", query.workspace_id.map(|id| id.to_string())),
-            ("agreement_id", query.agreement_id.map(|id| id.to_string())),
-        ];
-        let kept: Vec<(&str, String)> = ids.into_iter().filter_map(|(name, id)| Some((name, id?))).collect();
-        let url = |offset: u64| {
-            let kept: Vec<String> = kept.iter().map(|(name, id)| format!("{name}={id}&")).collect();
-            format!("{PATH}?state={}&{}offset={offset}", state.map_or("", ObligationState::as_str), kept.concat())
-        };
-        if is_past_the_end(found.pagination) {
-            return Ok(PageResponse::see_other(url(0)));
-        }
-        let row = |obligation: &Obligation| {
-            let agreement = agreements.get(&obligation.agreement_id())?;
-            let due = obligation.next_due_at().map(|due| obligation.zone().day_of(due).for_people());
-            Some(ObligationRow {
-                url: obligation_url(obligation.id()),
-                name: obligation.name().as_str().to_owned(),
-                agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
-                parties: sentences::promise_parties(obligation.parties(), agreement, &contacts),
-                due,
-                status: sentences::obligation_state(obligation, now),
-                badge: obligation_badge(obligation, now),
-                waiting: obligation.waiting_claims().count(),
-            })
-        };
-        let any = StateOption { value: "", text: "Any", is_selected: state.is_none() };
-        let option = |one: ObligationState| StateOption {
-            value: one.as_str(),
-            text: obligation_state_badge(one).text,
-            is_selected: state == Some(one),
-        };
-        let of_filter = query.agreement_id.and_then(|id| agreements.get(&id));
-        let page = ObligationsPage {
-            layout: Layout::new(request),
-            states: std::iter::once(any).chain(ObligationState::ALL.map(option)).collect(),
-            agreement: of_filter
-                .map(|agreement| Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }),
-            is_filtered: state.is_some() || !kept.is_empty(),
-            rows: found.data.iter().filter_map(row).collect(),
-            pager: Pager::new("obligations", found.pagination, url),
-            kept,
-        };
-        Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|obligation| obligation.id().uuid())))
-    }
+    let row = |obligation: &Obligation| {
+        let agreement = agreements.get(&obligation.agreement_id())?;
+        let due = obligation.next_due_at().map(|due| obligation.zone().day_of(due).for_people());
+        Some(ObligationRow {
+            url: obligation_url(obligation.id()),
+            name: obligation.name().as_str().to_owned(),
+            agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
+            parties: sentences::promise_parties(obligation.parties(), agreement, &contacts),
+            due,
+            status: sentences::obligation_state(obligation, now),
+            badge: obligation_badge(obligation, now),
+            waiting: obligation.waiting_claims().count(),
+        })
+    };
+    let any = StateOption { value: "", text: "Any", is_selected: state.is_none() };
+    let option = |one: ObligationState| StateOption {
+        value: one.as_str(),
+        text: obligation_state_badge(one).text,
+        is_selected: state == Some(one),
+    };
+    let of_filter = query.agreement_id.and_then(|id| agreements.get(&id));
+    let page = ObligationsPage {
+        layout: Layout::new(request),
+        states: std::iter::once(any).chain(ObligationState::ALL.map(option)).collect(),
+        agreement: of_filter
+            .map(|agreement| Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }),
+        is_filtered: state.is_some() || !kept.is_empty(),
+        rows: found.data.iter().filter_map(row).collect(),
+        pager: Pager::new("obligations", found.pagination, url),
+        kept,
+    };
+    Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|obligation| obligation.id().uuid())))
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use pages::Handler;
 use pages::audit_rows::{Object, caller_name, caller_of};
 use pages::labels::{Badge, DisplayTime};
 use pages::layout::{Layout, Link};
@@ -74,27 +73,19 @@ struct RowView {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_audit"
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let asked = Typed::read(request)?;
+    let mut typed = asked.clone();
+    let query = match AuditQuery::read(request, &mut typed)? {
+        Ok(query) => query,
+        Err(errors) => return refused(request, typed, errors),
+    };
+    if let Some(name) = &query.object_name {
+        return Box::pin(by_name(request, &asked, typed, name)).await;
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let scope = request.signed_in()?.scope();
-        let asked = Typed::read(request)?;
-        let mut typed = asked.clone();
-        let query = match AuditQuery::read(request, &mut typed)? {
-            Ok(query) => query,
-            Err(errors) => return refused(request, typed, errors),
-        };
-        if let Some(name) = &query.object_name {
-            return Box::pin(by_name(request, &asked, typed, name)).await;
-        }
-        let found = audit::page(scope, query.days, &query.filter, query.before).await?;
-        PageResponse::render(&log_page(request, typed, &query, &found))
-    }
+    let found = audit::page(scope, query.days, &query.filter, query.before).await?;
+    PageResponse::render(&log_page(request, typed, &query, &found))
 }
 
 /// The answer to a filter by a part of a name. What has it is found on the way to the log, not beside it, so that neither

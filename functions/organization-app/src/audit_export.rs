@@ -1,7 +1,6 @@
 //! The audit log as a file. It holds so many rows that one answer can carry it; its last record then says where the next
 //! file goes on.
 
-use pages::Handler;
 use pages::audit_rows::caller_of;
 use pages::csv::Csv;
 use pages::response::PageResponse;
@@ -32,42 +31,34 @@ const HEAD: [&str; 12] = [
 ];
 
 /// Exports the rows that the page would show.
-pub(crate) struct Export;
-
-impl Handler for Export {
-    fn operation(_: &Request) -> &'static str {
-        "export_audit"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let scope = request.signed_in()?.scope();
-        let mut typed = Typed::read(request)?;
-        let query = match AuditQuery::read(request, &mut typed)? {
-            Ok(query) if query.object_name.is_none() => query,
-            // The page says what is wrong, or finds what has the name.
-            _ => return Ok(PageResponse::see_other(typed.url(None))),
-        };
-        let found = audit::export(scope, query.days, &query.filter, query.before).await?;
-        let mut csv = Csv::new();
-        csv.push(HEAD);
-        let mut next = found.next;
-        let mut last = query.before;
-        for row in &found.rows {
-            if csv.size() > limits::AUDIT_EXPORT_BYTES_MAX {
-                next = last;
-                break;
-            }
-            push(&mut csv, row, &caller_of(row, &found.names));
-            last = Some(row.request_id);
+pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let mut typed = Typed::read(request)?;
+    let query = match AuditQuery::read(request, &mut typed)? {
+        Ok(query) if query.object_name.is_none() => query,
+        // The page says what is wrong, or finds what has the name.
+        _ => return Ok(PageResponse::see_other(typed.url(None))),
+    };
+    let found = audit::export(scope, query.days, &query.filter, query.before).await?;
+    let mut csv = Csv::new();
+    csv.push(HEAD);
+    let mut next = found.next;
+    let mut last = query.before;
+    for row in &found.rows {
+        if csv.size() > limits::AUDIT_EXPORT_BYTES_MAX {
+            next = last;
+            break;
         }
-        if let Some(next) = next {
-            let base = &request.app().base_url;
-            let note = format!("More rows follow. Get them at {base}{AUDIT}/export?{}", typed.to_query(Some(next)));
-            csv.push(std::iter::once(note.as_str()).chain(std::iter::repeat_n("", HEAD.len() - 1)));
-        }
-        let name = format!("audit-{}-to-{}.csv", typed.from, typed.to);
-        Ok(PageResponse::file(csv.into_string().into(), "text/csv; charset=utf-8", "attachment", &name))
+        push(&mut csv, row, &caller_of(row, &found.names));
+        last = Some(row.request_id);
     }
+    if let Some(next) = next {
+        let base = &request.app().base_url;
+        let note = format!("More rows follow. Get them at {base}{AUDIT}/export?{}", typed.to_query(Some(next)));
+        csv.push(std::iter::once(note.as_str()).chain(std::iter::repeat_n("", HEAD.len() - 1)));
+    }
+    let name = format!("audit-{}-to-{}.csv", typed.from, typed.to);
+    Ok(PageResponse::file(csv.into_string().into(), "text/csv; charset=utf-8", "attachment", &name))
 }
 
 fn push(csv: &mut Csv, row: &AuditRow, caller: &str) {

@@ -1,7 +1,6 @@
 //! The page of a delivery: its attempts, the event's body, and the replay.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::labels::{Badge, DisplayTime, delivery_badge};
 use pages::layout::{Layout, Link, Notice};
@@ -106,22 +105,14 @@ fn rounds(delivery: &Delivery) -> Vec<Round> {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_delivery"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.check_admin()?;
-        let (endpoint, event): (EndpointId, EventId) = (request.path_id("id")?, request.path_id("event")?);
-        let review = deliveries::review(request.signed_in()?.scope(), endpoint, event).await?;
-        let new_secret = new_secret(request, endpoint).await?;
-        let (notice, cookie) = notice_of_act(request).await;
-        let page = delivery_page(request, review, new_secret, notice);
-        Ok(PageResponse::render(&page)?.showing([endpoint.uuid(), event.uuid()]).with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    request.check_admin()?;
+    let (endpoint, event): (EndpointId, EventId) = (request.path_id("id")?, request.path_id("event")?);
+    let review = deliveries::review(request.signed_in()?.scope(), endpoint, event).await?;
+    let new_secret = new_secret(request, endpoint).await?;
+    let (notice, cookie) = notice_of_act(request).await;
+    let page = delivery_page(request, review, new_secret, notice);
+    Ok(PageResponse::render(&page)?.showing([endpoint.uuid(), event.uuid()]).with_cookie(cookie))
 }
 
 fn delivery_page(
@@ -176,20 +167,12 @@ fn explanation(delivery: &Delivery) -> String {
 }
 
 /// Replays the delivery.
-pub(crate) struct Replay;
-
-impl Handler for Replay {
-    fn operation(_: &Request) -> &'static str {
-        "replay_delivery"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let endpoint = load_endpoint(request).await?.endpoint.id();
-        let event: EventId = request.path_id("event")?;
-        let line = "It is being sent. If an attempt fails, we’ll retry on the same schedule.";
-        let redirect = redirect_with_notice(&submitted, delivery_url(endpoint, event), "Replay started", line).await;
-        submitted.run(|| deliveries::replay(submitted.scope(), submitted.submitter(), endpoint, event)).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn replay(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let endpoint = load_endpoint(request).await?.endpoint.id();
+    let event: EventId = request.path_id("event")?;
+    let line = "It is being sent. If an attempt fails, we’ll retry on the same schedule.";
+    let redirect = redirect_with_notice(&submitted, delivery_url(endpoint, event), "Replay started", line).await;
+    submitted.run(|| deliveries::replay(submitted.scope(), submitted.submitter(), endpoint, event)).await?;
+    Ok(redirect.into())
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use askama::Template;
-use pages::Handler;
 use pages::done::shown_once;
 use pages::labels::{Badge, DisplayTime, DisplayUrl, endpoint_badge, subscription_label};
 use pages::layout::{Layout, Notice};
@@ -165,21 +164,13 @@ pub(crate) async fn check_address(url: &EndpointUrl, webhooks: &Webhooks) -> Res
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_developers"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.check_admin()?;
-        let Empty {} = request.read_query()?;
-        // The page also works when the keys that open the flash can't be read.
-        let (url, cookie) = Flash::DeletedEndpoint.take(request).await.ok().flatten().unzip();
-        let notice = url.map(|url| Notice::good("Endpoint deleted", format!("Nothing more is sent to {url}.")));
-        Ok(developers_page(request, None, notice).await?.with_cookie(cookie.flatten()))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    request.check_admin()?;
+    let Empty {} = request.read_query()?;
+    // The page also works when the keys that open the flash can't be read.
+    let (url, cookie) = Flash::DeletedEndpoint.take(request).await.ok().flatten().unzip();
+    let notice = url.map(|url| Notice::good("Endpoint deleted", format!("Nothing more is sent to {url}.")));
+    Ok(developers_page(request, None, notice).await?.with_cookie(cookie.flatten()))
 }
 
 async fn developers_page(
@@ -200,50 +191,43 @@ async fn developers_page(
 }
 
 /// Adds an endpoint.
-pub(crate) struct AddEndpoint;
-
-impl Handler for AddEndpoint {
-    fn operation(_: &Request) -> &'static str {
-        "add_endpoint"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let webhooks = request.app().webhooks()?;
-        let (url, events) = match EndpointForm::parse(submitted.form(), webhooks).await {
-            Ok(parsed) => parsed,
-            Err(form) => return Ok(developers_page(request, Some(*form), None).await?.unprocessable()),
-        };
-        let (endpoint, keys, redirect) = match new_endpoint(&submitted, url, events).await {
-            Ok(new) => new,
-            Err(Error::Unavailable(cause)) => {
-                let line = "Its signing secret can’t be encrypted at the moment. Try again in a minute.";
-                let notice = Notice::bad("The endpoint was not added", line);
-                let form = EndpointForm::submitted(submitted.form());
-                return Ok(developers_page(request, Some(form), Some(notice)).await?.unavailable(cause));
-            }
-            Err(error) => return Err(error),
-        };
-        submitted.redirect_if_committed(&redirect);
-        let (scope, admin) = (submitted.scope(), submitted.submitter());
-        let notice = match submitted.run(|| endpoints::add(scope, admin, &endpoint, &keys)).await? {
-            Ok(()) => {
-                let line = "Copy its signing secret below: your server verifies deliveries with it.";
-                return Ok(shown_once(&submitted, redirect, "Endpoint added", line).await);
-            }
-            Err(NotAdded::NoRoom) => {
-                let max = limits::ENDPOINTS_MAX;
-                let line = format!("An organization has at most {max}. Delete one that you no longer need.");
-                Notice::bad("There is no room for another endpoint", line)
-            }
-            Err(NotAdded::Before) => {
-                let line = "This form was submitted before, and added an endpoint. To add another one, press the button again.";
-                Notice::bad("Nothing was added", line)
-            }
-        };
-        let form = EndpointForm::submitted(submitted.form());
-        Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable())
-    }
+pub(crate) async fn add_endpoint(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let webhooks = request.app().webhooks()?;
+    let (url, events) = match EndpointForm::parse(submitted.form(), webhooks).await {
+        Ok(parsed) => parsed,
+        Err(form) => return Ok(developers_page(request, Some(*form), None).await?.unprocessable()),
+    };
+    let (endpoint, keys, redirect) = match new_endpoint(&submitted, url, events).await {
+        Ok(new) => new,
+        Err(Error::Unavailable(cause)) => {
+            let line = "Its signing secret can’t be encrypted at the moment. Try again in a minute.";
+            let notice = Notice::bad("The endpoint was not added", line);
+            let form = EndpointForm::submitted(submitted.form());
+            return Ok(developers_page(request, Some(form), Some(notice)).await?.unavailable(cause));
+        }
+        Err(error) => return Err(error),
+    };
+    submitted.redirect_if_committed(&redirect);
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
+    let notice = match submitted.run(|| endpoints::add(scope, admin, &endpoint, &keys)).await? {
+        Ok(()) => {
+            let line = "Copy its signing secret below: your server verifies deliveries with it.";
+            return Ok(shown_once(&submitted, redirect, "Endpoint added", line).await);
+        }
+        Err(NotAdded::NoRoom) => {
+            let max = limits::ENDPOINTS_MAX;
+            let line = format!("An organization has at most {max}. Delete one that you no longer need.");
+            Notice::bad("There is no room for another endpoint", line)
+        }
+        Err(NotAdded::Before) => {
+            let line =
+                "This form was submitted before, and added an endpoint. To add another one, press the button again.";
+            Notice::bad("Nothing was added", line)
+        }
+    };
+    let form = EndpointForm::submitted(submitted.form());
+    Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable())
 }
 
 /// A new endpoint, with the redirect to its page, which shows the signing secret.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use askama::Template;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
 use pages::labels::{Badge, DisplayTime, DisplayUrl, actor_label, delivery_badge, endpoint_badge, subscription_label};
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::{encode_query_value, endpoint_url};
 use shared::crypto::keyring::Keyring;
 use shared::domain::day::Day;
@@ -158,18 +158,10 @@ pub(crate) async fn load_endpoint(request: &Request) -> Result<EndpointState, Er
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_endpoint"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.check_admin()?;
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(endpoint_page(request, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    request.check_admin()?;
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(endpoint_page(request, notice).await?.with_cookie(cookie))
 }
 
 /// What the address asks for.
@@ -328,37 +320,35 @@ impl Button {
     }
 }
 
+/// What the form does, by its button.
+pub(crate) const SUBMIT_OPERATIONS: Operation = Operation::ByField {
+    field: "act",
+    names: &[
+        ("test", "send_test_event"),
+        ("pause", "pause_endpoint"),
+        ("resume", "resume_endpoint"),
+        ("rotate", "rotate_secret"),
+        ("delete", "delete_endpoint"),
+        ("count", "count_undelivered"),
+        ("replay", "replay_undelivered"),
+    ],
+    otherwise: "change_endpoint",
+};
+
 /// Does what the pressed button says.
-pub(crate) struct Submit;
-
-impl Handler for Submit {
-    fn operation(request: &Request) -> &'static str {
-        match Button::of(&request.unverified_form()) {
-            Some(Button::Test) => "send_test_event",
-            Some(Button::Pause) => "pause_endpoint",
-            Some(Button::Resume) => "resume_endpoint",
-            Some(Button::Rotate) => "rotate_secret",
-            Some(Button::Delete) => "delete_endpoint",
-            Some(Button::Count) => "count_undelivered",
-            Some(Button::ReplayAll) => "replay_undelivered",
-            None => "change_endpoint",
-        }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
-        let button = Button::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
-        let id: EndpointId = request.path_id("id")?;
-        match button {
-            Button::Test => send_test(request, &submitted, id).await,
-            Button::Pause => pause(&submitted, id).await,
-            Button::Resume => resume(&submitted, id).await,
-            Button::Rotate => rotate_secret(request, &submitted, id).await,
-            Button::Delete => delete(request, &submitted, id).await,
-            Button::Count => count_undelivered(request, &submitted, id).await,
-            Button::ReplayAll => replay_undelivered(request, &submitted, id).await,
-        }
+pub(crate) async fn submit(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
+    let button = Button::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
+    let id: EndpointId = request.path_id("id")?;
+    match button {
+        Button::Test => send_test(request, &submitted, id).await,
+        Button::Pause => pause(&submitted, id).await,
+        Button::Resume => resume(&submitted, id).await,
+        Button::Rotate => rotate_secret(request, &submitted, id).await,
+        Button::Delete => delete(request, &submitted, id).await,
+        Button::Count => count_undelivered(request, &submitted, id).await,
+        Button::ReplayAll => replay_undelivered(request, &submitted, id).await,
     }
 }
 
@@ -501,19 +491,11 @@ struct EditPage {
 }
 
 /// Shows the form that changes the URL and events.
-pub(crate) struct Edit;
-
-impl Handler for Edit {
-    fn operation(_: &Request) -> &'static str {
-        "view_endpoint"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.check_admin()?;
-        let endpoint = load_endpoint(request).await?.endpoint;
-        let form = EndpointForm::of_endpoint(endpoint.url().as_str(), endpoint.events());
-        edit_page(request, &endpoint, form).await
-    }
+pub(crate) async fn edit(request: &mut Request) -> Result<PageResponse, Error> {
+    request.check_admin()?;
+    let endpoint = load_endpoint(request).await?.endpoint;
+    let form = EndpointForm::of_endpoint(endpoint.url().as_str(), endpoint.events());
+    edit_page(request, &endpoint, form).await
 }
 
 async fn edit_page(request: &Request, endpoint: &Endpoint, form: EndpointForm) -> Result<PageResponse, Error> {
@@ -524,24 +506,16 @@ async fn edit_page(request: &Request, endpoint: &Endpoint, form: EndpointForm) -
 }
 
 /// Saves the form.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(_: &Request) -> &'static str {
-        "edit_endpoint"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let endpoint = load_endpoint(request).await?.endpoint;
-        let (url, events) = match EndpointForm::parse(submitted.form(), submitted.app().webhooks()?).await {
-            Ok(parsed) => parsed,
-            Err(form) => return Ok(edit_page(request, &endpoint, *form).await?.unprocessable()),
-        };
-        let (scope, admin, id) = (submitted.scope(), submitted.submitter(), endpoint.id());
-        let line = "The next delivery uses the new settings.";
-        let redirect = redirect_with_notice(&submitted, endpoint_url(id), "Changes saved", line).await;
-        submitted.run(|| endpoints::edit(scope, admin, id, url.clone(), events.clone())).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let endpoint = load_endpoint(request).await?.endpoint;
+    let (url, events) = match EndpointForm::parse(submitted.form(), submitted.app().webhooks()?).await {
+        Ok(parsed) => parsed,
+        Err(form) => return Ok(edit_page(request, &endpoint, *form).await?.unprocessable()),
+    };
+    let (scope, admin, id) = (submitted.scope(), submitted.submitter(), endpoint.id());
+    let line = "The next delivery uses the new settings.";
+    let redirect = redirect_with_notice(&submitted, endpoint_url(id), "Changes saved", line).await;
+    submitted.run(|| endpoints::edit(scope, admin, id, url.clone(), events.clone())).await?;
+    Ok(redirect.into())
 }

@@ -1,6 +1,5 @@
 //! What admins do with invitations on the page of the organization.
 
-use pages::Handler;
 use pages::done::{redirect_with_notice, shown_once};
 use pages::labels::{actor_label, role_label};
 use pages::layout::Notice;
@@ -18,64 +17,56 @@ use crate::invite_form::InviteForm;
 use crate::organization::{Shown, organization_page, own_password_error};
 
 /// Invites an address.
-pub(crate) struct Invite;
-
-impl Handler for Invite {
-    fn operation(_: &Request) -> &'static str {
-        "invite_member"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let form = submitted.form();
-        let password_error = own_password_error(request, form).await?;
-        let new: NewInvitation = match form.read_new(&["email", "role"]) {
-            Ok(new) if password_error.is_none() => new,
-            read => {
-                let errors = read.err().unwrap_or_default();
-                let invite = InviteForm { password_error, ..InviteForm::refused(form, errors) };
-                let shown = Shown { invite: Some(invite), ..Shown::default() };
-                return Ok(organization_page(request, shown).await?.unprocessable());
-            }
-        };
-        let (scope, admin) = (submitted.scope(), submitted.submitter());
-        let invitation = GeneratedInvitation::generate(scope, admin, new)?;
-        let flash = Flash::InvitationLink(invitation.id());
-        let cookie = match flash.set(&submitted, invitation.secret().reveal()).await {
-            Ok(cookie) => cookie,
-            Err(Error::Unavailable(cause)) => {
-                let line = "The link can’t be encrypted at the moment. Try again in a minute.";
-                let notice = Some(Notice::bad("Nobody was invited", line));
-                let shown = Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() };
-                return Ok(organization_page(request, shown).await?.unavailable(cause));
-            }
-            Err(error) => return Err(error),
-        };
-        let redirect = Redirect { location: format!("{ORGANIZATION}?invited={}", invitation.id()), cookie };
-        submitted.redirect_if_committed(&redirect);
-        let shown = match submitted.run(|| invitations::invite(scope, admin, &invitation)).await? {
-            Ok(replaced) => {
-                let title = format!("{} is invited", form.get("email").trim());
-                let zone = &request.signed_in()?.organization().time_zone;
-                let replaced = replaced.map(|earlier| format!("{} ", replaces(&earlier, zone))).unwrap_or_default();
-                let line = format!("{replaced}Copy the link below and hand it over.");
-                return Ok(shown_once(&submitted, redirect, &title, &line).await);
-            }
-            Err(NotInvited::Member) => {
-                let email_error = Some("is a member’s already".to_owned());
-                Shown { invite: Some(InviteForm { email_error, ..InviteForm::submitted(form) }), ..Shown::default() }
-            }
-            Err(NotInvited::NoRoom) => {
-                let line = format!(
-                    "{} invitations are pending, the most that an organization can have. Revoke one that is no longer needed.",
-                    limits::PENDING_INVITATIONS_MAX
-                );
-                let notice = Some(Notice::bad("Nobody was invited", line));
-                Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() }
-            }
-        };
-        Ok(organization_page(request, shown).await?.unprocessable())
-    }
+pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let form = submitted.form();
+    let password_error = own_password_error(request, form).await?;
+    let new: NewInvitation = match form.read_new(&["email", "role"]) {
+        Ok(new) if password_error.is_none() => new,
+        read => {
+            let errors = read.err().unwrap_or_default();
+            let invite = InviteForm { password_error, ..InviteForm::refused(form, errors) };
+            let shown = Shown { invite: Some(invite), ..Shown::default() };
+            return Ok(organization_page(request, shown).await?.unprocessable());
+        }
+    };
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
+    let invitation = GeneratedInvitation::generate(scope, admin, new)?;
+    let flash = Flash::InvitationLink(invitation.id());
+    let cookie = match flash.set(&submitted, invitation.secret().reveal()).await {
+        Ok(cookie) => cookie,
+        Err(Error::Unavailable(cause)) => {
+            let line = "The link can’t be encrypted at the moment. Try again in a minute.";
+            let notice = Some(Notice::bad("Nobody was invited", line));
+            let shown = Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() };
+            return Ok(organization_page(request, shown).await?.unavailable(cause));
+        }
+        Err(error) => return Err(error),
+    };
+    let redirect = Redirect { location: format!("{ORGANIZATION}?invited={}", invitation.id()), cookie };
+    submitted.redirect_if_committed(&redirect);
+    let shown = match submitted.run(|| invitations::invite(scope, admin, &invitation)).await? {
+        Ok(replaced) => {
+            let title = format!("{} is invited", form.get("email").trim());
+            let zone = &request.signed_in()?.organization().time_zone;
+            let replaced = replaced.map(|earlier| format!("{} ", replaces(&earlier, zone))).unwrap_or_default();
+            let line = format!("{replaced}Copy the link below and hand it over.");
+            return Ok(shown_once(&submitted, redirect, &title, &line).await);
+        }
+        Err(NotInvited::Member) => {
+            let email_error = Some("is a member’s already".to_owned());
+            Shown { invite: Some(InviteForm { email_error, ..InviteForm::submitted(form) }), ..Shown::default() }
+        }
+        Err(NotInvited::NoRoom) => {
+            let line = format!(
+                "{} invitations are pending, the most that an organization can have. Revoke one that is no longer needed.",
+                limits::PENDING_INVITATIONS_MAX
+            );
+            let notice = Some(Notice::bad("Nobody was invited", line));
+            Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() }
+        }
+    };
+    Ok(organization_page(request, shown).await?.unprocessable())
 }
 
 /// What is said of an invitation in whose place another one is.
@@ -86,27 +77,19 @@ fn replaces(earlier: &Invitation, zone: &TimeZone) -> String {
 }
 
 /// Revokes an invitation.
-pub(crate) struct Revoke;
-
-impl Handler for Revoke {
-    fn operation(_: &Request) -> &'static str {
-        "revoke_invitation"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let id: InvitationId = request.path_id("id")?;
-        let line = "Its link stopped working immediately.";
-        let redirect = redirect_with_notice(&submitted, ORGANIZATION.to_owned(), "Invitation revoked", line).await;
-        match submitted.run(|| invitations::revoke(submitted.scope(), submitted.submitter(), id)).await {
-            Ok(()) => Ok(redirect.into()),
-            Err(Error::NotFound(_)) => {
-                let line = "It may have been accepted, revoked or replaced. The lists below are as they are now.";
-                let notice = Notice::bad("There is no such invitation", line);
-                let page = organization_page(request, notice.into()).await?;
-                Ok(page.refused(http::StatusCode::NOT_FOUND, "not_found"))
-            }
-            Err(error) => Err(error),
+pub(crate) async fn revoke(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let id: InvitationId = request.path_id("id")?;
+    let line = "Its link stopped working immediately.";
+    let redirect = redirect_with_notice(&submitted, ORGANIZATION.to_owned(), "Invitation revoked", line).await;
+    match submitted.run(|| invitations::revoke(submitted.scope(), submitted.submitter(), id)).await {
+        Ok(()) => Ok(redirect.into()),
+        Err(Error::NotFound(_)) => {
+            let line = "It may have been accepted, revoked or replaced. The lists below are as they are now.";
+            let notice = Notice::bad("There is no such invitation", line);
+            let page = organization_page(request, notice.into()).await?;
+            Ok(page.refused(http::StatusCode::NOT_FOUND, "not_found"))
         }
+        Err(error) => Err(error),
     }
 }

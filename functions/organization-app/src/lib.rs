@@ -20,7 +20,7 @@ mod tokens;
 use std::sync::Arc;
 
 use axum::Router;
-use pages::routes::{Pages, action, complete, page, page_with_action};
+use pages::routes::{Pages, complete, get, post};
 use shared::AppState;
 
 /// The pages, and an error page for every other path.
@@ -32,29 +32,50 @@ pub fn router(app: Arc<AppState>) -> Router {
 #[must_use]
 pub fn routes() -> Pages {
     Pages::default()
-        .route("/app/organization", page_with_action::<organization::Show, organization::Save>())
-        .route("/app/organization/contacts", page_with_action::<own_contacts::Choose, own_contacts::Add>())
-        .route("/app/organization/contacts/{id}/remove", action::<own_contacts::Remove>())
-        .route("/app/organization/accounts", action::<own_accounts::Say>())
-        .route("/app/organization/accounts/{id}/agree", action::<own_accounts::Agree>())
-        .route("/app/organization/accounts/{id}/remove", action::<own_accounts::Remove>())
-        .route("/app/organization/invitations", action::<invitations::Invite>())
-        .route("/app/organization/invitations/{id}/revoke", action::<invitations::Revoke>())
-        .route("/app/organization/members", action::<members::Remove>())
-        .route("/app/organization/members/{id}/role", action::<members::SaveRole>())
-        .route("/app/organization/members/{id}/password-link", action::<members::CreatePasswordLink>())
-        .route("/app/organization/members/{id}/second-factor", action::<members::ResetSecondFactor>())
-        .route("/app/audit", page::<audit::Show>())
-        .route("/app/audit/export", page::<audit_export::Export>())
-        .route("/app/developers", page_with_action::<developers::Show, developers::AddEndpoint>())
-        .route("/app/developers/tokens", page_with_action::<tokens::Show, tokens::Create>())
-        .route("/app/developers/tokens/{id}/revoke", action::<tokens::Revoke>())
-        .route(reference::PATH, page::<reference::List>())
-        .route("/app/developers/reference/{name}", page::<reference::Show>())
-        .route("/app/developers/endpoints/{id}", page_with_action::<endpoint::Show, endpoint::Submit>())
-        .route("/app/developers/endpoints/{id}/edit", page_with_action::<endpoint::Edit, endpoint::Save>())
+        .route(
+            "/app/organization",
+            get("view_organization", organization::show).form("update_organization", organization::save),
+        )
+        .route(
+            "/app/organization/contacts",
+            get("view_own_contacts", own_contacts::choose).form("add_own_contact", own_contacts::add),
+        )
+        .route("/app/organization/contacts/{id}/remove", post("remove_own_contact", own_contacts::remove))
+        .route("/app/organization/accounts", post("say_own_account", own_accounts::say))
+        .route("/app/organization/accounts/{id}/agree", post("agree_to_own_account", own_accounts::agree))
+        .route("/app/organization/accounts/{id}/remove", post("remove_own_account", own_accounts::remove))
+        .route("/app/organization/invitations", post("invite_member", invitations::invite))
+        .route("/app/organization/invitations/{id}/revoke", post("revoke_invitation", invitations::revoke))
+        .route("/app/organization/members", post("remove_member", members::remove))
+        .route("/app/organization/members/{id}/role", post("change_role", members::save_role))
+        .route(
+            "/app/organization/members/{id}/password-link",
+            post("create_password_link", members::create_password_link),
+        )
+        .route(
+            "/app/organization/members/{id}/second-factor",
+            post("reset_second_factor", members::reset_second_factor),
+        )
+        .route("/app/audit", get("view_audit", audit::show))
+        .route("/app/audit/export", get("export_audit", audit_export::export))
+        .route(
+            "/app/developers",
+            get("view_developers", developers::show).form("add_endpoint", developers::add_endpoint),
+        )
+        .route("/app/developers/tokens", get("view_tokens", tokens::show).form("create_token", tokens::create))
+        .route("/app/developers/tokens/{id}/revoke", post("revoke_token", tokens::revoke))
+        .route(reference::PATH, get("view_api_reference", reference::list))
+        .route("/app/developers/reference/{name}", get("view_api_operation", reference::show))
+        .route(
+            "/app/developers/endpoints/{id}",
+            get("view_endpoint", endpoint::show).form(endpoint::SUBMIT_OPERATIONS, endpoint::submit),
+        )
+        .route(
+            "/app/developers/endpoints/{id}/edit",
+            get("view_endpoint", endpoint::edit).form("edit_endpoint", endpoint::save),
+        )
         .route(
             "/app/developers/endpoints/{id}/deliveries/{event}",
-            page_with_action::<delivery::Show, delivery::Replay>(),
+            get("view_delivery", delivery::show).form("replay_delivery", delivery::replay),
         )
 }

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::labels::{Badge, DisplayTime, actor_label, contact_kind_label, role_label};
 use pages::layout::{Layout, Notice};
@@ -346,57 +345,41 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_organization"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.signed_in()?;
-        let (notice, cookie) = notice_of_act(request).await;
-        // The page also works when the keys that open the flash can't be read.
-        let (name, removal) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
-        let removed = name.map(|name| {
-            let line = "They are signed out of this organization, and can’t sign in to it anymore.";
-            let title = format!("{name} was removed");
-            request.set_outcome(&title);
-            Notice::good(title, line)
-        });
-        let shown = Shown { notice: removed.or(notice), ..Shown::default() };
-        let page = organization_page(request, shown).await?;
-        Ok(page.with_cookie(cookie).with_cookie(removal.flatten()))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    request.signed_in()?;
+    let (notice, cookie) = notice_of_act(request).await;
+    // The page also works when the keys that open the flash can't be read.
+    let (name, removal) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
+    let removed = name.map(|name| {
+        let line = "They are signed out of this organization, and can’t sign in to it anymore.";
+        let title = format!("{name} was removed");
+        request.set_outcome(&title);
+        Notice::good(title, line)
+    });
+    let shown = Shown { notice: removed.or(notice), ..Shown::default() };
+    let page = organization_page(request, shown).await?;
+    Ok(page.with_cookie(cookie).with_cookie(removal.flatten()))
 }
 
 /// Saves the settings.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(_: &Request) -> &'static str {
-        "update_organization"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let settings: OrganizationSettings = match submitted.form().read_new(&["name", "time_zone"]) {
-            Ok(settings) => settings,
-            Err(errors) => return invalid(request, submitted.form(), errors).await,
-        };
-        let now_asks = submitted.form().has(ASKS_FOR_CODES) && !request.signed_in()?.organization().asks_for_codes;
-        let line = if now_asks {
-            "Opening a participant’s link takes a code from now on. Those who already have their pages open stay there until their session ends.".to_owned()
-        } else {
-            format!("Times that members type are in {} from now on.", settings.time_zone.as_str())
-        };
-        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
-        let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(ASKS_FOR_CODES));
-        match submitted.run(|| organizations::change_settings(scope, admin, &settings, asks)).await {
-            Ok(()) => Ok(redirect.into()),
-            Err(Error::Invalid(errors)) => invalid(request, submitted.form(), errors).await,
-            Err(error) => Err(error),
-        }
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let settings: OrganizationSettings = match submitted.form().read_new(&["name", "time_zone"]) {
+        Ok(settings) => settings,
+        Err(errors) => return invalid(request, submitted.form(), errors).await,
+    };
+    let now_asks = submitted.form().has(ASKS_FOR_CODES) && !request.signed_in()?.organization().asks_for_codes;
+    let line = if now_asks {
+        "Opening a participant’s link takes a code from now on. Those who already have their pages open stay there until their session ends.".to_owned()
+    } else {
+        format!("Times that members type are in {} from now on.", settings.time_zone.as_str())
+    };
+    let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
+    let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(ASKS_FOR_CODES));
+    match submitted.run(|| organizations::change_settings(scope, admin, &settings, asks)).await {
+        Ok(()) => Ok(redirect.into()),
+        Err(Error::Invalid(errors)) => invalid(request, submitted.form(), errors).await,
+        Err(error) => Err(error),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The accounts that an organization calls its own, on its page: members say so, agree, and remove them.
 
-use pages::Handler;
 use pages::done::redirect_with_notice;
 use pages::layout::Notice;
 use pages::response::PageResponse;
@@ -18,74 +17,50 @@ use crate::organization::{Shown, organization_page};
 const SECTION: &str = "/app/organization#own-accounts";
 
 /// Says that an account is the organization's.
-pub(crate) struct Say;
-
-impl Handler for Say {
-    fn operation(_: &Request) -> &'static str {
-        "say_own_account"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let typed = submitted.form().get("account");
-        let Some(account) = BankAccount::named(typed).filter(|account| !account.ending().is_empty()) else {
-            let error = if typed.trim().is_empty() {
-                "must be typed"
-            } else {
-                "must be an account number or an IBAN, with no digit hidden. It is never shown again, so type it once more"
-            };
-            let shown = Shown { own_account_error: Some(error), ..Shown::default() };
-            return Ok(organization_page(request, shown).await?.unprocessable());
+pub(crate) async fn say(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let typed = submitted.form().get("account");
+    let Some(account) = BankAccount::named(typed).filter(|account| !account.ending().is_empty()) else {
+        let error = if typed.trim().is_empty() {
+            "must be typed"
+        } else {
+            "must be an account number or an IBAN, with no digit hidden. It is never shown again, so type it once more"
         };
-        let id = submitted.form().get("id").parse().unwrap_or_else(|_| OwnAccountId::new());
-        let keys = request.app().webhooks()?.keys.keyring().await?;
-        let line = "It counts once a second member agrees, or at once if no other member counts as one.";
-        let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account added", line).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| own_accounts::say(scope, by, &keys, (id, &account))).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(refused) => refuse(request, refused).await,
-        }
+        let shown = Shown { own_account_error: Some(error), ..Shown::default() };
+        return Ok(organization_page(request, shown).await?.unprocessable());
+    };
+    let id = submitted.form().get("id").parse().unwrap_or_else(|_| OwnAccountId::new());
+    let keys = request.app().webhooks()?.keys.keyring().await?;
+    let line = "It counts once a second member agrees, or at once if no other member counts as one.";
+    let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account added", line).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| own_accounts::say(scope, by, &keys, (id, &account))).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => refuse(request, refused).await,
     }
 }
 
 /// Agrees that an account is the organization's.
-pub(crate) struct Agree;
-
-impl Handler for Agree {
-    fn operation(_: &Request) -> &'static str {
-        "agree_to_own_account"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (submitted, id): (SubmittedForm<'_>, OwnAccountId) = (request.submitted_form()?, request.path_id("id")?);
-        let line = "A statement of it is known as your organization’s from now on.";
-        let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account confirmed", line).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| own_accounts::agree(scope, by, id)).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(refused) => refuse(request, refused).await,
-        }
+pub(crate) async fn agree(request: &mut Request) -> Result<PageResponse, Error> {
+    let (submitted, id): (SubmittedForm<'_>, OwnAccountId) = (request.submitted_form()?, request.path_id("id")?);
+    let line = "A statement of it is known as your organization’s from now on.";
+    let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account confirmed", line).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| own_accounts::agree(scope, by, id)).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => refuse(request, refused).await,
     }
 }
 
 /// Removes an account from the organization's own.
-pub(crate) struct Remove;
-
-impl Handler for Remove {
-    fn operation(_: &Request) -> &'static str {
-        "remove_own_account"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (submitted, id): (SubmittedForm<'_>, OwnAccountId) = (request.submitted_form()?, request.path_id("id")?);
-        let line = "A statement of it is of an unknown account again. What was filed before stays as it is.";
-        let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account removed", line).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| own_accounts::remove(scope, by, id)).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(refused) => refuse(request, refused).await,
-        }
+pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error> {
+    let (submitted, id): (SubmittedForm<'_>, OwnAccountId) = (request.submitted_form()?, request.path_id("id")?);
+    let line = "A statement of it is of an unknown account again. What was filed before stays as it is.";
+    let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account removed", line).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| own_accounts::remove(scope, by, id)).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => refuse(request, refused).await,
     }
 }
 

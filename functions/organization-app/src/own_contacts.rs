@@ -1,7 +1,6 @@
 //! The page on which an admin chooses the contacts that the organization acts as.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Notice};
@@ -54,18 +53,10 @@ impl ContactOption {
 }
 
 /// Shows the contacts to choose from.
-pub(crate) struct Choose;
-
-impl Handler for Choose {
-    fn operation(_: &Request) -> &'static str {
-        "view_own_contacts"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.check_admin()?;
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(own_contacts_page(request, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
+    request.check_admin()?;
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(own_contacts_page(request, notice).await?.with_cookie(cookie))
 }
 
 async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -92,52 +83,34 @@ async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<
 }
 
 /// Adds a contact.
-pub(crate) struct Add;
-
-impl Handler for Add {
-    fn operation(_: &Request) -> &'static str {
-        "add_own_contact"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let new: NewOwnContact = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
-        // The form's address has the search and the offset, so that the list stays as it was.
-        let back = request.uri().path_and_query().map_or_else(|| PATH.to_owned(), ToString::to_string);
-        let line = "When an agreement waits for this contact, Home says that it’s your turn.";
-        let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
-        let (scope, admin) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| organizations::add_own_contact(scope, admin, new)).await {
-            Ok(_) => Ok(redirect.into()),
-            Err(Error::Invalid(_)) => {
-                let line = format!(
-                    "{} contacts are your own, the most that an organization can have.",
-                    limits::OWN_CONTACTS_MAX
-                );
-                let notice = Notice::bad("The contact was not added", line);
-                Ok(own_contacts_page(request, Some(notice)).await?.unprocessable())
-            }
-            Err(error) => Err(error),
+pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let new: NewOwnContact = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
+    // The form's address has the search and the offset, so that the list stays as it was.
+    let back = request.uri().path_and_query().map_or_else(|| PATH.to_owned(), ToString::to_string);
+    let line = "When an agreement waits for this contact, Home says that it’s your turn.";
+    let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| organizations::add_own_contact(scope, admin, new)).await {
+        Ok(_) => Ok(redirect.into()),
+        Err(Error::Invalid(_)) => {
+            let line =
+                format!("{} contacts are your own, the most that an organization can have.", limits::OWN_CONTACTS_MAX);
+            let notice = Notice::bad("The contact was not added", line);
+            Ok(own_contacts_page(request, Some(notice)).await?.unprocessable())
         }
+        Err(error) => Err(error),
     }
 }
 
 /// Removes a contact from the own ones. It stays a contact.
-pub(crate) struct Remove;
-
-impl Handler for Remove {
-    fn operation(_: &Request) -> &'static str {
-        "remove_own_contact"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let id: ContactId = request.path_id("id")?;
-        let line = "It is still among your contacts.";
-        let back = ORGANIZATION.to_owned();
-        let redirect = redirect_with_notice(&submitted, back, "No longer an own contact", line).await;
-        let (scope, admin) = (submitted.scope(), submitted.submitter());
-        submitted.run(|| organizations::remove_own_contact(scope, admin, id)).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let id: ContactId = request.path_id("id")?;
+    let line = "It is still among your contacts.";
+    let back = ORGANIZATION.to_owned();
+    let redirect = redirect_with_notice(&submitted, back, "No longer an own contact", line).await;
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
+    submitted.run(|| organizations::remove_own_contact(scope, admin, id)).await?;
+    Ok(redirect.into())
 }

@@ -1,7 +1,6 @@
 //! The page of the organization's access tokens, on which admins create and revoke them.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with_notice, shown_once};
 use pages::labels::{Badge, DisplayTime, actor_label, scope_label, token_badge};
 use pages::layout::{Layout, Notice};
@@ -141,18 +140,10 @@ impl TokenForm {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_tokens"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.check_admin()?;
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(tokens_page(request, TokenForm::empty(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    request.check_admin()?;
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(tokens_page(request, TokenForm::empty(), notice).await?.with_cookie(cookie))
 }
 
 async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -176,50 +167,42 @@ async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>)
 }
 
 /// Creates a token.
-pub(crate) struct Create;
-
-impl Handler for Create {
-    fn operation(_: &Request) -> &'static str {
-        "create_token"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let new: NewToken = match submitted.form().read_new(&["name", "scope"]) {
-            Ok(new) => new,
-            Err(errors) => {
-                let form = TokenForm::submitted(submitted.form()).with_errors(errors);
-                return Ok(tokens_page(request, form, None).await?.unprocessable());
-            }
-        };
-        let (scope, admin) = (submitted.scope(), submitted.submitter());
-        let token = match generate(&submitted, &new).await {
-            Ok(token) => token,
-            Err(Error::Unavailable(cause)) => {
-                let line = "Its value can’t be encrypted at the moment. Try again in a minute.";
-                let notice = Notice::bad("The token was not created", line);
-                let form = TokenForm::submitted(submitted.form());
-                return Ok(tokens_page(request, form, Some(notice)).await?.unavailable(cause));
-            }
-            Err(error) => return Err(error),
-        };
-        submitted.redirect_if_committed(&value_redirect(&submitted, token.id(), &token).await?);
-        let line = match submitted.run(|| tokens::create(scope, admin, &token)).await? {
-            Ok(id) => {
-                let redirect = value_redirect(&submitted, id, &token).await?;
-                return Ok(shown_once(&submitted, redirect, "Token created", "Copy its value below.").await);
-            }
-            Err(NotCreated::NoRoom) => format!(
-                "{} tokens are valid, the most that an organization can have. Revoke one that is no longer needed.",
-                limits::VALID_TOKENS_MAX
-            ),
-            Err(NotCreated::Before) => {
-                "This form created a token before, and its value is shown no longer. To create another one, press the button again.".to_owned()
-            }
-        };
-        let form = TokenForm::submitted(submitted.form());
-        Ok(tokens_page(request, form, Some(Notice::bad("The token was not created", line))).await?.unprocessable())
-    }
+pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let new: NewToken = match submitted.form().read_new(&["name", "scope"]) {
+        Ok(new) => new,
+        Err(errors) => {
+            let form = TokenForm::submitted(submitted.form()).with_errors(errors);
+            return Ok(tokens_page(request, form, None).await?.unprocessable());
+        }
+    };
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
+    let token = match generate(&submitted, &new).await {
+        Ok(token) => token,
+        Err(Error::Unavailable(cause)) => {
+            let line = "Its value can’t be encrypted at the moment. Try again in a minute.";
+            let notice = Notice::bad("The token was not created", line);
+            let form = TokenForm::submitted(submitted.form());
+            return Ok(tokens_page(request, form, Some(notice)).await?.unavailable(cause));
+        }
+        Err(error) => return Err(error),
+    };
+    submitted.redirect_if_committed(&value_redirect(&submitted, token.id(), &token).await?);
+    let line = match submitted.run(|| tokens::create(scope, admin, &token)).await? {
+        Ok(id) => {
+            let redirect = value_redirect(&submitted, id, &token).await?;
+            return Ok(shown_once(&submitted, redirect, "Token created", "Copy its value below.").await);
+        }
+        Err(NotCreated::NoRoom) => format!(
+            "{} tokens are valid, the most that an organization can have. Revoke one that is no longer needed.",
+            limits::VALID_TOKENS_MAX
+        ),
+        Err(NotCreated::Before) => {
+            "This form created a token before, and its value is shown no longer. To create another one, press the button again.".to_owned()
+        }
+    };
+    let form = TokenForm::submitted(submitted.form());
+    Ok(tokens_page(request, form, Some(Notice::bad("The token was not created", line))).await?.unprocessable())
 }
 
 /// The token that this copy of the form makes from what is typed in it.
@@ -242,19 +225,11 @@ async fn value_redirect(
 }
 
 /// Revokes a token.
-pub(crate) struct Revoke;
-
-impl Handler for Revoke {
-    fn operation(_: &Request) -> &'static str {
-        "revoke_token"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?.require_admin()?;
-        let id: TokenId = request.path_id("id")?;
-        let line = "It stopped working immediately.";
-        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Token revoked", line).await;
-        submitted.run(|| tokens::revoke(submitted.scope(), submitted.submitter(), id)).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn revoke(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?.require_admin()?;
+    let id: TokenId = request.path_id("id")?;
+    let line = "It stopped working immediately.";
+    let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Token revoked", line).await;
+    submitted.run(|| tokens::revoke(submitted.scope(), submitted.submitter(), id)).await?;
+    Ok(redirect.into())
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_summary::size;
 use pages::answer_rows::{AnswerRow, answer_rows};
 use pages::done::redirect_with;
@@ -439,68 +438,52 @@ async fn save(request: &Request, form: &PartForm<'_>, read: &Submitted) -> Resul
 }
 
 /// Saves a draft.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(_: &Request) -> &'static str {
-        "save_answers"
+pub(crate) async fn save_draft(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let gate: GateId = request.path_id("condition")?;
+    if let Some(reason) = not_asked(request, gate).await? {
+        return refused(request, &submitted, (gate, reason)).await;
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let gate: GateId = request.path_id("condition")?;
-        if let Some(reason) = not_asked(request, gate).await? {
-            return refused(request, &submitted, (gate, reason)).await;
-        }
-        let typed = match read(request, &submitted, (gate, None)).await? {
-            Ok(typed) => typed,
-            Err(reason) => return refused(request, &submitted, (gate, reason)).await,
-        };
-        let url = format!("{}/conditions/{gate}", part_url(submitted.submitter().id()));
-        let notice = Notice::good("Draft saved", "Only you see it until you send it.");
-        let redirect = redirect_with(&submitted, url, &notice).await;
-        Ok(save(request, &submitted, &typed).await?.unwrap_or_else(|| redirect.into()))
-    }
+    let typed = match read(request, &submitted, (gate, None)).await? {
+        Ok(typed) => typed,
+        Err(reason) => return refused(request, &submitted, (gate, reason)).await,
+    };
+    let url = format!("{}/conditions/{gate}", part_url(submitted.submitter().id()));
+    let notice = Notice::good("Draft saved", "Only you see it until you send it.");
+    let redirect = redirect_with(&submitted, url, &notice).await;
+    Ok(save(request, &submitted, &typed).await?.unwrap_or_else(|| redirect.into()))
 }
 
 /// Sends the answers.
-pub(crate) struct Send;
-
-impl Handler for Send {
-    fn operation(_: &Request) -> &'static str {
-        "send_answers"
+pub(crate) async fn send(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let gate: GateId = request.path_id("condition")?;
+    let id: ReceiptId = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+    let (_, view) = load(request).await?;
+    if let Some(reason) = not_asked(request, gate).await?
+        && view.receipts.iter().all(|receipt| receipt.id != id)
+    {
+        return refused(request, &submitted, (gate, reason)).await;
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let gate: GateId = request.path_id("condition")?;
-        let id: ReceiptId = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
-        let (_, view) = load(request).await?;
-        if let Some(reason) = not_asked(request, gate).await?
-            && view.receipts.iter().all(|receipt| receipt.id != id)
-        {
-            return refused(request, &submitted, (gate, reason)).await;
-        }
-        let typed = match read(request, &submitted, (gate, Some(id))).await? {
-            Ok(typed) => typed,
-            Err(reason) => return refused(request, &submitted, (gate, reason)).await,
-        };
-        if !typed.wrong_files.is_empty() {
-            return save(request, &submitted, &typed.into_one()).await?.ok_or_else(Error::not_found);
-        }
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        let notice = Notice::good("You sent your answers", "");
-        let redirect = redirect_with(&submitted, receipt_url(by.id(), id), &notice).await;
-        let occasion = Occasion { id, origin: origin(request) };
-        let Submitted { form, keys, .. } = &typed;
-        let sending = submitted.run(|| information::send(scope, by, keys, (occasion.clone(), form)));
-        match Box::pin(sending).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(NotSent::Refused(reason)) => refused(request, &submitted, (gate, reason)).await,
-            Err(NotSent::Wrong(errors)) => {
-                let notice = incomplete(&errors);
-                Ok(again(request, &submitted, (gate, errors), notice).await?.unprocessable())
-            }
+    let typed = match read(request, &submitted, (gate, Some(id))).await? {
+        Ok(typed) => typed,
+        Err(reason) => return refused(request, &submitted, (gate, reason)).await,
+    };
+    if !typed.wrong_files.is_empty() {
+        return save(request, &submitted, &typed.into_one()).await?.ok_or_else(Error::not_found);
+    }
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let notice = Notice::good("You sent your answers", "");
+    let redirect = redirect_with(&submitted, receipt_url(by.id(), id), &notice).await;
+    let occasion = Occasion { id, origin: origin(request) };
+    let Submitted { form, keys, .. } = &typed;
+    let sending = submitted.run(|| information::send(scope, by, keys, (occasion.clone(), form)));
+    match Box::pin(sending).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(NotSent::Refused(reason)) => refused(request, &submitted, (gate, reason)).await,
+        Err(NotSent::Wrong(errors)) => {
+            let notice = incomplete(&errors);
+            Ok(again(request, &submitted, (gate, errors), notice).await?.unprocessable())
         }
     }
 }

@@ -1,7 +1,6 @@
 //! A condition on a participant's pages: to approve, to upload a file, or to decline.
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_summary::size;
 use pages::done::notice_of_act;
 use pages::fields::Fields;
@@ -56,17 +55,9 @@ struct ConditionPage {
 }
 
 /// Shows a condition.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_condition_to_meet"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -125,70 +116,54 @@ async fn step_of(request: &Request, id: GateId) -> Result<(String, Agreement), E
 }
 
 /// Approves.
-pub(crate) struct Approve;
-
-impl Handler for Approve {
-    fn operation(_: &Request) -> &'static str {
-        "approve_condition"
+pub(crate) async fn approve(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let id: GateId = request.path_id("condition")?;
+    let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Approved { gate_id, .. } if *gate_id == id);
+    if let Some(receipt) = done_before(&submitted, is_own).await? {
+        return Ok(receipt);
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let id: GateId = request.path_id("condition")?;
-        let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Approved { gate_id, .. } if *gate_id == id);
-        if let Some(receipt) = done_before(&submitted, is_own).await? {
-            return Ok(receipt);
-        }
-        let (step, agreement) = step_of(request, id).await?;
-        let by = submitted.submitter();
-        let statement = statements::approval((&agreement, by.id()), by.name().as_str(), &step);
-        if submitted.form().get("statement") != statement {
-            return Ok(page(request, Fields::default(), Some(reworded())).await?.conflicting());
-        }
-        let doing = (Doing::Approve(id, statement), format!("You approved “{step}”"));
-        match act(request, &submitted, doing).await? {
-            Ok(receipt) => Ok(receipt),
-            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
-        }
+    let (step, agreement) = step_of(request, id).await?;
+    let by = submitted.submitter();
+    let statement = statements::approval((&agreement, by.id()), by.name().as_str(), &step);
+    if submitted.form().get("statement") != statement {
+        return Ok(page(request, Fields::default(), Some(reworded())).await?.conflicting());
+    }
+    let doing = (Doing::Approve(id, statement), format!("You approved “{step}”"));
+    match act(request, &submitted, doing).await? {
+        Ok(receipt) => Ok(receipt),
+        Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }
 }
 
 /// Uploads a file.
-pub(crate) struct Upload;
-
-impl Handler for Upload {
-    fn operation(_: &Request) -> &'static str {
-        "upload_file"
+pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
+    let sha256 = form.file("file").map(|file| sha256_hex(&file.content)).unwrap_or_default();
+    let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Uploaded { gate_id, content, .. } if *gate_id == id && content.sha256 == sha256);
+    if let Some(receipt) = done_before(&submitted, is_own).await? {
+        return Ok(receipt);
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
-        let sha256 = form.file("file").map(|file| sha256_hex(&file.content)).unwrap_or_default();
-        let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Uploaded { gate_id, content, .. } if *gate_id == id && content.sha256 == sha256);
-        if let Some(receipt) = done_before(&submitted, is_own).await? {
-            return Ok(receipt);
-        }
-        // Before a file is stored: whether it is asked for, and finds room.
-        let bytes = form.file("file").map_or(0, |file| file.content.len());
-        let refused = match not_asked(request, id).await? {
-            None => no_room(request, id, bytes).await?,
-            refused => refused,
-        };
-        if let Some(refused) = refused {
-            let (title, line) = refusal(refused);
-            return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
-        }
-        let (name, content, file_type) = match keep_own_file(&submitted, form.file("file"), "file").await? {
-            Ok(stored) => stored,
-            Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
-        };
-        let title = format!("You uploaded “{}”", name.as_str());
-        let doing = (Doing::Upload(id, name, content, file_type), title);
-        match act(request, &submitted, doing).await? {
-            Ok(receipt) => Ok(receipt),
-            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
-        }
+    // Before a file is stored: whether it is asked for, and finds room.
+    let bytes = form.file("file").map_or(0, |file| file.content.len());
+    let refused = match not_asked(request, id).await? {
+        None => no_room(request, id, bytes).await?,
+        refused => refused,
+    };
+    if let Some(refused) = refused {
+        let (title, line) = refusal(refused);
+        return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
+    }
+    let (name, content, file_type) = match keep_own_file(&submitted, form.file("file"), "file").await? {
+        Ok(stored) => stored,
+        Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
+    };
+    let title = format!("You uploaded “{}”", name.as_str());
+    let doing = (Doing::Upload(id, name, content, file_type), title);
+    match act(request, &submitted, doing).await? {
+        Ok(receipt) => Ok(receipt),
+        Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }
 }
 
@@ -206,25 +181,17 @@ async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<N
 }
 
 /// Declines.
-pub(crate) struct Decline;
-
-impl Handler for Decline {
-    fn operation(_: &Request) -> &'static str {
-        "decline_condition"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
-        let reason = match read_reason(form) {
-            Ok(reason) => reason,
-            Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
-        };
-        let (step, _) = step_of(request, id).await?;
-        let doing = (Doing::Decline(Declining::Gate(id), reason), format!("You declined “{step}”"));
-        match act(request, &submitted, doing).await? {
-            Ok(receipt) => Ok(receipt),
-            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
-        }
+pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
+    let reason = match read_reason(form) {
+        Ok(reason) => reason,
+        Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
+    };
+    let (step, _) = step_of(request, id).await?;
+    let doing = (Doing::Decline(Declining::Gate(id), reason), format!("You declined “{step}”"));
+    match act(request, &submitted, doing).await? {
+        Ok(receipt) => Ok(receipt),
+        Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }
 }

@@ -1,7 +1,6 @@
 //! The consent to electronic records: the first page of a participant, until they have given it.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::redirect_with_notice;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::{MessagePage, PageResponse};
@@ -64,36 +63,20 @@ pub(super) fn page(
 }
 
 /// Gives the consent.
-pub(crate) struct Give;
-
-impl Handler for Give {
-    fn operation(_: &Request) -> &'static str {
-        "give_consent"
+pub(crate) async fn give(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    if submitted.form().get("sha256") != consent::sha256() {
+        let notice = Notice::bad("The text has changed", "Read the new one. Nothing was recorded.");
+        let url = part_url(submitted.submitter().id());
+        return Ok(pages::done::with_notice(&submitted, url, &notice).await.into());
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        if submitted.form().get("sha256") != consent::sha256() {
-            let notice = Notice::bad("The text has changed", "Read the new one. Nothing was recorded.");
-            let url = part_url(submitted.submitter().id());
-            return Ok(pages::done::with_notice(&submitted, url, &notice).await.into());
-        }
-        change(request, true, "Thank you. You can start now.", "").await
-    }
+    change(request, true, "Thank you. You can start now.", "").await
 }
 
 /// Withdraws the consent.
-pub(crate) struct Withdraw;
-
-impl Handler for Withdraw {
-    fn operation(_: &Request) -> &'static str {
-        "withdraw_consent"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let line = "What you did before stays valid. Ask the organization that sent you the link how to go on.";
-        change(request, false, "You have withdrawn your consent", line).await
-    }
+pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Error> {
+    let line = "What you did before stays valid. Ask the organization that sent you the link how to go on.";
+    change(request, false, "You have withdrawn your consent", line).await
 }
 
 async fn change(request: &Request, gives: bool, title: &str, line: &str) -> Result<PageResponse, Error> {
@@ -114,23 +97,15 @@ async fn change(request: &Request, gives: bool, title: &str, line: &str) -> Resu
 }
 
 /// Ends the session in this browser.
-pub(crate) struct Leave;
-
-impl Handler for Leave {
-    fn operation(_: &Request) -> &'static str {
-        "leave_agreement_pages"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let cookie = leave(&submitted).await?;
-        let page = MessagePage {
-            layout: Layout::signed_out(request),
-            title: "You have left",
-            text: "This browser no longer shows the agreement. Your link opens it again.".into(),
-            link: Link { url: part_url(submitted.submitter().id()), text: "Look again".to_owned() },
-            shows_request_id: false,
-        };
-        Ok(PageResponse::render(&page)?.with_cookie(cookie))
-    }
+pub(crate) async fn leave_pages(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let cookie = leave(&submitted).await?;
+    let page = MessagePage {
+        layout: Layout::signed_out(request),
+        title: "You have left",
+        text: "This browser no longer shows the agreement. Your link opens it again.".into(),
+        link: Link { url: part_url(submitted.submitter().id()), text: "Look again".to_owned() },
+        shows_request_id: false,
+    };
+    Ok(PageResponse::render(&page)?.with_cookie(cookie))
 }

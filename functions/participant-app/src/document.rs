@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::agreement_summary::size;
 use pages::done::notice_of_act;
 use pages::fields::{Fields, read_signatory};
@@ -87,17 +86,9 @@ fn document_url(participant: ParticipantId, document: DocumentId) -> String {
 }
 
 /// Shows a document.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_document_to_sign"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
 /// What the address asks for.
@@ -214,69 +205,53 @@ fn own_papers(view: &ParticipantView, id: DocumentId, by: ParticipantId) -> Vec<
 
 /// Downloads the scan of the participant's own signature on paper, once it counts: it says that they have signed, so they
 /// can check it.
-pub(crate) struct DownloadScan;
-
-impl Handler for DownloadScan {
-    fn operation(_: &Request) -> &'static str {
-        "download_own_paper_signature"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let id: PaperSignatureId = request.path_id("paper")?;
-        let (attending, view) = load(request).await?;
-        let counted = view.papers.iter().find(|paper| paper.id == id && paper.counts_since().is_some());
-        let paper = counted.ok_or_else(Error::not_found)?;
-        let file = scan(request, attending.scope().org(), &paper.scan).await?;
-        Ok(file.showing([attending.participant().id().uuid(), id.uuid()]))
-    }
+pub(crate) async fn download_scan(request: &mut Request) -> Result<PageResponse, Error> {
+    let id: PaperSignatureId = request.path_id("paper")?;
+    let (attending, view) = load(request).await?;
+    let counted = view.papers.iter().find(|paper| paper.id == id && paper.counts_since().is_some());
+    let paper = counted.ok_or_else(Error::not_found)?;
+    let file = scan(request, attending.scope().org(), &paper.scan).await?;
+    Ok(file.showing([attending.participant().id().uuid(), id.uuid()]))
 }
 
 /// Signs the document.
-pub(crate) struct Sign;
-
-impl Handler for Sign {
-    fn operation(_: &Request) -> &'static str {
-        "sign_document"
+pub(crate) async fn sign(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = match (request.participant_form(), request.form_of_ended_session()) {
+        (Err(Error::ForgedForm), Some(form)) => return page_with(request, form).await,
+        (submitted, _) => submitted?,
+    };
+    let (id, form) = (request.path_id("document")?, submitted.form());
+    let by = submitted.submitter();
+    let agreement = participants::agreement(submitted.scope(), by).await?;
+    let entity = (!by.is_person(&agreement)).then_some(by.name());
+    let (signature, signatory) = match read_signing(form, entity) {
+        Ok(signed) => signed,
+        Err(errors) => {
+            return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
+        }
+    };
+    let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Signed { document_id, .. } if *document_id == id);
+    if let Some(receipt) = done_before(&submitted, is_own).await? {
+        return Ok(receipt);
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = match (request.participant_form(), request.form_of_ended_session()) {
-            (Err(Error::ForgedForm), Some(form)) => return page_with(request, form).await,
-            (submitted, _) => submitted?,
-        };
-        let (id, form) = (request.path_id("document")?, submitted.form());
-        let by = submitted.submitter();
-        let agreement = participants::agreement(submitted.scope(), by).await?;
-        let entity = (!by.is_person(&agreement)).then_some(by.name());
-        let (signature, signatory) = match read_signing(form, entity) {
-            Ok(signed) => signed,
-            Err(errors) => {
-                return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
-            }
-        };
-        let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Signed { document_id, .. } if *document_id == id);
-        if let Some(receipt) = done_before(&submitted, is_own).await? {
-            return Ok(receipt);
-        }
-        let name = agreement.document(id).ok_or_else(Error::not_found)?.name.as_str();
-        let statement = statement((&agreement, by), name);
-        if form.get("statement") != statement {
-            let fields = Fields::submitted(form, FieldErrors::default());
-            return Ok(page(request, fields, Some(reworded())).await?.conflicting());
-        }
-        let signing = Signing {
-            document_id: id,
-            shown_sha256: form.get("sha256").to_owned(),
-            shown_blocks: form.get("blocks").split(' ').filter_map(|block| block.parse().ok()).collect(),
-            signature,
-            signatory,
-            statement,
-        };
-        let doing = (Doing::Sign(signing), format!("You signed “{name}”"));
-        match act(request, &submitted, doing).await? {
-            Ok(receipt) => Ok(receipt),
-            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
-        }
+    let name = agreement.document(id).ok_or_else(Error::not_found)?.name.as_str();
+    let statement = statement((&agreement, by), name);
+    if form.get("statement") != statement {
+        let fields = Fields::submitted(form, FieldErrors::default());
+        return Ok(page(request, fields, Some(reworded())).await?.conflicting());
+    }
+    let signing = Signing {
+        document_id: id,
+        shown_sha256: form.get("sha256").to_owned(),
+        shown_blocks: form.get("blocks").split(' ').filter_map(|block| block.parse().ok()).collect(),
+        signature,
+        signatory,
+        statement,
+    };
+    let doing = (Doing::Sign(signing), format!("You signed “{name}”"));
+    match act(request, &submitted, doing).await? {
+        Ok(receipt) => Ok(receipt),
+        Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }
 }
 
@@ -343,30 +318,22 @@ fn read_signature(form: &Form) -> Result<Signature, FieldErrors> {
 }
 
 /// Declines to sign the document.
-pub(crate) struct Decline;
-
-impl Handler for Decline {
-    fn operation(_: &Request) -> &'static str {
-        "decline_document"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let (id, form) = (request.path_id("document")?, submitted.form());
-        let reason = match read_reason(form) {
-            Ok(reason) => reason,
-            Err(errors) => {
-                return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
-            }
-        };
-        let agreement = participants::agreement(submitted.scope(), submitted.submitter()).await?;
-        let document = agreement.document(id).ok_or_else(Error::not_found)?;
-        let doing = Doing::Decline(Declining::Document(id), reason);
-        let title = format!("You declined to sign “{}”", document.name.as_str());
-        match act(request, &submitted, (doing, title)).await? {
-            Ok(receipt) => Ok(receipt),
-            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let (id, form) = (request.path_id("document")?, submitted.form());
+    let reason = match read_reason(form) {
+        Ok(reason) => reason,
+        Err(errors) => {
+            return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
         }
+    };
+    let agreement = participants::agreement(submitted.scope(), submitted.submitter()).await?;
+    let document = agreement.document(id).ok_or_else(Error::not_found)?;
+    let doing = Doing::Decline(Declining::Document(id), reason);
+    let title = format!("You declined to sign “{}”", document.name.as_str());
+    match act(request, &submitted, (doing, title)).await? {
+        Ok(receipt) => Ok(receipt),
+        Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }
 }
 
@@ -376,16 +343,8 @@ pub(super) fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
 }
 
 /// Downloads the document.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_own_document"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (document, file) = document_of_participant(request).await?;
-        let name = format!("{}.pdf", document.name.as_str());
-        Ok(PageResponse::file(file, "application/pdf", "attachment", &name).showing([document.id.uuid()]))
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    let (document, file) = document_of_participant(request).await?;
+    let name = format!("{}.pdf", document.name.as_str());
+    Ok(PageResponse::file(file, "application/pdf", "attachment", &name).showing([document.id.uuid()]))
 }

@@ -1,7 +1,6 @@
 //! The question that a participant's pages ask in a browser that has or had a member's session of the organization: whether
 //! the participant is there in person. Until it is answered, they show nothing else and do nothing.
 
-use pages::Handler;
 use pages::done::redirect_with_notice;
 use pages::response::PageResponse;
 use pages::urls::part_url;
@@ -12,22 +11,14 @@ use shared::web::next::safe_next;
 use shared::web::participant_link::act_in_person;
 
 /// Says that the participant is there.
-pub(crate) struct Confirm;
-
-impl Handler for Confirm {
-    fn operation(_: &Request) -> &'static str {
-        "act_in_person"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let participant: ParticipantId = submitted.submitter().id();
-        let own = part_url(participant);
-        let next = safe_next(submitted.form().get("next")).filter(|next| next.starts_with(&own)).unwrap_or(&own);
-        let host = submitted.attending()?.to_ask_about();
-        let line = host.map(|host| format!("What you do here is marked “{host}”.")).unwrap_or_default();
-        let redirect = redirect_with_notice(&submitted, next.to_owned(), "You act in person", &line).await;
-        act_in_person(&submitted).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn confirm(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let participant: ParticipantId = submitted.submitter().id();
+    let own = part_url(participant);
+    let next = safe_next(submitted.form().get("next")).filter(|next| next.starts_with(&own)).unwrap_or(&own);
+    let host = submitted.attending()?.to_ask_about();
+    let line = host.map(|host| format!("What you do here is marked “{host}”.")).unwrap_or_default();
+    let redirect = redirect_with_notice(&submitted, next.to_owned(), "You act in person", &line).await;
+    act_in_person(&submitted).await?;
+    Ok(redirect.into())
 }

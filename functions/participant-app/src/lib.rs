@@ -24,7 +24,7 @@ use pages::done::redirect_with;
 use pages::fields::Fields;
 use pages::layout::Notice;
 use pages::response::PageResponse;
-use pages::routes::{Pages, complete, page_with_action, part_action, part_page};
+use pages::routes::{Pages, complete, get, post};
 use pages::tasks::{TaskRow, rows_of};
 use pages::urls::receipt_url;
 use shared::AppState;
@@ -53,33 +53,42 @@ pub fn routes() -> Pages {
     use crate::{answers, condition, consent, document, in_person, link, obligations, overview, payment, payment_acts};
     let at = |path: &str| format!("/app/parts/{{participant}}{path}");
     Pages::default()
-        .route("/app/links/{secret}", page_with_action::<link::Show, link::Open>())
-        .route(&at(""), part_page::<overview::Show>())
-        .route(&at("/consent"), part_action::<consent::Give>())
-        .route(&at("/consent/withdraw"), part_action::<consent::Withdraw>())
-        .route(&at("/leave"), part_action::<consent::Leave>())
-        .route(&at("/in-person"), part_action::<in_person::Confirm>())
-        .route(&at("/documents/{document}"), part_page::<document::Show>())
-        .route(&at("/documents/{document}/download"), part_page::<document::Download>())
-        .route(&at("/documents/{document}/sign"), part_action::<document::Sign>())
-        .route(&at("/documents/{document}/decline"), part_action::<document::Decline>())
-        .route(&at("/conditions/{condition}"), part_page::<condition::Show>())
-        .route(&at("/conditions/{condition}/approve"), part_action::<condition::Approve>())
-        .route(&at("/conditions/{condition}/upload"), part_action::<condition::Upload>())
-        .route(&at("/conditions/{condition}/answers/save"), part_action::<answers::Save>())
-        .route(&at("/conditions/{condition}/answers/send"), part_action::<answers::Send>())
-        .route(&at("/conditions/{condition}/decline"), part_action::<condition::Decline>())
-        .route(&at("/payments/{movement}"), part_page::<payment::Show>())
-        .route(&at("/payments/{movement}/sent"), part_action::<payment_acts::ReportSent>())
-        .route(&at("/payments/{movement}/document"), part_action::<payment_acts::HandIn>())
-        .route(&at("/payments/{movement}/arrived"), part_action::<payment_acts::ReportArrival>())
-        .route(&at("/payments/{movement}/evidence/{evidence}/file"), part_page::<payment::Download>())
-        .route(&at("/payments/{movement}/evidence/{evidence}/withdraw"), part_action::<payment_acts::Withdraw>())
-        .route(&at("/obligations/{obligation}"), part_page::<obligations::Show>())
-        .route(&at("/obligations/{obligation}/act"), part_action::<obligations::Act>())
-        .route(&at("/obligations/{obligation}/occurrences/{occurrence}/file"), part_page::<obligations::Download>())
-        .route(&at("/receipts/{receipt}"), part_page::<receipt::Show>())
-        .route(&at("/papers/{paper}/scan"), part_page::<document::DownloadScan>())
+        .route(
+            "/app/links/{secret}",
+            get("view_participant_link", link::show).form("open_participant_link", link::open),
+        )
+        .route(&at(""), get("view_part", overview::show))
+        .route(&at("/consent"), post("give_consent", consent::give))
+        .route(&at("/consent/withdraw"), post("withdraw_consent", consent::withdraw))
+        .route(&at("/leave"), post("leave_agreement_pages", consent::leave_pages))
+        .route(&at("/in-person"), post("act_in_person", in_person::confirm))
+        .route(&at("/documents/{document}"), get("view_document_to_sign", document::show))
+        .route(&at("/documents/{document}/download"), get("download_own_document", document::download))
+        .route(&at("/documents/{document}/sign"), post("sign_document", document::sign))
+        .route(&at("/documents/{document}/decline"), post("decline_document", document::decline))
+        .route(&at("/conditions/{condition}"), get("view_condition_to_meet", condition::show))
+        .route(&at("/conditions/{condition}/approve"), post("approve_condition", condition::approve))
+        .route(&at("/conditions/{condition}/upload"), post("upload_file", condition::upload))
+        .route(&at("/conditions/{condition}/answers/save"), post("save_answers", answers::save_draft))
+        .route(&at("/conditions/{condition}/answers/send"), post("send_answers", answers::send))
+        .route(&at("/conditions/{condition}/decline"), post("decline_condition", condition::decline))
+        .route(&at("/payments/{movement}"), get("view_own_payment", payment::show))
+        .route(&at("/payments/{movement}/sent"), post("report_payment_sent", payment_acts::report_sent))
+        .route(&at("/payments/{movement}/document"), post("hand_in_bank_document", payment_acts::hand_in))
+        .route(&at("/payments/{movement}/arrived"), post("report_arrival", payment_acts::report_arrival))
+        .route(&at("/payments/{movement}/evidence/{evidence}/file"), get("download_own_evidence", payment::download))
+        .route(
+            &at("/payments/{movement}/evidence/{evidence}/withdraw"),
+            post("withdraw_own_evidence", payment_acts::withdraw),
+        )
+        .route(&at("/obligations/{obligation}"), get("view_own_obligation", obligations::show))
+        .route(&at("/obligations/{obligation}/act"), post(obligations::ACT_OPERATIONS, obligations::act))
+        .route(
+            &at("/obligations/{obligation}/occurrences/{occurrence}/file"),
+            get("download_own_satisfaction_file", obligations::download),
+        )
+        .route(&at("/receipts/{receipt}"), get("view_receipt", receipt::show))
+        .route(&at("/papers/{paper}/scan"), get("download_own_paper_signature", document::download_scan))
 }
 
 /// A participant's form.

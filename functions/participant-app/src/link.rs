@@ -2,7 +2,6 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::fields::{Fields, form_secret};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::{MessagePage, PageResponse};
@@ -29,16 +28,8 @@ struct LinkPage {
 }
 
 /// Shows who invites whom to what.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_participant_link"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        page(request, None).await
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    page(request, None).await
 }
 
 async fn page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -98,49 +89,41 @@ fn refused_page(request: &Request, refused: &Followed) -> Result<PageResponse, E
 }
 
 /// Opens the session.
-pub(crate) struct Open;
-
-impl Handler for Open {
-    fn operation(_: &Request) -> &'static str {
-        "open_participant_link"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret).map(|_| ())) {
-            Some(Ok(())) => {}
-            Some(Err(Error::ForgedForm)) | None => {
-                let line = "This page was open for too long, or your browser does not keep cookies.";
-                let page = page(request, Some(Notice::bad("Please try again", line))).await?;
-                return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
-            }
-            Some(Err(error)) => return Err(error),
+pub(crate) async fn open(request: &mut Request) -> Result<PageResponse, Error> {
+    match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret).map(|_| ())) {
+        Some(Ok(())) => {}
+        Some(Err(Error::ForgedForm)) | None => {
+            let line = "This page was open for too long, or your browser does not keep cookies.";
+            let page = page(request, Some(Notice::bad("Please try again", line))).await?;
+            return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
         }
-        let link = request.path_id::<ParticipantLink>("secret").ok();
-        let typed = request.unverified_form().get("code").to_owned();
-        match participant_link::open(request, link.as_ref(), &typed).await? {
-            Ok(OpenedSession { agreement, participant, cookies }) => {
-                let to_pages = PageResponse::see_other(part_url(participant));
-                let to_pages = to_pages.showing([agreement.uuid(), participant.uuid()]);
-                Ok(cookies.into_iter().fold(to_pages, |page, cookie| page.with_cookie(Some(cookie))))
-            }
-            Err(NotOpened::Link(refused)) => refused_page(request, &refused),
-            Err(NotOpened::NoCode(open)) => {
-                let (message, organization) = ("must be six digits", open.organization.name.as_str());
-                // The page was opened before the organization began to ask for codes.
-                let notice = typed
-                    .is_empty()
-                    .then(|| Notice::warn("You need a code", format!("{organization} reads it out to you by phone.")));
-                let fields = Fields::wrong_one("code", message);
-                Ok(open_page(request, &open, (fields, notice))?.unprocessable())
-            }
-            Err(NotOpened::WrongCode(open)) => {
-                let organization = open.organization.name.as_str();
-                let message = format!(
-                    "is wrong, or no longer works. A code is valid for 15 minutes and five tries: if this goes on, ask {organization} for a new one"
-                );
-                let fields = Fields::wrong_one("code", &message);
-                Ok(open_page(request, &open, (fields, None))?.unprocessable())
-            }
+        Some(Err(error)) => return Err(error),
+    }
+    let link = request.path_id::<ParticipantLink>("secret").ok();
+    let typed = request.unverified_form().get("code").to_owned();
+    match participant_link::open(request, link.as_ref(), &typed).await? {
+        Ok(OpenedSession { agreement, participant, cookies }) => {
+            let to_pages = PageResponse::see_other(part_url(participant));
+            let to_pages = to_pages.showing([agreement.uuid(), participant.uuid()]);
+            Ok(cookies.into_iter().fold(to_pages, |page, cookie| page.with_cookie(Some(cookie))))
+        }
+        Err(NotOpened::Link(refused)) => refused_page(request, &refused),
+        Err(NotOpened::NoCode(open)) => {
+            let (message, organization) = ("must be six digits", open.organization.name.as_str());
+            // The page was opened before the organization began to ask for codes.
+            let notice = typed
+                .is_empty()
+                .then(|| Notice::warn("You need a code", format!("{organization} reads it out to you by phone.")));
+            let fields = Fields::wrong_one("code", message);
+            Ok(open_page(request, &open, (fields, notice))?.unprocessable())
+        }
+        Err(NotOpened::WrongCode(open)) => {
+            let organization = open.organization.name.as_str();
+            let message = format!(
+                "is wrong, or no longer works. A code is valid for 15 minutes and five tries: if this goes on, ask {organization} for a new one"
+            );
+            let fields = Fields::wrong_one("code", &message);
+            Ok(open_page(request, &open, (fields, None))?.unprocessable())
         }
     }
 }

@@ -1,13 +1,13 @@
 //! An obligation on the pages of its parties, also after their agreement is completed.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::{Fields, read_day};
 use pages::labels::{Badge, obligation_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::obligation_record::{HAPPENED_ON, OccurrenceList, TriggerRow, read_happened_on, said_by};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::satisfaction::{self, SaidDone};
 use pages::urls::{part_url, receipt_url};
 use shared::domain::agreement::Lifecycle;
@@ -208,18 +208,10 @@ fn own_acts(
 }
 
 /// Shows an obligation to one of its parties.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_own_obligation"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        let (attending, view) = load(request).await?;
-        Ok(page(request, (attending, &view), (Fields::default(), notice))?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    let (attending, view) = load(request).await?;
+    Ok(page(request, (attending, &view), (Fields::default(), notice))?.with_cookie(cookie))
 }
 
 fn page(
@@ -377,66 +369,64 @@ fn done_notice(did: &ObligationAct, obligation: &Obligation) -> Notice {
     }
 }
 
+/// What the form does, by its button.
+pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
+    field: "act",
+    names: &[
+        ("declare", "declare_own_trigger"),
+        ("confirm", "confirm_own_obligation"),
+        ("verify", "verify_own_obligation"),
+    ],
+    otherwise: "record_own_satisfaction",
+};
+
 /// Declares a trigger, says that an obligation was kept, confirms it or verifies it.
-pub(crate) struct Act;
-
-impl Handler for Act {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "declare" => "declare_own_trigger",
-            "confirm" => "confirm_own_obligation",
-            "verify" => "verify_own_obligation",
-            _ => "record_own_satisfaction",
-        }
+pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let (id, form): (ObligationId, _) = (request.path_id("obligation")?, submitted.form());
+    let asked = Asked::of(form).ok_or_else(Error::not_found)?;
+    let is_own = |act: &ReceiptAct| {
+        matches!(act, ReceiptAct::ActedOnObligation { obligation_id, did, .. }
+            if *obligation_id == id && asked.is_done_in(form, did))
+    };
+    if let Some(receipt) = done_before(&submitted, is_own).await? {
+        return Ok(receipt);
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let (id, form): (ObligationId, _) = (request.path_id("obligation")?, submitted.form());
-        let asked = Asked::of(form).ok_or_else(Error::not_found)?;
-        let is_own = |act: &ReceiptAct| {
-            matches!(act, ReceiptAct::ActedOnObligation { obligation_id, did, .. }
-                if *obligation_id == id && asked.is_done_in(form, did))
-        };
-        if let Some(receipt) = done_before(&submitted, is_own).await? {
-            return Ok(receipt);
-        }
-        let (attending, view) = load(request).await?;
-        let by = submitted.submitter();
-        let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
-        let about = [form.get("occurrence"), form.get("trigger")];
-        let acts = own_acts(&view, obligation, (by.id(), by.name().as_str()), request.now());
-        let shown = acts.iter().find(|own| own.act == form.get("act") && about.contains(&own.about.as_str()));
-        // What is not there to be done is refused by the rules, which say why.
-        let other = || statement(by.name().as_str(), obligation, form.get("act"), "");
-        let mut statement = shown.map_or_else(other, |own| own.statement.clone());
-        if shown.is_some() && form.get("statement") != statement {
-            return Ok(page(request, (attending, &view), (Fields::default(), Some(reworded())))?.conflicting());
-        }
-        let (mut did, said) = match asked.read(form, obligation, request.now()) {
-            Ok(read) => read,
-            Err(errors) => return wrong(request, (attending, &view), form, errors),
-        };
-        if let Some(said) = said {
-            statement = format!("{statement} {said}");
-        }
-        let receipt: ReceiptId = form.get("id").parse().unwrap_or_else(|_| ReceiptId::new());
-        match keep_file(&submitted, (id, receipt), &mut did).await? {
-            Ok(()) => {}
-            Err(NotKept::Wrong(errors)) => return wrong(request, (attending, &view), form, errors),
-            Err(NotKept::Refused(reason)) => return refuse(request, form, reason).await,
-        }
-        let url = receipt_url(by.id(), receipt);
-        let redirect = redirect_with(&submitted, url, &done_notice(&did, obligation)).await;
-        let occasion = Occasion { id: receipt, origin: origin(request) };
-        let run = || {
-            let said = (id, did.clone(), statement.clone());
-            obligations::act_as_participant(submitted.scope(), by, occasion.clone(), said)
-        };
-        match Box::pin(submitted.run(run)).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(reason) => refuse(request, form, reason).await,
-        }
+    let (attending, view) = load(request).await?;
+    let by = submitted.submitter();
+    let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
+    let about = [form.get("occurrence"), form.get("trigger")];
+    let acts = own_acts(&view, obligation, (by.id(), by.name().as_str()), request.now());
+    let shown = acts.iter().find(|own| own.act == form.get("act") && about.contains(&own.about.as_str()));
+    // What is not there to be done is refused by the rules, which say why.
+    let other = || statement(by.name().as_str(), obligation, form.get("act"), "");
+    let mut statement = shown.map_or_else(other, |own| own.statement.clone());
+    if shown.is_some() && form.get("statement") != statement {
+        return Ok(page(request, (attending, &view), (Fields::default(), Some(reworded())))?.conflicting());
+    }
+    let (mut did, said) = match asked.read(form, obligation, request.now()) {
+        Ok(read) => read,
+        Err(errors) => return wrong(request, (attending, &view), form, errors),
+    };
+    if let Some(said) = said {
+        statement = format!("{statement} {said}");
+    }
+    let receipt: ReceiptId = form.get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+    match keep_file(&submitted, (id, receipt), &mut did).await? {
+        Ok(()) => {}
+        Err(NotKept::Wrong(errors)) => return wrong(request, (attending, &view), form, errors),
+        Err(NotKept::Refused(reason)) => return refuse(request, form, reason).await,
+    }
+    let url = receipt_url(by.id(), receipt);
+    let redirect = redirect_with(&submitted, url, &done_notice(&did, obligation)).await;
+    let occasion = Occasion { id: receipt, origin: origin(request) };
+    let run = || {
+        let said = (id, did.clone(), statement.clone());
+        obligations::act_as_participant(submitted.scope(), by, occasion.clone(), said)
+    };
+    match Box::pin(submitted.run(run)).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(reason) => refuse(request, form, reason).await,
     }
 }
 
@@ -471,20 +461,12 @@ async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) ->
 }
 
 /// Downloads the file with which something was said to be done, for either side.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_own_satisfaction_file"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let id: ObligationId = request.path_id("obligation")?;
-        let (attending, view) = load(request).await?;
-        // Those of which the participant is a party.
-        let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
-        let by = attending.participant();
-        let file = satisfaction::download(request, obligation, attending.scope().org()).await?;
-        Ok(file.showing([by.id().uuid(), id.uuid()]))
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    let id: ObligationId = request.path_id("obligation")?;
+    let (attending, view) = load(request).await?;
+    // Those of which the participant is a party.
+    let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
+    let by = attending.participant();
+    let file = satisfaction::download(request, obligation, attending.scope().org()).await?;
+    Ok(file.showing([by.id().uuid(), id.uuid()]))
 }

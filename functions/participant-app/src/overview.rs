@@ -1,7 +1,6 @@
 //! The first page of a participant: what waits for them, the documents, who else has to act, and what they did.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::notice_of_act;
 use pages::labels::{Badge, DisplayTime, lifecycle_badge};
 use pages::layout::{Layout, Link, Notice};
@@ -80,76 +79,65 @@ struct ReceiptRow {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_part"
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    let (attending, view) = load(request).await?;
+    if needs_consent(attending, &view) {
+        return Ok(consent::page(request, attending, &view, notice)?.with_cookie(cookie));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        let (attending, view) = load(request).await?;
-        if needs_consent(attending, &view) {
-            return Ok(consent::page(request, attending, &view, notice)?.with_cookie(cookie));
-        }
-        let by = attending.participant().id();
-        let agreement = &view.agreement;
-        let (badge, status) = (lifecycle_badge(agreement.lifecycle()), sentences::agreement_status(agreement, false));
-        let tasks = task_rows(&view, by);
-        let (payments, more_payments) = payment_rows(&view, by);
-        let page = OverviewPage {
-            layout: Layout::of_participant(request),
-            notice,
-            path: part_url(by),
-            organization: attending.organization().name.as_str().to_owned(),
-            agreement: agreement.name.as_str().to_owned(),
-            status: (status != badge.text).then_some(status),
-            badge,
-            deadline: agreement
-                .expires_at
-                .filter(|_| agreement.lifecycle() == Lifecycle::Active)
-                .map(DisplayTime::from),
-            ended: match agreement.lifecycle() {
-                Lifecycle::Completed => {
-                    Some("This agreement is completed. Its documents and its certificate stay here for you.")
-                }
-                Lifecycle::Cancelled if tasks.is_empty() => {
-                    Some("This agreement was cancelled. Nothing is asked of you anymore.")
-                }
-                Lifecycle::Cancelled => Some("This agreement was cancelled."),
-                Lifecycle::Expired if tasks.is_empty() => {
-                    Some("This agreement has expired. Nothing is asked of you anymore.")
-                }
-                Lifecycle::Expired => Some("This agreement has expired."),
-                Lifecycle::Draft | Lifecycle::Active => None,
-            },
-            tasks,
-            payments,
-            more_payments,
-            obligations: obligation_rows(&view, by, request.now()),
-            promises: if view.obligations.is_empty() { promise_rows(&view, by) } else { Vec::new() },
-            others: others(&view, by),
-            documents: documents(&view, by),
-            certificate: (agreement.lifecycle() == Lifecycle::Completed)
-                .then(|| format!("/app/evidence/parts/{by}/certificate")),
-            terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
-            receipts: view
-                .receipts
-                .iter()
-                .rev()
-                .map(|receipt| ReceiptRow {
-                    link: Link { url: receipt_url(by, receipt.id), text: receipt_title(&view, receipt) },
-                    at: receipt.at.into(),
-                })
-                .collect(),
-            papers: papers(&view, by),
-            has_consent: attending.participant().access().consent.is_some(),
-            withdrawal: ReceiptId::new(),
-        };
-        let shown = [agreement.id().uuid(), by.uuid()];
-        Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
-    }
+    let by = attending.participant().id();
+    let agreement = &view.agreement;
+    let (badge, status) = (lifecycle_badge(agreement.lifecycle()), sentences::agreement_status(agreement, false));
+    let tasks = task_rows(&view, by);
+    let (payments, more_payments) = payment_rows(&view, by);
+    let page = OverviewPage {
+        layout: Layout::of_participant(request),
+        notice,
+        path: part_url(by),
+        organization: attending.organization().name.as_str().to_owned(),
+        agreement: agreement.name.as_str().to_owned(),
+        status: (status != badge.text).then_some(status),
+        badge,
+        deadline: agreement.expires_at.filter(|_| agreement.lifecycle() == Lifecycle::Active).map(DisplayTime::from),
+        ended: match agreement.lifecycle() {
+            Lifecycle::Completed => {
+                Some("This agreement is completed. Its documents and its certificate stay here for you.")
+            }
+            Lifecycle::Cancelled if tasks.is_empty() => {
+                Some("This agreement was cancelled. Nothing is asked of you anymore.")
+            }
+            Lifecycle::Cancelled => Some("This agreement was cancelled."),
+            Lifecycle::Expired if tasks.is_empty() => {
+                Some("This agreement has expired. Nothing is asked of you anymore.")
+            }
+            Lifecycle::Expired => Some("This agreement has expired."),
+            Lifecycle::Draft | Lifecycle::Active => None,
+        },
+        tasks,
+        payments,
+        more_payments,
+        obligations: obligation_rows(&view, by, request.now()),
+        promises: if view.obligations.is_empty() { promise_rows(&view, by) } else { Vec::new() },
+        others: others(&view, by),
+        documents: documents(&view, by),
+        certificate: (agreement.lifecycle() == Lifecycle::Completed)
+            .then(|| format!("/app/evidence/parts/{by}/certificate")),
+        terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+        receipts: view
+            .receipts
+            .iter()
+            .rev()
+            .map(|receipt| ReceiptRow {
+                link: Link { url: receipt_url(by, receipt.id), text: receipt_title(&view, receipt) },
+                at: receipt.at.into(),
+            })
+            .collect(),
+        papers: papers(&view, by),
+        has_consent: attending.participant().access().consent.is_some(),
+        withdrawal: ReceiptId::new(),
+    };
+    let shown = [agreement.id().uuid(), by.uuid()];
+    Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
 }
 
 /// The other participants whom conditions name, each with whether they have done their part.

@@ -8,7 +8,6 @@
 //! the sender has the sender's account in it.
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_summary::size;
 use pages::done::notice_of_act;
 use pages::fields::{Choice, Fields};
@@ -170,42 +169,34 @@ pub(super) struct Refused {
 }
 
 /// Shows a payment.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_own_payment"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        let own = load(request).await?;
-        let shown = match &own.instructions {
-            Some(_) if needs_consent(request, &own)? => None,
-            Some(sealed) => {
-                let keys = &*request.app().webhooks()?.keys;
-                Some(open_with(keys, |keyring| sealed.open(keyring)).await)
-            }
-            None => None,
-        };
-        let instructions = match shown {
-            Some(Ok(instructions)) => {
-                // On record, before they are shown.
-                request.rename_own_view("read_instructions");
-                Instructions::Full(FullInstructions {
-                    lines: instructions.in_full(),
-                    checked: checked(request.attending()?.organization().name.as_str(), &own.movement),
-                    released_at: own.movement.released().map(|release| release.at.into()),
-                    shown_at: DisplayTime::from(request.now()),
-                })
-            }
-            // Nobody pays by instructions that are not there: the page says so.
-            Some(Err(_)) => Instructions::Unreadable,
-            None => Instructions::None,
-        };
-        let page = page(request, &own, instructions, Refused { notice, ..Refused::default() })?;
-        Ok(page.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    let own = load(request).await?;
+    let shown = match &own.instructions {
+        Some(_) if needs_consent(request, &own)? => None,
+        Some(sealed) => {
+            let keys = &*request.app().webhooks()?.keys;
+            Some(open_with(keys, |keyring| sealed.open(keyring)).await)
+        }
+        None => None,
+    };
+    let instructions = match shown {
+        Some(Ok(instructions)) => {
+            // On record, before they are shown.
+            request.rename_own_view("read_instructions");
+            Instructions::Full(FullInstructions {
+                lines: instructions.in_full(),
+                checked: checked(request.attending()?.organization().name.as_str(), &own.movement),
+                released_at: own.movement.released().map(|release| release.at.into()),
+                shown_at: DisplayTime::from(request.now()),
+            })
+        }
+        // Nobody pays by instructions that are not there: the page says so.
+        Some(Err(_)) => Instructions::Unreadable,
+        None => Instructions::None,
+    };
+    let page = page(request, &own, instructions, Refused { notice, ..Refused::default() })?;
+    Ok(page.with_cookie(cookie))
 }
 
 /// What the page shows to the participant.
@@ -547,23 +538,15 @@ fn masked(reference: &str) -> String {
 }
 
 /// Downloads the file of evidence that the participant filed.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_own_evidence"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let ids: (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
-        let attending = request.attending()?;
-        let (scope, by) = (attending.scope(), attending.participant());
-        let evidence = own_movements::own_evidence(scope, by, ids).await?;
-        let EvidenceFile { name, content, file_type } = evidence.facts().file.as_ref().ok_or_else(Error::not_found)?;
-        let file = request.app().files()?.get(scope.org(), content).await?;
-        let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
-        // Never shown in the browser: only its form was checked.
-        let page = PageResponse::file(file, media_type, "attachment", name.as_str());
-        Ok(page.showing([by.id().uuid(), ids.0.uuid(), ids.1.uuid()]))
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    let ids: (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
+    let attending = request.attending()?;
+    let (scope, by) = (attending.scope(), attending.participant());
+    let evidence = own_movements::own_evidence(scope, by, ids).await?;
+    let EvidenceFile { name, content, file_type } = evidence.facts().file.as_ref().ok_or_else(Error::not_found)?;
+    let file = request.app().files()?.get(scope.org(), content).await?;
+    let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
+    // Never shown in the browser: only its form was checked.
+    let page = PageResponse::file(file, media_type, "attachment", name.as_str());
+    Ok(page.showing([by.id().uuid(), ids.0.uuid(), ids.1.uuid()]))
 }

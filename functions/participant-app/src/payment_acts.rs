@@ -1,7 +1,6 @@
 //! What the parties of a payment do on its page: the sender reports it as sent, and hands in what their bank says; the
 //! receiver reports it as arrived; either withdraws what they filed.
 
-use pages::Handler;
 use pages::done::redirect_with;
 use pages::fields::{Fields, read_day};
 use pages::layout::Notice;
@@ -34,82 +33,49 @@ use crate::payment::{Refused, again, load};
 use crate::{PartForm, done_before, refusal};
 
 /// The sender reports that they sent it.
-pub(crate) struct ReportSent;
-
-impl Handler for ReportSent {
-    fn operation(_: &Request) -> &'static str {
-        "report_payment_sent"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let (id, form): (MovementId, _) = (request.path_id("movement")?, submitted.form());
-        let claim = match read_claim(form, today(request)?) {
-            Ok(claim) => claim,
-            Err(errors) => return invalid(request, form, errors).await,
-        };
-        let shown = form.get("revision").parse().unwrap_or_default();
-        let line = "It is on record as your claim. Whether it arrived is for the receiving side to prove.";
-        let notice = Notice::plain("You reported the payment as sent", line);
-        act(request, &submitted, (id, PartyAct::ReportSent(shown, claim)), notice).await
-    }
+pub(crate) async fn report_sent(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let (id, form): (MovementId, _) = (request.path_id("movement")?, submitted.form());
+    let claim = match read_claim(form, today(request)?) {
+        Ok(claim) => claim,
+        Err(errors) => return invalid(request, form, errors).await,
+    };
+    let shown = form.get("revision").parse().unwrap_or_default();
+    let line = "It is on record as your claim. Whether it arrived is for the receiving side to prove.";
+    let notice = Notice::plain("You reported the payment as sent", line);
+    act(request, &submitted, (id, PartyAct::ReportSent(shown, claim)), notice).await
 }
 
 /// The sender hands in a document of their bank.
-pub(crate) struct HandIn;
-
-impl Handler for HandIn {
-    fn operation(_: &Request) -> &'static str {
-        "hand_in_bank_document"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let line = "It is on file. It shows what your bank says was sent, and proves nothing about the arrival.";
-        let notice = Notice::plain("You handed in a document of your bank", line);
-        file(request, EvidenceSource::Sender(SenderSource::SenderBankDocument), notice).await
-    }
+pub(crate) async fn hand_in(request: &mut Request) -> Result<PageResponse, Error> {
+    let line = "It is on file. It shows what your bank says was sent, and proves nothing about the arrival.";
+    let notice = Notice::plain("You handed in a document of your bank", line);
+    file(request, EvidenceSource::Sender(SenderSource::SenderBankDocument), notice).await
 }
 
 /// The receiver reports that it has arrived.
-pub(crate) struct ReportArrival;
-
-impl Handler for ReportArrival {
-    fn operation(_: &Request) -> &'static str {
-        "report_arrival"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let organization = request.attending()?.organization().name.as_str();
-        let line =
-            format!("Next: {organization} decides whether to accept it. Until then the payment isn’t confirmed.");
-        let notice = Notice::plain("You reported money as arrived", line);
-        file(request, EvidenceSource::Receiver(ReceiverSource::RecipientConfirmation), notice).await
-    }
+pub(crate) async fn report_arrival(request: &mut Request) -> Result<PageResponse, Error> {
+    let organization = request.attending()?.organization().name.as_str();
+    let line = format!("Next: {organization} decides whether to accept it. Until then the payment isn’t confirmed.");
+    let notice = Notice::plain("You reported money as arrived", line);
+    file(request, EvidenceSource::Receiver(ReceiverSource::RecipientConfirmation), notice).await
 }
 
 /// Withdraws evidence that the participant filed.
-pub(crate) struct Withdraw;
-
-impl Handler for Withdraw {
-    fn operation(_: &Request) -> &'static str {
-        "withdraw_own_evidence"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
-        let (id, evidence): (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
-        let form = submitted.form();
-        let reason = match SafeNote::parse(form.get("reason")) {
-            Ok(reason) => reason,
-            Err((code, message)) => {
-                let errors = FieldErrors::one("reason", code, readable(code, message));
-                let refused = Refused { fields: typed(form, errors), notice: None, withdrawing: Some(evidence) };
-                return Ok(again(request, refused).await?.unprocessable());
-            }
-        };
-        let notice = Notice::plain("You withdrew what you had filed", "It no longer counts.");
-        act(request, &submitted, (id, PartyAct::WithdrawEvidence(evidence, reason)), notice).await
-    }
+pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let (id, evidence): (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
+    let form = submitted.form();
+    let reason = match SafeNote::parse(form.get("reason")) {
+        Ok(reason) => reason,
+        Err((code, message)) => {
+            let errors = FieldErrors::one("reason", code, readable(code, message));
+            let refused = Refused { fields: typed(form, errors), notice: None, withdrawing: Some(evidence) };
+            return Ok(again(request, refused).await?.unprocessable());
+        }
+    };
+    let notice = Notice::plain("You withdrew what you had filed", "It no longer counts.");
+    act(request, &submitted, (id, PartyAct::WithdrawEvidence(evidence, reason)), notice).await
 }
 
 /// Today, in the organization's zone.

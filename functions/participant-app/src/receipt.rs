@@ -1,7 +1,6 @@
 //! The receipt of what a participant did.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::notice_of_act;
 use pages::labels::DisplayTime;
 use pages::layout::{Layout, Notice};
@@ -35,43 +34,33 @@ struct ReceiptPage {
 }
 
 /// Shows a receipt.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_receipt"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        let id: ReceiptId = request.path_id("receipt")?;
-        let (attending, view) = load(request).await?;
-        let receipt = view.receipts.iter().find(|receipt| receipt.id == id).ok_or_else(Error::not_found)?;
-        let by = attending.participant().id();
-        let (typed, drawn) = match &receipt.act {
-            ReceiptAct::Signed { signature: Signature::Typed { name }, .. } => (Some(name.as_str().to_owned()), None),
-            ReceiptAct::Signed { signature: Signature::Drawn { drawing }, .. } => {
-                (None, Some(drawing.path().to_owned()))
-            }
-            _ => (None, None),
-        };
-        let page = ReceiptPage {
-            layout: Layout::of_participant(request),
-            notice,
-            path: part_url(by),
-            organization: attending.organization().name.as_str().to_owned(),
-            agreement: view.agreement.name.as_str().to_owned(),
-            title: receipt_title(&view, receipt),
-            at: DisplayTime::with_seconds(receipt.at),
-            facts: receipt_facts(receipt),
-            typed,
-            drawn,
-            id: receipt.id.to_string(),
-            next: task_rows(&view, by).into_iter().find(|task| task.can_act),
-        };
-        let shown = [view.agreement.id().uuid(), by.uuid(), id.uuid()];
-        Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    let id: ReceiptId = request.path_id("receipt")?;
+    let (attending, view) = load(request).await?;
+    let receipt = view.receipts.iter().find(|receipt| receipt.id == id).ok_or_else(Error::not_found)?;
+    let by = attending.participant().id();
+    let (typed, drawn) = match &receipt.act {
+        ReceiptAct::Signed { signature: Signature::Typed { name }, .. } => (Some(name.as_str().to_owned()), None),
+        ReceiptAct::Signed { signature: Signature::Drawn { drawing }, .. } => (None, Some(drawing.path().to_owned())),
+        _ => (None, None),
+    };
+    let page = ReceiptPage {
+        layout: Layout::of_participant(request),
+        notice,
+        path: part_url(by),
+        organization: attending.organization().name.as_str().to_owned(),
+        agreement: view.agreement.name.as_str().to_owned(),
+        title: receipt_title(&view, receipt),
+        at: DisplayTime::with_seconds(receipt.at),
+        facts: receipt_facts(receipt),
+        typed,
+        drawn,
+        id: receipt.id.to_string(),
+        next: task_rows(&view, by).into_iter().find(|task| task.can_act),
+    };
+    let shown = [view.agreement.id().uuid(), by.uuid(), id.uuid()];
+    Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
 }
 
 /// What a receipt is of, to its participant.

@@ -5,7 +5,7 @@ mod picture;
 use std::sync::Arc;
 
 use axum::Router;
-use pages::routes::{Pages, complete, part_page};
+use pages::routes::{Pages, complete, get};
 use shared::AppState;
 use shared::platform::pdf_reader;
 
@@ -17,7 +17,7 @@ pub fn router(app: Arc<AppState>) -> Router {
 /// The routes of the pictures of documents' pages.
 #[must_use]
 pub fn routes() -> Pages {
-    Pages::default().route("/app/pictures/{participant}/{document}/{page}", part_page::<picture::Show>())
+    Pages::default().route("/app/pictures/{participant}/{document}/{page}", get("view_document_page", picture::show))
 }
 
 /// Reads a PDF, or draws a page of it, and ends this process, if it was started for that. `main` begins with it.

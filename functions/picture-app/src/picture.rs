@@ -3,7 +3,6 @@
 //! Decision: they have a function of their own. What draws them zips to 2.4 MB, which the pages themselves don't carry: a
 //! signer's page is there before its pictures are.
 
-use pages::Handler;
 use pages::response::PageResponse;
 use pages::uploads::document_of_participant;
 use pdf::pages::Pages;
@@ -24,26 +23,18 @@ pub(crate) fn draw(file: Vec<u8>, Picture { page, width_px }: Picture) -> Result
 }
 
 /// Shows the picture of a page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_document_page"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let number: usize = request.path_id("page")?;
-        let page = number.checked_sub(1).ok_or_else(Error::not_found)?;
-        let (document, file) = document_of_participant(request).await?;
-        let drawing = Picture { page, width_px: limits::PAGE_PICTURE_WIDTH };
-        let picture = request.app().pdfs.picture(file, drawing).await?.map_err(|why| match why {
-            NotDrawn::NoSuchPage => Error::not_found(),
-            NotDrawn::TooDemanding => {
-                Error::Invalid(FieldErrors::one("page", FieldCode::InvalidValue, "can’t be shown as a picture"))
-            }
-        })?;
-        let file_type = if picture.starts_with(JPEG) { FileType::Jpeg } else { FileType::Png };
-        let name = format!("{}, page {number}.{}", document.name.as_str(), file_type.extension());
-        Ok(PageResponse::file(picture.into(), file_type.media_type(), "inline", &name).showing([document.id.uuid()]))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let number: usize = request.path_id("page")?;
+    let page = number.checked_sub(1).ok_or_else(Error::not_found)?;
+    let (document, file) = document_of_participant(request).await?;
+    let drawing = Picture { page, width_px: limits::PAGE_PICTURE_WIDTH };
+    let picture = request.app().pdfs.picture(file, drawing).await?.map_err(|why| match why {
+        NotDrawn::NoSuchPage => Error::not_found(),
+        NotDrawn::TooDemanding => {
+            Error::Invalid(FieldErrors::one("page", FieldCode::InvalidValue, "can’t be shown as a picture"))
+        }
+    })?;
+    let file_type = if picture.starts_with(JPEG) { FileType::Jpeg } else { FileType::Png };
+    let name = format!("{}, page {number}.{}", document.name.as_str(), file_type.extension());
+    Ok(PageResponse::file(picture.into(), file_type.media_type(), "inline", &name).showing([document.id.uuid()]))
 }

@@ -92,7 +92,7 @@ pub fn answers() -> Vec<Route> {
     });
     let pages = app_pages().into_iter();
     let app = pages
-        .flat_map(|(function, pages)| pages.into_paths().into_iter().map(move |path| route("ANY", path, function)));
+        .flat_map(|(function, pages)| pages.paths().to_vec().into_iter().map(move |path| route("ANY", path, function)));
     api.chain([agents]).chain(app).collect()
 }
 
@@ -175,7 +175,8 @@ fn resource(route: &Route) -> String {
 }
 
 /// The pages of each function of the app.
-pub(crate) fn app_pages() -> Vec<(&'static str, Pages)> {
+#[must_use]
+pub fn app_pages() -> Vec<(&'static str, Pages)> {
     vec![
         ("member-app", member_app::routes()),
         ("agreement-app", agreement_app::routes()),
@@ -230,6 +231,17 @@ mod tests {
             let method = if answer.method == "ANY" { "POST" } else { &answer.method };
             assert_eq!(function(&routes, method, &answer.path), answer.function, "{answer}");
         }
+    }
+
+    #[test]
+    fn every_act_of_a_page_has_words_in_the_audit_log() {
+        let known: BTreeSet<&str> = shared::domain::sentences::operations().map(|(id, _)| id).collect();
+        let named = app_pages().into_iter().flat_map(|(_, pages)| pages.operations().to_vec());
+        // Plain views of pages are not in the log.
+        let acts: BTreeSet<&str> = named.filter(|operation| !operation.starts_with("view_")).collect();
+        assert!(acts.contains("add_step"), "{acts:?}");
+        let without: Vec<_> = acts.difference(&known).collect();
+        assert!(without.is_empty(), "{without:?}");
     }
 
     /// `cargo lambda watch` gives each function the pages that it has.

@@ -42,8 +42,6 @@ pub mod uploads;
 pub mod urls;
 pub mod warnings;
 
-pub use routes::Handler;
-
 /// The beginning of the stylesheet: fonts, colors and plain elements, for a page beside the app that is to look like it.
 #[must_use]
 pub fn style_head() -> String {

@@ -20,7 +20,6 @@ use shared::web::next::safe_next;
 use shared::web::{Flash, Form, Request};
 use uuid::Uuid;
 
-use crate::Handler;
 use crate::layout::{Layout, Link};
 use crate::response::{PageResponse, RouteKind, page_of, to_sign_in};
 use crate::urls::{PROPOSALS, encode_query_value};
@@ -255,20 +254,12 @@ async fn keep(request: &Request, back: &str) -> Option<PageResponse> {
 }
 
 /// Shows what was typed, to submit it again.
-pub struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_unsent_form"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let member = request.signed_in()?.member().id();
-        // The cookie stays until its time is over, so that a page that is reloaded loses nothing.
-        let kept = Flash::UnsentForm(member).read(request).await?;
-        match kept.as_deref().and_then(Unsent::decode) {
-            Some(unsent) => PageResponse::render(&UnsentPage::new(Layout::new(request), unsent)),
-            None => Ok(PageResponse::see_other("/app")),
-        }
+pub async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let member = request.signed_in()?.member().id();
+    // The cookie stays until its time is over, so that a page that is reloaded loses nothing.
+    let kept = Flash::UnsentForm(member).read(request).await?;
+    match kept.as_deref().and_then(Unsent::decode) {
+        Some(unsent) => PageResponse::render(&UnsentPage::new(Layout::new(request), unsent)),
+        None => Ok(PageResponse::see_other("/app")),
     }
 }

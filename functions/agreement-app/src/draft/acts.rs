@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use askama::Template;
 use http::StatusCode;
 use pages::agreement_summary::AgreementSummary;
+use pages::blockers;
 use pages::deal::Deal;
 use pages::done::redirect_with_notice;
 use pages::fields::Fields;
@@ -14,7 +15,6 @@ use pages::payment_list::PaymentList;
 use pages::response::PageResponse;
 use pages::urls::{agreement_url, proposal_url};
 use pages::warnings::{WarningGroup, not_meant, ticked, warning_groups};
-use pages::{Handler, blockers};
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::Lifecycle;
 use shared::domain::agreement::warnings::WarningKind;
@@ -29,27 +29,19 @@ use shared::service::proposals::{self, ActRefused, ActReview, ReviewFingerprint}
 use shared::web::Request;
 
 /// Copies an agreement as a new draft.
-pub(crate) struct Duplicate;
-
-impl Handler for Duplicate {
-    fn operation(_: &Request) -> &'static str {
-        "duplicate_agreement"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: AgreementId = request.path_id("id")?;
-        // A form without an id makes a copy each time.
-        let copy: AgreementId = submitted.form().get("id").parse().unwrap_or_else(|_| AgreementId::new());
-        let title = "A copy was made";
-        // Names are read before the act: the redirect carries the notice.
-        let has_payments = !drafts::agreement(submitted.scope(), id).await?.movements().is_empty();
-        let payments = if has_payments { " Payments are not copied: add its own." } else { "" };
-        let line = format!("This is the copy, a draft of its own. Give it a name.{payments}");
-        let redirect = redirect_with_notice(&submitted, agreement_url(copy), title, &line).await;
-        submitted.run(|| drafts::duplicate(&submitted, id, copy)).await?;
-        Ok(redirect.into())
-    }
+pub(crate) async fn duplicate(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: AgreementId = request.path_id("id")?;
+    // A form without an id makes a copy each time.
+    let copy: AgreementId = submitted.form().get("id").parse().unwrap_or_else(|_| AgreementId::new());
+    let title = "A copy was made";
+    // Names are read before the act: the redirect carries the notice.
+    let has_payments = !drafts::agreement(submitted.scope(), id).await?.movements().is_empty();
+    let payments = if has_payments { " Payments are not copied: add its own." } else { "" };
+    let line = format!("This is the copy, a draft of its own. Give it a name.{payments}");
+    let redirect = redirect_with_notice(&submitted, agreement_url(copy), title, &line).await;
+    submitted.run(|| drafts::duplicate(&submitted, id, copy)).await?;
+    Ok(redirect.into())
 }
 
 #[derive(Template)]
@@ -70,16 +62,8 @@ struct PublishPage {
 }
 
 /// Shows the review between a draft and its publication.
-pub(crate) struct Review;
-
-impl Handler for Review {
-    fn operation(_: &Request) -> &'static str {
-        "view_publication"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        publish_page(request, None, None).await
-    }
+pub(crate) async fn review(request: &mut Request) -> Result<PageResponse, Error> {
+    publish_page(request, None, None).await
 }
 
 /// The page. `ticked` has what was ticked in a form that was refused.
@@ -122,29 +106,13 @@ async fn publish_page(
 }
 
 /// Publishes a draft: proposes and confirms it in one act.
-pub(crate) struct Publish;
-
-impl Handler for Publish {
-    fn operation(_: &Request) -> &'static str {
-        "publish_agreement"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        act(request, ProposalAction::PublishAgreement).await
-    }
+pub(crate) async fn publish(request: &mut Request) -> Result<PageResponse, Error> {
+    act(request, ProposalAction::PublishAgreement).await
 }
 
 /// Discards a draft: proposes to cancel it and confirms that in one act.
-pub(crate) struct Discard;
-
-impl Handler for Discard {
-    fn operation(_: &Request) -> &'static str {
-        "discard_draft"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        act(request, ProposalAction::CancelAgreement).await
-    }
+pub(crate) async fn discard(request: &mut Request) -> Result<PageResponse, Error> {
+    act(request, ProposalAction::CancelAgreement).await
 }
 
 async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, Error> {
@@ -228,52 +196,43 @@ fn refused(action: ProposalAction, refusal: &Refusal) -> (StatusCode, &'static s
 }
 
 /// Proposes to publish or to cancel an agreement. Another member can then decide it, and so can whoever proposed it.
-pub(crate) struct Propose;
-
-impl Handler for Propose {
-    fn operation(_: &Request) -> &'static str {
-        "create_proposal"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: AgreementId = request.path_id("id")?;
-        let form = submitted.form();
-        let action = ProposalAction::parse(form.get("action")).ok_or_else(Error::not_found)?;
-        let again = async |fields: Fields, lines: Vec<String>| {
-            let notice = Notice::new("bad", "Nothing was proposed".to_owned(), lines);
-            Ok(crate::agreement::page(request, id, fields, Some(notice)).await?.unprocessable())
-        };
-        let note = match form.get("note").trim() {
-            "" => None,
-            text => match Note::parse(text) {
-                Ok(note) => Some(note),
-                Err((code, message)) => {
-                    let line = format!("The note {message}.");
-                    let errors = shared::wire::fields::FieldErrors::one("note", code, message);
-                    return again(Fields::submitted(form, errors), vec![line]).await;
-                }
-            },
-        };
-        let new = NewProposal { action, agreement_id: id, note };
-        let made = submitted.run(|| proposals::create(&submitted, new.clone())).await;
-        match made {
-            Ok(proposal) => {
-                let title = "Proposed";
-                let line = "Any member of your organization can confirm or decline it here.";
-                Ok(redirect_with_notice(&submitted, proposal_url(proposal.id()), title, line).await.into())
+pub(crate) async fn propose(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: AgreementId = request.path_id("id")?;
+    let form = submitted.form();
+    let action = ProposalAction::parse(form.get("action")).ok_or_else(Error::not_found)?;
+    let again = async |fields: Fields, lines: Vec<String>| {
+        let notice = Notice::new("bad", "Nothing was proposed".to_owned(), lines);
+        Ok(crate::agreement::page(request, id, fields, Some(notice)).await?.unprocessable())
+    };
+    let note = match form.get("note").trim() {
+        "" => None,
+        text => match Note::parse(text) {
+            Ok(note) => Some(note),
+            Err((code, message)) => {
+                let line = format!("The note {message}.");
+                let errors = shared::wire::fields::FieldErrors::one("note", code, message);
+                return again(Fields::submitted(form, errors), vec![line]).await;
             }
-            Err(Error::Invalid(errors)) => {
-                let pending = agreements::pending(submitted.scope(), id, action).await?;
-                if let Some(pending) = pending {
-                    // The form was sent twice, or another member was quicker: there is one proposal, and it is this.
-                    return Ok(PageResponse::see_other(proposal_url(pending.id())));
-                }
-                let lines =
-                    errors.into_list().into_iter().map(|error| crate::draft::readable(&error.message)).collect();
-                again(Fields::of(form.typed()), lines).await
-            }
-            Err(error) => Err(error),
+        },
+    };
+    let new = NewProposal { action, agreement_id: id, note };
+    let made = submitted.run(|| proposals::create(&submitted, new.clone())).await;
+    match made {
+        Ok(proposal) => {
+            let title = "Proposed";
+            let line = "Any member of your organization can confirm or decline it here.";
+            Ok(redirect_with_notice(&submitted, proposal_url(proposal.id()), title, line).await.into())
         }
+        Err(Error::Invalid(errors)) => {
+            let pending = agreements::pending(submitted.scope(), id, action).await?;
+            if let Some(pending) = pending {
+                // The form was sent twice, or another member was quicker: there is one proposal, and it is this.
+                return Ok(PageResponse::see_other(proposal_url(pending.id())));
+            }
+            let lines = errors.into_list().into_iter().map(|error| crate::draft::readable(&error.message)).collect();
+            again(Fields::of(form.typed()), lines).await
+        }
+        Err(error) => Err(error),
     }
 }

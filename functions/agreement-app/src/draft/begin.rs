@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use pages::Handler;
 use pages::done::redirect_with_notice;
 use pages::fields::{Choice, Fields};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::{agreement_url, encode_query_value, workspace_url};
 use shared::domain::agreement::template::{self, Template as DraftTemplate};
 use shared::domain::agreement::{AgreementKind, NewAgreement};
@@ -75,22 +75,14 @@ impl Start {
 }
 
 /// Shows the page: which workspace, then which template, then the form.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_new_agreement"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let workspace: Option<WorkspaceId> = request.query("workspace").and_then(|id| id.parse().ok());
-        let start = request.query("template").and_then(|key| Start::find(&key));
-        match (workspace, start) {
-            (None, _) => choose_workspace(request).await,
-            (Some(workspace), None) => choose_template(request, workspace).await,
-            (Some(workspace), Some(start)) => {
-                form_page(request, workspace, start, AgreementId::new(), Fields::default(), None).await
-            }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let workspace: Option<WorkspaceId> = request.query("workspace").and_then(|id| id.parse().ok());
+    let start = request.query("template").and_then(|key| Start::find(&key));
+    match (workspace, start) {
+        (None, _) => choose_workspace(request).await,
+        (Some(workspace), None) => choose_template(request, workspace).await,
+        (Some(workspace), Some(start)) => {
+            form_page(request, workspace, start, AgreementId::new(), Fields::default(), None).await
         }
     }
 }
@@ -204,64 +196,57 @@ async fn form_page(
     Ok(PageResponse::render(&page)?.showing([workspace.uuid()]))
 }
 
+/// What the form does, by its button.
+pub(crate) const CREATE_OPERATIONS: Operation =
+    Operation::ByField { field: "act", names: &[("update", "view_new_agreement")], otherwise: "create_agreement" };
+
 /// Creates the draft.
-pub(crate) struct Create;
-
-impl Handler for Create {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "update" => "view_new_agreement",
-            _ => "create_agreement",
-        }
+pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let workspace_id: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
+    let start = Start::find(form.get("template")).ok_or_else(Error::not_found)?;
+    // A form without an id begins a draft each time.
+    let id: AgreementId = form.get("id").parse().unwrap_or_else(|_| AgreementId::new());
+    let again = async |errors: FieldErrors| {
+        let fields = Fields::submitted(form, errors);
+        let notice = Notice::bad("Not saved", "Check what is marked below.");
+        Ok(form_page(request, workspace_id, start, id, fields, Some(notice)).await?.unprocessable())
+    };
+    // People were added meanwhile, in another tab: the same form again, with them and with what was typed.
+    if form.get("act") == "update" {
+        let typed = Fields::of(form.typed());
+        return form_page(request, workspace_id, start, id, typed, None).await;
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let workspace_id: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
-        let start = Start::find(form.get("template")).ok_or_else(Error::not_found)?;
-        // A form without an id begins a draft each time.
-        let id: AgreementId = form.get("id").parse().unwrap_or_else(|_| AgreementId::new());
-        let again = async |errors: FieldErrors| {
-            let fields = Fields::submitted(form, errors);
-            let notice = Notice::bad("Not saved", "Check what is marked below.");
-            Ok(form_page(request, workspace_id, start, id, fields, Some(notice)).await?.unprocessable())
-        };
-        // People were added meanwhile, in another tab: the same form again, with them and with what was typed.
-        if form.get("act") == "update" {
-            let typed = Fields::of(form.typed());
-            return form_page(request, workspace_id, start, id, typed, None).await;
-        }
-        let name = match agreement_name(form.get("name")) {
-            Ok(name) => name,
-            Err(errors) => return again(errors).await,
-        };
-        let beginning = match start {
-            Start::Blank(_) => Beginning::Blank,
-            Start::Template(template) => {
-                let mut parties: BTreeMap<String, ContactId> = BTreeMap::new();
-                for party in &template.parties {
-                    let field = format!("party.{}", party.key);
-                    match (form.get(&field), form.get(&field).parse()) {
-                        ("", _) => {}
-                        (_, Ok(contact)) => drop(parties.insert(party.key.clone(), contact)),
-                        _ => {
-                            let message = "must be chosen from the list";
-                            return again(FieldErrors::one(field, FieldCode::InvalidValue, message)).await;
-                        }
+    let name = match agreement_name(form.get("name")) {
+        Ok(name) => name,
+        Err(errors) => return again(errors).await,
+    };
+    let beginning = match start {
+        Start::Blank(_) => Beginning::Blank,
+        Start::Template(template) => {
+            let mut parties: BTreeMap<String, ContactId> = BTreeMap::new();
+            for party in &template.parties {
+                let field = format!("party.{}", party.key);
+                match (form.get(&field), form.get(&field).parse()) {
+                    ("", _) => {}
+                    (_, Ok(contact)) => drop(parties.insert(party.key.clone(), contact)),
+                    _ => {
+                        let message = "must be chosen from the list";
+                        return again(FieldErrors::one(field, FieldCode::InvalidValue, message)).await;
                     }
                 }
-                Beginning::Template(template, parties)
             }
-        };
-        let new = NewAgreement { workspace_id, name, kind: OrDefault(start.kind()) };
-        let title = format!("Draft “{}” was created", new.name.as_str());
-        let line = "Nothing is sent to anyone until you publish it.";
-        let redirect = redirect_with_notice(&submitted, agreement_url(id), &title, line).await;
-        match submitted.run(|| drafts::begin(&submitted, id, new.clone(), &beginning)).await {
-            Ok(()) => Ok(redirect.into()),
-            Err(Error::NotFound(errors) | Error::Invalid(errors)) if !errors.is_empty() => again(errors).await,
-            Err(error) => Err(error),
+            Beginning::Template(template, parties)
         }
+    };
+    let new = NewAgreement { workspace_id, name, kind: OrDefault(start.kind()) };
+    let title = format!("Draft “{}” was created", new.name.as_str());
+    let line = "Nothing is sent to anyone until you publish it.";
+    let redirect = redirect_with_notice(&submitted, agreement_url(id), &title, line).await;
+    match submitted.run(|| drafts::begin(&submitted, id, new.clone(), &beginning)).await {
+        Ok(()) => Ok(redirect.into()),
+        Err(Error::NotFound(errors) | Error::Invalid(errors)) if !errors.is_empty() => again(errors).await,
+        Err(error) => Err(error),
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_summary::participant_name;
 use pages::blockers::lacking;
 use pages::done::notice_of_act;
 use pages::fields::{Choice, Fields};
 use pages::layout::{Layout, Link, Notice, shows_notice};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::{agreement_url, condition_url, step_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, GateType, InformationField};
@@ -323,18 +323,10 @@ struct NewQuery {
 }
 
 /// Shows the form of a new condition.
-pub(crate) struct New;
-
-impl Handler for New {
-    fn operation(_: &Request) -> &'static str {
-        "view_new_condition"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let query: NewQuery = request.read_query()?;
-        let gate_type = query.gate_type.get().unwrap_or(GateType::DocumentSigned);
-        new_page(request, gate_type, GateId::new(), Fields::default(), None).await
-    }
+pub(crate) async fn new_condition(request: &mut Request) -> Result<PageResponse, Error> {
+    let query: NewQuery = request.read_query()?;
+    let gate_type = query.gate_type.get().unwrap_or(GateType::DocumentSigned);
+    new_page(request, gate_type, GateId::new(), Fields::default(), None).await
 }
 
 async fn new_page(
@@ -384,34 +376,26 @@ fn units() -> Vec<Choice> {
 }
 
 /// Adds a condition.
-pub(crate) struct Add;
-
-impl Handler for Add {
-    fn operation(_: &Request) -> &'static str {
-        "add_condition"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
-        let form = submitted.form();
-        let gate_type = GateType::parse(form.get("type")).ok_or_else(Error::not_found)?;
-        let gate: GateId = form.get("id").parse().unwrap_or_else(|_| GateId::new());
-        let again = async |problem: Problem| {
-            let page = new_page(request, gate_type, gate, problem.fields(form), Some(problem.notice.clone())).await?;
-            Ok(problem.answer(page))
-        };
-        let rule = match read_rule(gate_type, form, &request.signed_in()?.organization().time_zone) {
-            Ok(rule) => rule,
-            Err(errors) => return again(Problem::invalid(errors)).await,
-        };
-        let asks = gate_type == GateType::InformationRequest;
-        let location = if asks { condition_url(id, gate) } else { step_url(id, stage) };
-        let now = request.now();
-        let says = move |_: &Agreement, after: &Agreement| said(after, gate, "was added", now);
-        let edit = Edit::new(location, says, move |draft, now| draft.put_gate(stage, gate, rule.clone(), now));
-        submit(request, &submitted, id, edit, again).await
-    }
+pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
+    let form = submitted.form();
+    let gate_type = GateType::parse(form.get("type")).ok_or_else(Error::not_found)?;
+    let gate: GateId = form.get("id").parse().unwrap_or_else(|_| GateId::new());
+    let again = async |problem: Problem| {
+        let page = new_page(request, gate_type, gate, problem.fields(form), Some(problem.notice.clone())).await?;
+        Ok(problem.answer(page))
+    };
+    let rule = match read_rule(gate_type, form, &request.signed_in()?.organization().time_zone) {
+        Ok(rule) => rule,
+        Err(errors) => return again(Problem::invalid(errors)).await,
+    };
+    let asks = gate_type == GateType::InformationRequest;
+    let location = if asks { condition_url(id, gate) } else { step_url(id, stage) };
+    let now = request.now();
+    let says = move |_: &Agreement, after: &Agreement| said(after, gate, "was added", now);
+    let edit = Edit::new(location, says, move |draft, now| draft.put_gate(stage, gate, rule.clone(), now));
+    submit(request, &submitted, id, edit, again).await
 }
 
 /// What is said after a condition was added or saved: what it still lacks, or that its date has passed.
@@ -427,17 +411,9 @@ fn said(after: &Agreement, gate: GateId, what: &str, now: Timestamp) -> Notice {
 }
 
 /// Shows a condition.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_condition"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
 }
 
 /// What a refused form of a condition's page typed, which the page shows again.
@@ -527,77 +503,73 @@ impl Questions {
     }
 }
 
+/// What the form does, by its button.
+pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
+    field: "act",
+    names: &[
+        ("remove", "remove_condition"),
+        ("add_question", "add_question"),
+        ("save_question", "change_question"),
+        ("move_question", "move_question"),
+        ("remove_question", "remove_question"),
+    ],
+    otherwise: "change_condition",
+};
+
 /// Saves or removes a condition, or changes its questions.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "remove" => "remove_condition",
-            "add_question" => "add_question",
-            "save_question" => "change_question",
-            "move_question" => "move_question",
-            "remove_question" => "remove_question",
-            _ => "change_condition",
-        }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
-        let form = submitted.form();
-        let url = condition_url(id, gate);
-        let question: FieldId = form.get("id").parse().unwrap_or_else(|_| FieldId::new());
-        let again = async |problem: Problem| {
-            let fields = problem.fields(form);
-            let typed = match form.get("act") {
-                "add_question" | "save_question" => Typed::Question(question, fields),
-                "" => Typed::Settings(fields),
-                _ => Typed::Nothing,
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
+    let form = submitted.form();
+    let url = condition_url(id, gate);
+    let question: FieldId = form.get("id").parse().unwrap_or_else(|_| FieldId::new());
+    let again = async |problem: Problem| {
+        let fields = problem.fields(form);
+        let typed = match form.get("act") {
+            "add_question" | "save_question" => Typed::Question(question, fields),
+            "" => Typed::Settings(fields),
+            _ => Typed::Nothing,
+        };
+        Ok(problem.answer(page(request, typed, Some(problem.notice.clone())).await?))
+    };
+    let edit = match form.get("act") {
+        "remove" => {
+            let says = move |before: &Agreement, _: &Agreement| {
+                Notice::good(format!("The condition “{}” was removed", condition_name(before, gate)), "")
             };
-            Ok(problem.answer(page(request, typed, Some(problem.notice.clone())).await?))
-        };
-        let edit = match form.get("act") {
-            "remove" => {
-                let says = move |before: &Agreement, _: &Agreement| {
-                    Notice::good(format!("The condition “{}” was removed", condition_name(before, gate)), "")
-                };
-                Edit::new(agreement_url(id), says, move |draft, now| draft.remove_gate(gate, now))
-                    .of(Part::Gate(gate))
-                    .removing()
-                    .within("steps")
+            Edit::new(agreement_url(id), says, move |draft, now| draft.remove_gate(gate, now))
+                .of(Part::Gate(gate))
+                .removing()
+                .within("steps")
+        }
+        act @ ("add_question" | "save_question") => {
+            let read = match read_question(question, form) {
+                Ok(read) => read,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            if act == "add_question" {
+                let says = question_says(gate, question, "was added");
+                Edit::new(url, says, move |draft, now| draft.put_question(gate, read.clone(), now).map_err(at_the_form))
+            } else {
+                let says = question_says(gate, question, "was saved");
+                Edit::new(url, says, move |draft, now| {
+                    draft.change_question(gate, read.clone(), now).map_err(at_the_form)
+                })
+                .of(Part::Question(gate, question))
             }
-            act @ ("add_question" | "save_question") => {
-                let read = match read_question(question, form) {
-                    Ok(read) => read,
-                    Err(errors) => return again(Problem::invalid(errors)).await,
-                };
-                if act == "add_question" {
-                    let says = question_says(gate, question, "was added");
-                    Edit::new(url, says, move |draft, now| {
-                        draft.put_question(gate, read.clone(), now).map_err(at_the_form)
-                    })
-                } else {
-                    let says = question_says(gate, question, "was saved");
-                    Edit::new(url, says, move |draft, now| {
-                        draft.change_question(gate, read.clone(), now).map_err(at_the_form)
-                    })
-                    .of(Part::Question(gate, question))
-                }
+            .within("questions")
+        }
+        "move_question" => move_question(url, gate, question, place(form.get("to"))),
+        "remove_question" => {
+            let says = question_says(gate, question, "was removed");
+            Edit::new(url, says, move |draft, now| draft.remove_question(gate, question, now))
+                .of(Part::Question(gate, question))
+                .removing()
                 .within("questions")
-            }
-            "move_question" => move_question(url, gate, question, place(form.get("to"))),
-            "remove_question" => {
-                let says = question_says(gate, question, "was removed");
-                Edit::new(url, says, move |draft, now| draft.remove_question(gate, question, now))
-                    .of(Part::Question(gate, question))
-                    .removing()
-                    .within("questions")
-            }
-            _ => settings_edit(url, gate, form, &request.signed_in()?.organization().time_zone, request.now()),
-        };
-        submit(request, &submitted, id, edit, again).await
-    }
+        }
+        _ => settings_edit(url, gate, form, &request.signed_in()?.organization().time_zone, request.now()),
+    };
+    submit(request, &submitted, id, edit, again).await
 }
 
 /// What is said after an act on a question.

@@ -1,10 +1,10 @@
 //! The name, kind and expiry of a draft.
 
 use askama::Template;
-use pages::Handler;
 use pages::fields::{Choice, Fields};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::agreement_url;
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, AgreementKind, AgreementName};
@@ -34,16 +34,8 @@ struct DetailsPage {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_draft_details"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        page(request, None, None, None).await
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    page(request, None, None, None).await
 }
 
 async fn page(
@@ -108,62 +100,55 @@ pub(super) fn agreement_name(text: &str) -> Result<AgreementName, FieldErrors> {
     AgreementName::parse(text).map_err(|(code, message)| FieldErrors::one("name", code, message))
 }
 
+/// What the form does, by its button.
+pub(crate) const SAVE_OPERATIONS: Operation =
+    Operation::ByField { field: "act", names: &[("expiry", "set_expiry")], otherwise: "describe_agreement" };
+
 /// Saves the name and kind, or the expiry.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "expiry" => "set_expiry",
-            _ => "describe_agreement",
-        }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: AgreementId = request.path_id("id")?;
-        let form = submitted.form();
-        let is_expiry = form.get("act") == "expiry";
-        let again = async |problem: Problem| {
-            let fields = Some(problem.fields(form));
-            let (fields, expiry) = if is_expiry { (None, fields) } else { (fields, None) };
-            Ok(problem.answer(page(request, fields, expiry, Some(problem.notice.clone())).await?))
-        };
-        let edit = if is_expiry {
-            let typed = form.get("expires_at").trim();
-            let zone = &request.signed_in()?.organization().time_zone;
-            let expires_at = match typed {
-                "" => None,
-                typed => match zone.read_local(typed) {
-                    Ok(at) => Some(at),
-                    Err(error) => {
-                        let errors = FieldErrors::one("expires_at", FieldCode::InvalidFormat, error.to_string());
-                        return again(Problem::invalid(errors)).await;
-                    }
-                },
-            };
-            let now = request.now();
-            let says = move |_: &Agreement, _: &Agreement| match expires_at {
-                Some(at) if at <= now => {
-                    let line = "That is in the past: the draft can’t be published until you choose a later date.";
-                    Notice::warn(format!("Expires {}", zone.for_people(at)), line)
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: AgreementId = request.path_id("id")?;
+    let form = submitted.form();
+    let is_expiry = form.get("act") == "expiry";
+    let again = async |problem: Problem| {
+        let fields = Some(problem.fields(form));
+        let (fields, expiry) = if is_expiry { (None, fields) } else { (fields, None) };
+        Ok(problem.answer(page(request, fields, expiry, Some(problem.notice.clone())).await?))
+    };
+    let edit = if is_expiry {
+        let typed = form.get("expires_at").trim();
+        let zone = &request.signed_in()?.organization().time_zone;
+        let expires_at = match typed {
+            "" => None,
+            typed => match zone.read_local(typed) {
+                Ok(at) => Some(at),
+                Err(error) => {
+                    let errors = FieldErrors::one("expires_at", FieldCode::InvalidFormat, error.to_string());
+                    return again(Problem::invalid(errors)).await;
                 }
-                Some(at) => Notice::good(format!("Expires {}", zone.for_people(at)), ""),
-                None => Notice::good("The agreement does not expire", ""),
-            };
-            Edit::new(agreement_url(id), says, move |draft, now| draft.set_expiry(expires_at, now)).of(Part::Expiry)
-        } else {
-            let name = match agreement_name(form.get("name")) {
-                Ok(name) => name,
-                Err(errors) => return again(Problem::invalid(errors)).await,
-            };
-            let kind = AgreementKind::parse(form.get("kind")).unwrap_or_default();
-            let says = |_: &Agreement, after: &Agreement| {
-                Notice::good(format!("{} “{}” was saved", kind_label(after.kind), after.name.as_str()), "")
-            };
-            Edit::new(agreement_url(id), says, move |draft, now| draft.describe(name.clone(), kind, now))
-                .of(Part::Description)
+            },
         };
-        submit(request, &submitted, id, edit, again).await
-    }
+        let now = request.now();
+        let says = move |_: &Agreement, _: &Agreement| match expires_at {
+            Some(at) if at <= now => {
+                let line = "That is in the past: the draft can’t be published until you choose a later date.";
+                Notice::warn(format!("Expires {}", zone.for_people(at)), line)
+            }
+            Some(at) => Notice::good(format!("Expires {}", zone.for_people(at)), ""),
+            None => Notice::good("The agreement does not expire", ""),
+        };
+        Edit::new(agreement_url(id), says, move |draft, now| draft.set_expiry(expires_at, now)).of(Part::Expiry)
+    } else {
+        let name = match agreement_name(form.get("name")) {
+            Ok(name) => name,
+            Err(errors) => return again(Problem::invalid(errors)).await,
+        };
+        let kind = AgreementKind::parse(form.get("kind")).unwrap_or_default();
+        let says = |_: &Agreement, after: &Agreement| {
+            Notice::good(format!("{} “{}” was saved", kind_label(after.kind), after.name.as_str()), "")
+        };
+        Edit::new(agreement_url(id), says, move |draft, now| draft.describe(name.clone(), kind, now))
+            .of(Part::Description)
+    };
+    submit(request, &submitted, id, edit, again).await
 }

@@ -5,12 +5,12 @@
 
 use askama::Template;
 use axum::body::Bytes;
-use pages::Handler;
 use pages::agreement_summary::{participant_name, size};
 use pages::done::notice_of_act;
 use pages::fields::{Choice, Fields};
 use pages::layout::{Layout, Link, Notice, shows_notice};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::{agreement_url, document_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, DocumentContent, Label};
@@ -55,42 +55,34 @@ fn name_of(typed: &str, file: Option<&UploadedFile>) -> Result<Label, FieldError
 }
 
 /// Adds a document, from the page of the draft.
-pub(crate) struct Add;
-
-impl Handler for Add {
-    fn operation(_: &Request) -> &'static str {
-        "add_document"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form) = (request.path_id("id")?, submitted.form());
-        let again = async |problem: Problem| {
-            let page = crate::agreement::page(request, id, problem.fields(form), Some(problem.notice.clone())).await?;
-            Ok(problem.answer(page))
-        };
-        let document: DocumentId = form.get("id").parse().unwrap_or_else(|_| DocumentId::new());
-        let Some(file) = form.file("file") else {
-            let errors = FieldErrors::one("file", FieldCode::Required, "must be chosen");
-            return again(Problem::invalid(errors)).await;
-        };
-        let name = match name_of(form.get("document_name"), Some(file)) {
-            Ok(name) => name,
-            Err(errors) => return again(Problem::invalid(errors)).await,
-        };
-        let content = match store(&submitted, file).await? {
-            Ok(content) => content,
-            Err(errors) => return again(Problem::invalid(errors)).await,
-        };
-        let file_name = file.name.clone();
-        let says = move |_: &Agreement, _: &Agreement| {
-            Notice::good(format!("“{file_name}” was uploaded"), "Next: say who signs it.")
-        };
-        let edit = Edit::new(document_url(id, document), says, move |draft, now| {
-            draft.put_document(document, name.clone(), Some(content.clone()), now)
-        });
-        submit(request, &submitted, id, edit, again).await
-    }
+pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form) = (request.path_id("id")?, submitted.form());
+    let again = async |problem: Problem| {
+        let page = crate::agreement::page(request, id, problem.fields(form), Some(problem.notice.clone())).await?;
+        Ok(problem.answer(page))
+    };
+    let document: DocumentId = form.get("id").parse().unwrap_or_else(|_| DocumentId::new());
+    let Some(file) = form.file("file") else {
+        let errors = FieldErrors::one("file", FieldCode::Required, "must be chosen");
+        return again(Problem::invalid(errors)).await;
+    };
+    let name = match name_of(form.get("document_name"), Some(file)) {
+        Ok(name) => name,
+        Err(errors) => return again(Problem::invalid(errors)).await,
+    };
+    let content = match store(&submitted, file).await? {
+        Ok(content) => content,
+        Err(errors) => return again(Problem::invalid(errors)).await,
+    };
+    let file_name = file.name.clone();
+    let says = move |_: &Agreement, _: &Agreement| {
+        Notice::good(format!("“{file_name}” was uploaded"), "Next: say who signs it.")
+    };
+    let edit = Edit::new(document_url(id, document), says, move |draft, now| {
+        draft.put_document(document, name.clone(), Some(content.clone()), now)
+    });
+    submit(request, &submitted, id, edit, again).await
 }
 
 #[derive(Template)]
@@ -125,17 +117,9 @@ struct BlockRow {
 }
 
 /// Shows a document.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_document_settings"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
 }
 
 /// What a refused form of a document's page typed.
@@ -215,89 +199,87 @@ fn read_block(form: &Form) -> Result<(Label, ParticipantId), FieldErrors> {
     }
 }
 
+/// What the form does, by its button.
+pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
+    field: "act",
+    names: &[
+        ("remove", "remove_document"),
+        ("add_block", "add_signature_block"),
+        ("remove_block", "remove_signature_block"),
+    ],
+    otherwise: "change_document",
+};
+
 /// Saves or removes a document, replaces its file, or changes its signature blocks.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "remove" => "remove_document",
-            "add_block" => "add_signature_block",
-            "remove_block" => "remove_signature_block",
-            _ => "change_document",
-        }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, document): (AgreementId, DocumentId) = (request.path_id("id")?, request.path_id("document")?);
-        let form = submitted.form();
-        let url = document_url(id, document);
-        let block: SignatureBlockId = form.get("id").parse().unwrap_or_else(|_| SignatureBlockId::new());
-        let again = async |problem: Problem| {
-            let fields = problem.fields(form);
-            let typed = match form.get("act") {
-                "add_block" => Typed::Block(block, fields),
-                "" => Typed::Document(fields),
-                _ => Typed::Nothing,
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, document): (AgreementId, DocumentId) = (request.path_id("id")?, request.path_id("document")?);
+    let form = submitted.form();
+    let url = document_url(id, document);
+    let block: SignatureBlockId = form.get("id").parse().unwrap_or_else(|_| SignatureBlockId::new());
+    let again = async |problem: Problem| {
+        let fields = problem.fields(form);
+        let typed = match form.get("act") {
+            "add_block" => Typed::Block(block, fields),
+            "" => Typed::Document(fields),
+            _ => Typed::Nothing,
+        };
+        Ok(problem.answer(page(request, typed, Some(problem.notice.clone())).await?))
+    };
+    let edit = match form.get("act") {
+        "remove" => {
+            let says = move |before: &Agreement, _: &Agreement| {
+                Notice::good(format!("The document “{}” was removed", document_name(before, document)), "")
             };
-            Ok(problem.answer(page(request, typed, Some(problem.notice.clone())).await?))
-        };
-        let edit = match form.get("act") {
-            "remove" => {
-                let says = move |before: &Agreement, _: &Agreement| {
-                    Notice::good(format!("The document “{}” was removed", document_name(before, document)), "")
-                };
-                Edit::new(agreement_url(id), says, move |draft, now| draft.remove_document(document, now))
-                    .of(Part::Document(document))
-                    .removing()
-                    .within("documents")
-            }
-            "add_block" => {
-                let (label, participant) = match read_block(form) {
-                    Ok(read) => read,
-                    Err(errors) => return again(Problem::invalid(errors)).await,
-                };
-                let says = |_: &Agreement, _: &Agreement| Notice::good("The signature block was added", "");
-                Edit::new(url, says, move |draft, now| {
-                    draft.put_signature_block(document, block, participant, label.clone(), now)
-                })
-                .within("blocks")
-            }
-            "remove_block" => {
-                let says = |_: &Agreement, _: &Agreement| Notice::good("The signature block was removed", "");
-                Edit::new(url, says, move |draft, now| draft.remove_signature_block(block, now))
-                    .of(Part::SignatureBlock(block))
-                    .removing()
-                    .within("blocks")
-            }
-            _ => {
-                let name = match label(form.get("name"), "name") {
-                    Ok(name) => name,
-                    Err(errors) => return again(Problem::invalid(errors)).await,
-                };
-                let content = match store_if_any(&submitted).await? {
-                    Ok(content) => content,
-                    Err(errors) => return again(Problem::invalid(errors)).await,
-                };
-                let is_for_reading = form.get("for_reading") == "on";
-                let file_name = form.file("file").map(|file| file.name.clone());
-                let says = move |before: &Agreement, _: &Agreement| {
-                    save_says(before, document, (file_name.as_deref(), is_for_reading))
-                };
-                Edit::new(url, says, move |draft, now| {
-                    let named = draft.rename_document(document, name.clone(), now)?;
-                    let named = named.set_for_reading(document, is_for_reading, now)?;
-                    match &content {
-                        Some(content) => named.set_file(document, content.clone(), now),
-                        None => Ok(named),
-                    }
-                })
+            Edit::new(agreement_url(id), says, move |draft, now| draft.remove_document(document, now))
                 .of(Part::Document(document))
-            }
-        };
-        submit(request, &submitted, id, edit, again).await
-    }
+                .removing()
+                .within("documents")
+        }
+        "add_block" => {
+            let (label, participant) = match read_block(form) {
+                Ok(read) => read,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            let says = |_: &Agreement, _: &Agreement| Notice::good("The signature block was added", "");
+            Edit::new(url, says, move |draft, now| {
+                draft.put_signature_block(document, block, participant, label.clone(), now)
+            })
+            .within("blocks")
+        }
+        "remove_block" => {
+            let says = |_: &Agreement, _: &Agreement| Notice::good("The signature block was removed", "");
+            Edit::new(url, says, move |draft, now| draft.remove_signature_block(block, now))
+                .of(Part::SignatureBlock(block))
+                .removing()
+                .within("blocks")
+        }
+        _ => {
+            let name = match label(form.get("name"), "name") {
+                Ok(name) => name,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            let content = match store_if_any(&submitted).await? {
+                Ok(content) => content,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            let is_for_reading = form.get("for_reading") == "on";
+            let file_name = form.file("file").map(|file| file.name.clone());
+            let says = move |before: &Agreement, _: &Agreement| {
+                save_says(before, document, (file_name.as_deref(), is_for_reading))
+            };
+            Edit::new(url, says, move |draft, now| {
+                let named = draft.rename_document(document, name.clone(), now)?;
+                let named = named.set_for_reading(document, is_for_reading, now)?;
+                match &content {
+                    Some(content) => named.set_file(document, content.clone(), now),
+                    None => Ok(named),
+                }
+            })
+            .of(Part::Document(document))
+        }
+    };
+    submit(request, &submitted, id, edit, again).await
 }
 
 /// Stores the file of a form, if it has one.
@@ -321,29 +303,13 @@ fn save_says(before: &Agreement, id: DocumentId, (file, is_for_reading): (Option
 }
 
 /// Shows a document's file in the browser.
-pub(crate) struct View;
-
-impl Handler for View {
-    fn operation(_: &Request) -> &'static str {
-        "view_document"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        file(request, "inline").await
-    }
+pub(crate) async fn view(request: &mut Request) -> Result<PageResponse, Error> {
+    file(request, "inline").await
 }
 
 /// Downloads a document's file.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_document"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        file(request, "attachment").await
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    file(request, "attachment").await
 }
 
 async fn file(request: &Request, disposition: &'static str) -> Result<PageResponse, Error> {

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_summary::participant_name;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::{Choice, Fields};
@@ -11,6 +10,7 @@ use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::{agreement_url, condition_url, contact_url, document_url, encode_query_value, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
@@ -54,17 +54,9 @@ struct ContactChoice {
 }
 
 /// Shows the form that adds a participant.
-pub(crate) struct Choose;
-
-impl Handler for Choose {
-    fn operation(_: &Request) -> &'static str {
-        "view_participants"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(add_page(request, Fields::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(add_page(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
 async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -117,56 +109,47 @@ fn read_roles(form: &Form) -> Result<Roles, FieldErrors> {
 }
 
 /// Adds a participant.
-pub(crate) struct Add;
-
-impl Handler for Add {
-    fn operation(_: &Request) -> &'static str {
-        "add_participant"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: AgreementId = request.path_id("id")?;
-        let form = submitted.form();
-        let again = async |errors: FieldErrors| {
-            let problem = Problem::invalid(errors);
-            let page = add_page(request, problem.fields(form), Some(problem.notice.clone())).await?;
-            Ok(problem.answer(page))
-        };
-        let contact_id: Result<ContactId, FieldErrors> = form
-            .get("contact_id")
-            .parse()
-            .map_err(|_| FieldErrors::one("contact_id", FieldCode::Required, "must be chosen from the list"));
-        let (contact_id, roles) = match (contact_id, read_roles(form)) {
-            (Ok(contact_id), Ok(roles)) => (contact_id, roles),
-            (contact_id, roles) => {
-                let mut errors = contact_id.err().unwrap_or_default();
-                errors.extend(roles.err().unwrap_or_default());
-                return again(errors).await;
-            }
-        };
-        // Names are read before the act: the notice, which the redirect carries, says who was added.
-        let contact = contacts::get(submitted.scope(), contact_id).await?;
-        let title = format!("{} takes part", contact.display_name.as_str());
-        let line = match contact.email {
-            Some(_) => "",
-            None => "They have no email address yet. Add one to their contact before you publish.",
-        };
-        let notice = Notice { section: "participants".to_owned(), ..Notice::good(title, line) };
-        let redirect = redirect_with(&submitted, format!("{}#notice", agreement_url(id)), &notice).await;
-        let new = NewParticipant { contact_id, roles };
-        match submitted.run(|| agreements::add_participant(&submitted, id, new.clone())).await {
-            Ok(Ok(_)) => Ok(redirect.into()),
-            Ok(Err(agreements::ParticipantRefused::NotAdded(
-                shared::domain::agreement::participants::NotAdded::NotADraft,
-            ))) => {
-                crate::draft::not_saved(request, id, form, None, "This agreement was published while you were typing")
-                    .await
-            }
-            Ok(Err(refused)) => again(refused.at("agreement_id")).await,
-            Err(Error::Invalid(errors)) => again(errors).await,
-            Err(error) => Err(error),
+pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: AgreementId = request.path_id("id")?;
+    let form = submitted.form();
+    let again = async |errors: FieldErrors| {
+        let problem = Problem::invalid(errors);
+        let page = add_page(request, problem.fields(form), Some(problem.notice.clone())).await?;
+        Ok(problem.answer(page))
+    };
+    let contact_id: Result<ContactId, FieldErrors> = form
+        .get("contact_id")
+        .parse()
+        .map_err(|_| FieldErrors::one("contact_id", FieldCode::Required, "must be chosen from the list"));
+    let (contact_id, roles) = match (contact_id, read_roles(form)) {
+        (Ok(contact_id), Ok(roles)) => (contact_id, roles),
+        (contact_id, roles) => {
+            let mut errors = contact_id.err().unwrap_or_default();
+            errors.extend(roles.err().unwrap_or_default());
+            return again(errors).await;
         }
+    };
+    // Names are read before the act: the notice, which the redirect carries, says who was added.
+    let contact = contacts::get(submitted.scope(), contact_id).await?;
+    let title = format!("{} takes part", contact.display_name.as_str());
+    let line = match contact.email {
+        Some(_) => "",
+        None => "They have no email address yet. Add one to their contact before you publish.",
+    };
+    let notice = Notice { section: "participants".to_owned(), ..Notice::good(title, line) };
+    let redirect = redirect_with(&submitted, format!("{}#notice", agreement_url(id)), &notice).await;
+    let new = NewParticipant { contact_id, roles };
+    match submitted.run(|| agreements::add_participant(&submitted, id, new.clone())).await {
+        Ok(Ok(_)) => Ok(redirect.into()),
+        Ok(Err(agreements::ParticipantRefused::NotAdded(
+            shared::domain::agreement::participants::NotAdded::NotADraft,
+        ))) => {
+            crate::draft::not_saved(request, id, form, None, "This agreement was published while you were typing").await
+        }
+        Ok(Err(refused)) => again(refused.at("agreement_id")).await,
+        Err(Error::Invalid(errors)) => again(errors).await,
+        Err(error) => Err(error),
     }
 }
 
@@ -186,16 +169,8 @@ struct ParticipantPage {
 }
 
 /// Shows a participant.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_participant"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        page(request, None, None).await
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    page(request, None, None).await
 }
 
 async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -243,49 +218,42 @@ fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
     conditions.chain(documents).chain(promises).collect()
 }
 
+/// What the form does, by its button.
+pub(crate) const SAVE_OPERATIONS: Operation =
+    Operation::ByField { field: "act", names: &[("remove", "remove_participant")], otherwise: "change_participant" };
+
 /// Saves a participant's roles, or removes the participant.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "remove" => "remove_participant",
-            _ => "change_participant",
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let form = submitted.form();
+    let again = async |problem: Problem| {
+        let fields = form.get("act").is_empty().then(|| problem.fields(form));
+        let mut notice = problem.notice.clone();
+        if form.get("act") == "remove" {
+            let draft = drafts::agreement(request.signed_in()?.scope(), id).await?;
+            notice.links = named_in(&draft, participant);
         }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
-        let form = submitted.form();
-        let again = async |problem: Problem| {
-            let fields = form.get("act").is_empty().then(|| problem.fields(form));
-            let mut notice = problem.notice.clone();
-            if form.get("act") == "remove" {
-                let draft = drafts::agreement(request.signed_in()?.scope(), id).await?;
-                notice.links = named_in(&draft, participant);
-            }
-            let page = page(request, fields, Some(notice)).await?;
-            Ok(problem.answer(page))
+        let page = page(request, fields, Some(notice)).await?;
+        Ok(problem.answer(page))
+    };
+    let back = agreement_url(id);
+    // Names are read before the act: the notice, which the redirect carries, says whom it is about.
+    let (draft, contacts) = drafts::load(submitted.scope(), id).await?;
+    let name = participant_name(&draft, &contacts, participant);
+    let edit = if form.get("act") == "remove" {
+        let says = move |_: &Agreement, _: &Agreement| Notice::good(format!("{name} no longer takes part"), "");
+        Edit::new(back, says, move |draft, now| draft.remove_participant(participant, now))
+            .of(Part::Participant(participant))
+            .removing()
+    } else {
+        let roles = match read_roles(form) {
+            Ok(roles) => roles,
+            Err(errors) => return again(Problem::invalid(errors)).await,
         };
-        let back = agreement_url(id);
-        // Names are read before the act: the notice, which the redirect carries, says whom it is about.
-        let (draft, contacts) = drafts::load(submitted.scope(), id).await?;
-        let name = participant_name(&draft, &contacts, participant);
-        let edit = if form.get("act") == "remove" {
-            let says = move |_: &Agreement, _: &Agreement| Notice::good(format!("{name} no longer takes part"), "");
-            Edit::new(back, says, move |draft, now| draft.remove_participant(participant, now))
-                .of(Part::Participant(participant))
-                .removing()
-        } else {
-            let roles = match read_roles(form) {
-                Ok(roles) => roles,
-                Err(errors) => return again(Problem::invalid(errors)).await,
-            };
-            let says = move |_: &Agreement, _: &Agreement| Notice::good(format!("The roles of {name} were saved"), "");
-            Edit::new(back, says, move |draft, now| draft.set_roles(participant, roles.clone(), now))
-                .of(Part::Participant(participant))
-        };
-        submit(request, &submitted, id, edit.within("participants"), again).await
-    }
+        let says = move |_: &Agreement, _: &Agreement| Notice::good(format!("The roles of {name} were saved"), "");
+        Edit::new(back, says, move |draft, now| draft.set_roles(participant, roles.clone(), now))
+            .of(Part::Participant(participant))
+    };
+    submit(request, &submitted, id, edit.within("participants"), again).await
 }

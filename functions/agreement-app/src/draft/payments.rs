@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_summary::participant_name;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::{Choice, Fields};
@@ -11,6 +10,7 @@ use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Paged, Pager, clamped_page, page_at};
 use pages::payment_list::{PaymentRow, lacking, name};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::{agreement_url, condition_url, payment_url, payments_url};
 use shared::domain::agreement::edit::Seen;
 use shared::domain::agreement::gate::{Gate, GateRule};
@@ -257,18 +257,10 @@ struct PaymentsPage {
 }
 
 /// Shows the payments of a draft with the form of a new one.
-pub(crate) struct List;
-
-impl Handler for List {
-    fn operation(_: &Request) -> &'static str {
-        "view_payments"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        let fields = fields_with(&PaymentTerms::default(), "");
-        Ok(list_page(request, MovementId::new(), fields, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    let fields = fields_with(&PaymentTerms::default(), "");
+    Ok(list_page(request, MovementId::new(), fields, notice).await?.with_cookie(cookie))
 }
 
 async fn list_page(
@@ -303,35 +295,27 @@ async fn list_page(
 }
 
 /// Adds a payment.
-pub(crate) struct Add;
-
-impl Handler for Add {
-    fn operation(_: &Request) -> &'static str {
-        "add_payment"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: AgreementId = request.path_id("id")?;
-        let form = submitted.form();
-        // A form without an id adds a payment each time.
-        let movement: MovementId = form.get("id").parse().unwrap_or_else(|_| MovementId::new());
-        let again = async |problem: Problem| {
-            let is_taken = problem.errors.clone().into_list().iter().any(|error| error.field == "id");
-            let new_id = if is_taken { MovementId::new() } else { movement };
-            let page = list_page(request, new_id, typed(&problem, form), Some(problem.notice.clone())).await?;
-            Ok(problem.answer(page))
-        };
-        let draft = drafts::agreement(submitted.scope(), id).await?;
-        let terms = match read_terms(form, &draft, &request.signed_in()?.organization().own_contact_ids) {
-            Ok(terms) => terms,
-            Err(errors) => return again(Problem::invalid(errors)).await,
-        };
-        let redirect = redirect_with(&submitted, section(id), &said("added", &terms, &draft)).await;
-        match submitted.run(|| payments::add(&submitted, (id, movement), terms.clone())).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(reason) => refused(request, &submitted, (id, None), at_the_form(reason), again).await,
-        }
+pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: AgreementId = request.path_id("id")?;
+    let form = submitted.form();
+    // A form without an id adds a payment each time.
+    let movement: MovementId = form.get("id").parse().unwrap_or_else(|_| MovementId::new());
+    let again = async |problem: Problem| {
+        let is_taken = problem.errors.clone().into_list().iter().any(|error| error.field == "id");
+        let new_id = if is_taken { MovementId::new() } else { movement };
+        let page = list_page(request, new_id, typed(&problem, form), Some(problem.notice.clone())).await?;
+        Ok(problem.answer(page))
+    };
+    let draft = drafts::agreement(submitted.scope(), id).await?;
+    let terms = match read_terms(form, &draft, &request.signed_in()?.organization().own_contact_ids) {
+        Ok(terms) => terms,
+        Err(errors) => return again(Problem::invalid(errors)).await,
+    };
+    let redirect = redirect_with(&submitted, section(id), &said("added", &terms, &draft)).await;
+    match submitted.run(|| payments::add(&submitted, (id, movement), terms.clone())).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(reason) => refused(request, &submitted, (id, None), at_the_form(reason), again).await,
     }
 }
 
@@ -352,16 +336,8 @@ struct PaymentPage {
 }
 
 /// Shows a payment.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_payment"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        page(request, None, None).await
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    page(request, None, None).await
 }
 
 async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -398,57 +374,50 @@ fn conditions_naming(draft: &Agreement, movement: MovementId) -> Vec<Link> {
     naming.map(link).collect()
 }
 
+/// What the form does, by its button.
+pub(crate) const SAVE_OPERATIONS: Operation =
+    Operation::ByField { field: "act", names: &[("remove", "remove_payment")], otherwise: "change_payment" };
+
 /// Saves a payment's terms, or removes the payment.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "remove" => "remove_payment",
-            _ => "change_payment",
-        }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, movement): (AgreementId, MovementId) = (request.path_id("id")?, request.path_id("payment")?);
-        let form = submitted.form();
-        let removes = form.get("act") == "remove";
-        let (draft, _, known) = payments::load(submitted.scope(), id, |_| removes).await?;
-        let again = async |problem: Problem| {
-            let fields = (!removes).then(|| typed(&problem, form));
-            let mut notice = problem.notice.clone();
-            if removes {
-                let links = conditions_naming(&draft, movement).into_iter();
-                notice.links = links.map(|link| Link { text: format!("Open {}", link.text), ..link }).collect();
-            }
-            Ok(problem.answer(page(request, fields, Some(notice)).await?))
-        };
-        let subject = Some(Subject::Payment(movement));
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, movement): (AgreementId, MovementId) = (request.path_id("id")?, request.path_id("payment")?);
+    let form = submitted.form();
+    let removes = form.get("act") == "remove";
+    let (draft, _, known) = payments::load(submitted.scope(), id, |_| removes).await?;
+    let again = async |problem: Problem| {
+        let fields = (!removes).then(|| typed(&problem, form));
+        let mut notice = problem.notice.clone();
         if removes {
-            let what = known.iter().find(|payment| payment.id() == movement).map_or("", name);
-            let title = if what.is_empty() {
-                "The payment was removed".to_owned()
-            } else {
-                format!("The payment “{what}” was removed")
-            };
-            let notice = Notice { section: "payments".to_owned(), ..Notice::good(title, "") };
-            let redirect = redirect_with(&submitted, section(id), &notice).await;
-            return match submitted.run(|| payments::remove(&submitted, (id, movement))).await? {
-                Ok(()) => Ok(redirect.into()),
-                Err(reason) if reason.is_already_removed() => Ok(redirect.into()),
-                Err(reason) => refused(request, &submitted, (id, subject), reason, again).await,
-            };
+            let links = conditions_naming(&draft, movement).into_iter();
+            notice.links = links.map(|link| Link { text: format!("Open {}", link.text), ..link }).collect();
         }
-        let terms = match read_terms(form, &draft, &request.signed_in()?.organization().own_contact_ids) {
-            Ok(terms) => terms,
-            Err(errors) => return again(Problem::invalid(errors)).await,
+        Ok(problem.answer(page(request, fields, Some(notice)).await?))
+    };
+    let subject = Some(Subject::Payment(movement));
+    if removes {
+        let what = known.iter().find(|payment| payment.id() == movement).map_or("", name);
+        let title = if what.is_empty() {
+            "The payment was removed".to_owned()
+        } else {
+            format!("The payment “{what}” was removed")
         };
-        let redirect = redirect_with(&submitted, section(id), &said("saved", &terms, &draft)).await;
-        let shown = Seen::from_form(form.get("seen"));
-        match submitted.run(|| payments::change(&submitted, (id, movement), &shown, terms.clone())).await? {
+        let notice = Notice { section: "payments".to_owned(), ..Notice::good(title, "") };
+        let redirect = redirect_with(&submitted, section(id), &notice).await;
+        return match submitted.run(|| payments::remove(&submitted, (id, movement))).await? {
             Ok(()) => Ok(redirect.into()),
-            Err(reason) => refused(request, &submitted, (id, subject), at_the_form(reason), again).await,
-        }
+            Err(reason) if reason.is_already_removed() => Ok(redirect.into()),
+            Err(reason) => refused(request, &submitted, (id, subject), reason, again).await,
+        };
+    }
+    let terms = match read_terms(form, &draft, &request.signed_in()?.organization().own_contact_ids) {
+        Ok(terms) => terms,
+        Err(errors) => return again(Problem::invalid(errors)).await,
+    };
+    let redirect = redirect_with(&submitted, section(id), &said("saved", &terms, &draft)).await;
+    let shown = Seen::from_form(form.get("seen"));
+    match submitted.run(|| payments::change(&submitted, (id, movement), &shown, terms.clone())).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(reason) => refused(request, &submitted, (id, subject), at_the_form(reason), again).await,
     }
 }

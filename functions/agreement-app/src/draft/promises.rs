@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_summary::participant_name;
 use pages::fields::{Choice, Fields};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::{agreement_url, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::promise::{Parties, Promise, PromiseKind, PromiseTerms, Trigger, Triggers};
@@ -309,19 +309,11 @@ struct NewQuery {
 }
 
 /// Shows the form of a new promise.
-pub(crate) struct New;
-
-impl Handler for New {
-    fn operation(_: &Request) -> &'static str {
-        "view_new_promise"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let query: NewQuery = request.read_query()?;
-        let kind = query.kind.get().unwrap_or(PromiseKind::Scheduled);
-        let fields = Fields::of([("every", "1"), ("unit", RecurrenceUnit::Month.as_str())]);
-        new_page(request, kind, PromiseId::new(), fields, None).await
-    }
+pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
+    let query: NewQuery = request.read_query()?;
+    let kind = query.kind.get().unwrap_or(PromiseKind::Scheduled);
+    let fields = Fields::of([("every", "1"), ("unit", RecurrenceUnit::Month.as_str())]);
+    new_page(request, kind, PromiseId::new(), fields, None).await
 }
 
 async fn new_page(
@@ -352,53 +344,44 @@ fn promise_name(agreement: &Agreement, id: PromiseId) -> &str {
     agreement.promise(id).map_or("", |promise| promise.name.as_str())
 }
 
+/// What the form does, by its button.
+pub(crate) const CHANGE_OPERATIONS: Operation =
+    Operation::ByField { field: "act", names: &[("move", "move_promise")], otherwise: "add_promise" };
+
 /// Adds a promise, or moves one, from the page of the draft.
-pub(crate) struct Change;
-
-impl Handler for Change {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "move" => "move_promise",
-            _ => "add_promise",
-        }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form): (AgreementId, _) = (request.path_id("id")?, submitted.form());
-        let moves = form.get("act") == "move";
-        // A form without an id adds a promise each time.
-        let promise: PromiseId = form.get("id").parse().unwrap_or_else(|_| PromiseId::new());
-        let kind = PromiseKind::parse(form.get("kind"));
-        let again = async |problem: Problem| {
-            let (fields, notice) = (problem.fields(form), Some(problem.notice.clone()));
-            let page = match kind {
-                Some(kind) if !moves => new_page(request, kind, promise, fields, notice).await?,
-                _ => crate::agreement::page(request, id, Fields::default(), notice).await?,
-            };
-            Ok(problem.answer(page))
+pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form): (AgreementId, _) = (request.path_id("id")?, submitted.form());
+    let moves = form.get("act") == "move";
+    // A form without an id adds a promise each time.
+    let promise: PromiseId = form.get("id").parse().unwrap_or_else(|_| PromiseId::new());
+    let kind = PromiseKind::parse(form.get("kind"));
+    let again = async |problem: Problem| {
+        let (fields, notice) = (problem.fields(form), Some(problem.notice.clone()));
+        let page = match kind {
+            Some(kind) if !moves => new_page(request, kind, promise, fields, notice).await?,
+            _ => crate::agreement::page(request, id, Fields::default(), notice).await?,
         };
-        let edit = if moves {
-            let to = place(form.get("to"));
-            let says = move |before: &Agreement, after: &Agreement| {
-                let index = |draft: &Agreement| draft.promises.iter().position(|found| found.id == promise);
-                moved(&format!("The promise “{}”", promise_name(after, promise)), index(before), index(after))
-            };
-            Edit::new(agreement_url(id), says, move |draft, now| draft.move_promise(promise, to, now))
-                .of(Part::PromiseOrder)
-        } else {
-            let kind = kind.ok_or_else(Error::not_found)?;
-            let read = match read_promise(promise, kind, form) {
-                Ok(read) => read,
-                Err(errors) => return again(Problem::invalid(errors)).await,
-            };
-            let says = move |_: &Agreement, after: &Agreement| said(after, promise, "added");
-            Edit::new(agreement_url(id), says, move |draft, now| {
-                draft.put_promise(read.clone(), now).map_err(at_the_form)
-            })
+        Ok(problem.answer(page))
+    };
+    let edit = if moves {
+        let to = place(form.get("to"));
+        let says = move |before: &Agreement, after: &Agreement| {
+            let index = |draft: &Agreement| draft.promises.iter().position(|found| found.id == promise);
+            moved(&format!("The promise “{}”", promise_name(after, promise)), index(before), index(after))
         };
-        submit(request, &submitted, id, edit.within("promises"), again).await
-    }
+        Edit::new(agreement_url(id), says, move |draft, now| draft.move_promise(promise, to, now))
+            .of(Part::PromiseOrder)
+    } else {
+        let kind = kind.ok_or_else(Error::not_found)?;
+        let read = match read_promise(promise, kind, form) {
+            Ok(read) => read,
+            Err(errors) => return again(Problem::invalid(errors)).await,
+        };
+        let says = move |_: &Agreement, after: &Agreement| said(after, promise, "added");
+        Edit::new(agreement_url(id), says, move |draft, now| draft.put_promise(read.clone(), now).map_err(at_the_form))
+    };
+    submit(request, &submitted, id, edit.within("promises"), again).await
 }
 
 /// What is said after a promise was added or saved: when it is due, as it was understood.
@@ -410,16 +393,8 @@ fn said(after: &Agreement, id: PromiseId, what: &str) -> Notice {
 }
 
 /// Shows a promise.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_promise"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        page(request, None, None).await
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    page(request, None, None).await
 }
 
 async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -440,41 +415,34 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     promise_page(request, (&agreement, &contacts), &signed_in.organization().time_zone, shown, notice)
 }
 
+/// What the form does, by its button.
+pub(crate) const SAVE_OPERATIONS: Operation =
+    Operation::ByField { field: "act", names: &[("remove", "remove_promise")], otherwise: "change_promise" };
+
 /// Saves a promise, or removes it.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "remove" => "remove_promise",
-            _ => "change_promise",
-        }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, promise): (AgreementId, PromiseId) = (request.path_id("id")?, request.path_id("promise")?);
-        let form = submitted.form();
-        let again = async |problem: Problem| {
-            let fields = form.get("act").is_empty().then(|| problem.fields(form));
-            Ok(problem.answer(page(request, fields, Some(problem.notice.clone())).await?))
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, promise): (AgreementId, PromiseId) = (request.path_id("id")?, request.path_id("promise")?);
+    let form = submitted.form();
+    let again = async |problem: Problem| {
+        let fields = form.get("act").is_empty().then(|| problem.fields(form));
+        Ok(problem.answer(page(request, fields, Some(problem.notice.clone())).await?))
+    };
+    let back = agreement_url(id);
+    let edit = if form.get("act") == "remove" {
+        let says = move |before: &Agreement, _: &Agreement| {
+            Notice::good(format!("The promise “{}” was removed", promise_name(before, promise)), "")
         };
-        let back = agreement_url(id);
-        let edit = if form.get("act") == "remove" {
-            let says = move |before: &Agreement, _: &Agreement| {
-                Notice::good(format!("The promise “{}” was removed", promise_name(before, promise)), "")
-            };
-            Edit::new(back, says, move |draft, now| draft.remove_promise(promise, now)).removing()
-        } else {
-            // The kind is the promise's own, and no field of its form that another kind has counts.
-            let Some(kind) = PromiseKind::parse(form.get("kind")) else { return Err(Error::not_found()) };
-            let read = match read_promise(promise, kind, form) {
-                Ok(read) => read,
-                Err(errors) => return again(Problem::invalid(errors)).await,
-            };
-            let says = move |_: &Agreement, after: &Agreement| said(after, promise, "saved");
-            Edit::new(back, says, move |draft, now| draft.change_promise(read.clone(), now).map_err(at_the_form))
+        Edit::new(back, says, move |draft, now| draft.remove_promise(promise, now)).removing()
+    } else {
+        // The kind is the promise's own, and no field of its form that another kind has counts.
+        let Some(kind) = PromiseKind::parse(form.get("kind")) else { return Err(Error::not_found()) };
+        let read = match read_promise(promise, kind, form) {
+            Ok(read) => read,
+            Err(errors) => return again(Problem::invalid(errors)).await,
         };
-        submit(request, &submitted, id, edit.of(Part::Promise(promise)).within("promises"), again).await
-    }
+        let says = move |_: &Agreement, after: &Agreement| said(after, promise, "saved");
+        Edit::new(back, says, move |draft, now| draft.change_promise(read.clone(), now).map_err(at_the_form))
+    };
+    submit(request, &submitted, id, edit.of(Part::Promise(promise)).within("promises"), again).await
 }

@@ -1,11 +1,11 @@
 //! The steps of a draft: adding and moving them on the draft's page, and the page of one.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::notice_of_act;
 use pages::fields::Fields;
 use pages::layout::{Layout, Link, Notice, shows_notice};
 use pages::response::PageResponse;
+use pages::routes::Operation;
 use pages::urls::{agreement_url, condition_url, step_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::GateType;
@@ -40,50 +40,41 @@ fn action_name(action: StageAction) -> String {
     format!("action.{}", action.as_str())
 }
 
+/// What the form does, by its button.
+pub(crate) const CHANGE_OPERATIONS: Operation =
+    Operation::ByField { field: "act", names: &[("move", "move_step")], otherwise: "add_step" };
+
 /// Adds or moves a step, from the page of the draft.
-pub(crate) struct Change;
-
-impl Handler for Change {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "move" => "move_step",
-            _ => "add_step",
-        }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form) = (request.path_id("id")?, submitted.form());
-        let url = agreement_url(id);
-        let again = async |problem: Problem| {
-            let fields = problem.fields(form);
-            let page = crate::agreement::page(request, id, fields, Some(problem.notice.clone())).await?;
-            Ok(problem.answer(page))
+pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form) = (request.path_id("id")?, submitted.form());
+    let url = agreement_url(id);
+    let again = async |problem: Problem| {
+        let fields = problem.fields(form);
+        let page = crate::agreement::page(request, id, fields, Some(problem.notice.clone())).await?;
+        Ok(problem.answer(page))
+    };
+    // A form without an id adds a step each time.
+    let stage: StageId = form.get("id").parse().unwrap_or_else(|_| StageId::new());
+    let edit = if form.get("act") == "move" {
+        let to = place(form.get("to"));
+        let says = move |before: &Agreement, after: &Agreement| {
+            let index = |draft: &Agreement| draft.stages.iter().position(|found| found.id == stage);
+            moved(&format!("The step “{}”", step_name(after, stage)), index(before), index(after))
         };
-        // A form without an id adds a step each time.
-        let stage: StageId = form.get("id").parse().unwrap_or_else(|_| StageId::new());
-        let edit = if form.get("act") == "move" {
-            let to = place(form.get("to"));
-            let says = move |before: &Agreement, after: &Agreement| {
-                let index = |draft: &Agreement| draft.stages.iter().position(|found| found.id == stage);
-                moved(&format!("The step “{}”", step_name(after, stage)), index(before), index(after))
-            };
-            Edit::new(url, says, move |draft, now| draft.move_stage(stage, to, now))
-                .of(Part::StageOrder)
-                .within("steps")
-        } else {
-            let name = match label(form.get("step_name"), "step_name") {
-                Ok(name) => name,
-                Err(errors) => return again(Problem::invalid(errors)).await,
-            };
-            let says = move |_: &Agreement, after: &Agreement| {
-                let title = format!("Step “{}” was added", step_name(after, stage));
-                Notice::good(title, "Next: add its first condition.")
-            };
-            Edit::new(step_url(id, stage), says, move |draft, now| draft.put_stage(stage, name.clone(), [].into(), now))
+        Edit::new(url, says, move |draft, now| draft.move_stage(stage, to, now)).of(Part::StageOrder).within("steps")
+    } else {
+        let name = match label(form.get("step_name"), "step_name") {
+            Ok(name) => name,
+            Err(errors) => return again(Problem::invalid(errors)).await,
         };
-        submit(request, &submitted, id, edit, again).await
-    }
+        let says = move |_: &Agreement, after: &Agreement| {
+            let title = format!("Step “{}” was added", step_name(after, stage));
+            Notice::good(title, "Next: add its first condition.")
+        };
+        Edit::new(step_url(id, stage), says, move |draft, now| draft.put_stage(stage, name.clone(), [].into(), now))
+    };
+    submit(request, &submitted, id, edit, again).await
 }
 
 #[derive(Template)]
@@ -119,17 +110,9 @@ struct ConditionRow {
 }
 
 /// Shows a step.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_step"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, None, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, None, notice).await?.with_cookie(cookie))
 }
 
 async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -185,65 +168,60 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
+/// What the form does, by its button.
+pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
+    field: "act",
+    names: &[("move_condition", "move_condition"), ("remove", "remove_step")],
+    otherwise: "change_step",
+};
+
 /// Saves or removes a step, or moves one of its conditions.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(request: &Request) -> &'static str {
-        match request.unverified_form().get("act") {
-            "move_condition" => "move_condition",
-            "remove" => "remove_step",
-            _ => "change_step",
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
+    let form = submitted.form();
+    let again = async |problem: Problem| {
+        let is_own = form.get("act").is_empty();
+        let page = page(request, is_own.then(|| problem.fields(form)), Some(problem.notice.clone())).await?;
+        Ok(problem.answer(page))
+    };
+    let url = step_url(id, stage);
+    let gate: GateId = form.get("id").parse().unwrap_or_else(|_| GateId::new());
+    let edit = match form.get("act") {
+        "move_condition" => {
+            let to = place(form.get("to"));
+            let says = move |before: &Agreement, after: &Agreement| {
+                let index = |draft: &Agreement| {
+                    draft.stage(stage).and_then(|stage| stage.gates.iter().position(|found| found.id == gate))
+                };
+                moved(&format!("The condition “{}”", condition_name(after, gate)), index(before), index(after))
+            };
+            Edit::new(url, says, move |draft, now| draft.move_gate(gate, to, now))
+                .of(Part::GateOrder(stage))
+                .within("conditions")
         }
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
-        let form = submitted.form();
-        let again = async |problem: Problem| {
-            let is_own = form.get("act").is_empty();
-            let page = page(request, is_own.then(|| problem.fields(form)), Some(problem.notice.clone())).await?;
-            Ok(problem.answer(page))
-        };
-        let url = step_url(id, stage);
-        let gate: GateId = form.get("id").parse().unwrap_or_else(|_| GateId::new());
-        let edit = match form.get("act") {
-            "move_condition" => {
-                let to = place(form.get("to"));
-                let says = move |before: &Agreement, after: &Agreement| {
-                    let index = |draft: &Agreement| {
-                        draft.stage(stage).and_then(|stage| stage.gates.iter().position(|found| found.id == gate))
-                    };
-                    moved(&format!("The condition “{}”", condition_name(after, gate)), index(before), index(after))
-                };
-                Edit::new(url, says, move |draft, now| draft.move_gate(gate, to, now))
-                    .of(Part::GateOrder(stage))
-                    .within("conditions")
-            }
-            "remove" => {
-                let says = move |before: &Agreement, _: &Agreement| {
-                    Notice::good(format!("The step “{}” was removed", step_name(before, stage)), "")
-                };
-                Edit::new(agreement_url(id), says, move |draft, now| draft.remove_stage(stage, now))
-                    .of(Part::Stage(stage))
-                    .removing()
-                    .within("steps")
-            }
-            _ => {
-                let name = match label(form.get("name"), "name") {
-                    Ok(name) => name,
-                    Err(errors) => return again(Problem::invalid(errors)).await,
-                };
-                let chosen: std::collections::BTreeSet<StageAction> =
-                    form.checked("action.").filter_map(StageAction::parse).collect();
-                let says = move |_: &Agreement, after: &Agreement| {
-                    Notice::good(format!("The step “{}” was saved", step_name(after, stage)), "")
-                };
-                Edit::new(url, says, move |draft, now| draft.change_stage(stage, name.clone(), chosen.clone(), now))
-                    .of(Part::Stage(stage))
-            }
-        };
-        submit(request, &submitted, id, edit, again).await
-    }
+        "remove" => {
+            let says = move |before: &Agreement, _: &Agreement| {
+                Notice::good(format!("The step “{}” was removed", step_name(before, stage)), "")
+            };
+            Edit::new(agreement_url(id), says, move |draft, now| draft.remove_stage(stage, now))
+                .of(Part::Stage(stage))
+                .removing()
+                .within("steps")
+        }
+        _ => {
+            let name = match label(form.get("name"), "name") {
+                Ok(name) => name,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            let chosen: std::collections::BTreeSet<StageAction> =
+                form.checked("action.").filter_map(StageAction::parse).collect();
+            let says = move |_: &Agreement, after: &Agreement| {
+                Notice::good(format!("The step “{}” was saved", step_name(after, stage)), "")
+            };
+            Edit::new(url, says, move |draft, now| draft.change_stage(stage, name.clone(), chosen.clone(), now))
+                .of(Part::Stage(stage))
+        }
+    };
+    submit(request, &submitted, id, edit, again).await
 }

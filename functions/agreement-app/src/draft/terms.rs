@@ -1,7 +1,6 @@
 //! The terms of a SAFE.
 
 use askama::Template;
-use pages::Handler;
 use pages::done::notice_of_act;
 use pages::fields::{Choice, Fields};
 use pages::layout::{Layout, Link, Notice};
@@ -36,17 +35,9 @@ struct TermsPage {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_terms"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, None, notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, None, notice).await?.with_cookie(cookie))
 }
 
 async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -137,39 +128,30 @@ fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
 }
 
 /// Saves the terms.
-pub(crate) struct Save;
-
-impl Handler for Save {
-    fn operation(_: &Request) -> &'static str {
-        "set_terms"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: AgreementId = request.path_id("id")?;
-        let form = submitted.form();
-        let again = async |problem: Problem| {
-            Ok(problem.answer(page(request, Some(problem.fields(form)), Some(problem.notice.clone())).await?))
+pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: AgreementId = request.path_id("id")?;
+    let form = submitted.form();
+    let again = async |problem: Problem| {
+        Ok(problem.answer(page(request, Some(problem.fields(form)), Some(problem.notice.clone())).await?))
+    };
+    let terms = match read_terms(form) {
+        Ok(terms) => terms,
+        Err(errors) => return again(Problem::invalid(errors)).await,
+    };
+    let read = sentences::terms(&terms).into_iter().map(|(name, value)| format!("{name}: {value}"));
+    let line = read.collect::<Vec<_>>().join(" · ");
+    let says = move |_: &Agreement, after: &Agreement| {
+        let missing = after.terms.as_ref().map(missing_terms).unwrap_or_default();
+        let next = match missing.join("; ") {
+            all if all.is_empty() => String::new(),
+            missing => format!("Still to do: {missing}."),
         };
-        let terms = match read_terms(form) {
-            Ok(terms) => terms,
-            Err(errors) => return again(Problem::invalid(errors)).await,
-        };
-        let read = sentences::terms(&terms).into_iter().map(|(name, value)| format!("{name}: {value}"));
-        let line = read.collect::<Vec<_>>().join(" · ");
-        let says = move |_: &Agreement, after: &Agreement| {
-            let missing = after.terms.as_ref().map(missing_terms).unwrap_or_default();
-            let next = match missing.join("; ") {
-                all if all.is_empty() => String::new(),
-                missing => format!("Still to do: {missing}."),
-            };
-            Notice::new("good", "Terms saved".to_owned(), [line.clone(), next])
-        };
-        let edit = Edit::new(agreement_url(id), says, move |draft, now| {
-            draft.set_terms(terms.clone(), now).map_err(at_the_form)
-        });
-        submit(request, &submitted, id, edit.of(Part::Terms).within("terms"), again).await
-    }
+        Notice::new("good", "Terms saved".to_owned(), [line.clone(), next])
+    };
+    let edit =
+        Edit::new(agreement_url(id), says, move |draft, now| draft.set_terms(terms.clone(), now).map_err(at_the_form));
+    submit(request, &submitted, id, edit.of(Part::Terms).within("terms"), again).await
 }
 
 /// The errors of terms at the fields of their form.

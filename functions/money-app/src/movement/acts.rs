@@ -1,6 +1,5 @@
 //! What members do about a payment that needs nothing but the payment itself.
 
-use pages::Handler;
 use pages::done::redirect_with;
 use pages::fields::read_day;
 use pages::layout::Notice;
@@ -73,55 +72,36 @@ fn revision(form: &Form) -> u32 {
 }
 
 /// Authorizes the payment.
-pub(crate) struct Authorize;
-
-impl Handler for Authorize {
-    fn operation(_: &Request) -> &'static str {
-        "authorize_movement"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let done =
-            Notice::good("Payment authorized", "Next: the payer needs instructions that are verified and released.");
-        act(request, "authorize", Ok(MovementAct::Authorize), done).await
-    }
+pub(crate) async fn authorize(request: &mut Request) -> Result<PageResponse, Error> {
+    let done = Notice::good("Payment authorized", "Next: the payer needs instructions that are verified and released.");
+    act(request, "authorize", Ok(MovementAct::Authorize), done).await
 }
 
 /// Verifies the instructions that the page showed.
-pub(crate) struct Verify;
-
-impl Handler for Verify {
-    fn operation(_: &Request) -> &'static str {
-        "verify_instructions"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        let movement = movements::get(scope, id).await?.movement;
-        let keys = request.app().webhooks()?.keys.newest().await?;
-        let opened = InstructionsToVerify::load(scope, &keys, &movement).await?;
-        let to_type = opened.as_ref().map(InstructionsToVerify::to_type_again);
-        let fields = to_type.as_ref().map(ToTypeAgain::fields).unwrap_or_default();
-        let secret: Vec<&str> = fields.iter().map(String::as_str).chain(["number", "code"]).collect();
-        let typed = |errors: FieldErrors| Typed::without("verify", form, errors, &secret);
-        let new = match read_verification(form, to_type.as_ref()) {
-            Ok(new) => new,
-            Err(errors) => return Ok(page(request, typed(errors), None).await?.unprocessable()),
-        };
-        let done = Notice::good("Instructions verified", "Next: release them to the payer.");
-        let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
-        match submitted.run(|| movements::verify_instructions(scope, by, (id, &keys), (opened.as_ref(), &new))).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(refused @ NotMoved::OtherNumbers(_)) => {
-                let notice = Notice::bad("These are not the numbers that were entered", line(refused));
-                Ok(page(request, typed(FieldErrors::default()), Some(notice)).await?.unprocessable())
-            }
-            Err(refused) => {
-                Ok(page(request, typed(FieldErrors::default()), Some(refusal(refused))).await?.conflicting())
-            }
+pub(crate) async fn verify(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let movement = movements::get(scope, id).await?.movement;
+    let keys = request.app().webhooks()?.keys.newest().await?;
+    let opened = InstructionsToVerify::load(scope, &keys, &movement).await?;
+    let to_type = opened.as_ref().map(InstructionsToVerify::to_type_again);
+    let fields = to_type.as_ref().map(ToTypeAgain::fields).unwrap_or_default();
+    let secret: Vec<&str> = fields.iter().map(String::as_str).chain(["number", "code"]).collect();
+    let typed = |errors: FieldErrors| Typed::without("verify", form, errors, &secret);
+    let new = match read_verification(form, to_type.as_ref()) {
+        Ok(new) => new,
+        Err(errors) => return Ok(page(request, typed(errors), None).await?.unprocessable()),
+    };
+    let done = Notice::good("Instructions verified", "Next: release them to the payer.");
+    let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
+    match submitted.run(|| movements::verify_instructions(scope, by, (id, &keys), (opened.as_ref(), &new))).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused @ NotMoved::OtherNumbers(_)) => {
+            let notice = Notice::bad("These are not the numbers that were entered", line(refused));
+            Ok(page(request, typed(FieldErrors::default()), Some(notice)).await?.unprocessable())
         }
+        Err(refused) => Ok(page(request, typed(FieldErrors::default()), Some(refusal(refused))).await?.conflicting()),
     }
 }
 
@@ -141,37 +121,21 @@ fn read_verification(form: &Form, to_type: Option<&ToTypeAgain>) -> Result<Typed
 }
 
 /// Releases the instructions that the page showed.
-pub(crate) struct Release;
-
-impl Handler for Release {
-    fn operation(_: &Request) -> &'static str {
-        "release_instructions"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let shown = revision(request.submitted_form()?.form());
-        let done = Notice::good("Instructions released", "Next: the payer sees them on their page, and pays.");
-        act(request, "release", Ok(MovementAct::ReleaseInstructions(shown)), done).await
-    }
+pub(crate) async fn release(request: &mut Request) -> Result<PageResponse, Error> {
+    let shown = revision(request.submitted_form()?.form());
+    let done = Notice::good("Instructions released", "Next: the payer sees them on their page, and pays.");
+    act(request, "release", Ok(MovementAct::ReleaseInstructions(shown)), done).await
 }
 
 /// Records what the sender claims.
-pub(crate) struct RecordClaim;
-
-impl Handler for RecordClaim {
-    fn operation(_: &Request) -> &'static str {
-        "record_claim"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let today = {
-            let zone = &request.signed_in()?.organization().time_zone;
-            zone.day_of(request.now())
-        };
-        let claim = read_claim(request.submitted_form()?.form(), today);
-        let done = Notice::plain("Claim recorded", "It proves nothing about the arrival. Next: ask for proof.");
-        act(request, "claim", claim.map(MovementAct::RecordClaim), done).await
-    }
+pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, Error> {
+    let today = {
+        let zone = &request.signed_in()?.organization().time_zone;
+        zone.day_of(request.now())
+    };
+    let claim = read_claim(request.submitted_form()?.form(), today);
+    let done = Notice::plain("Claim recorded", "It proves nothing about the arrival. Next: ask for proof.");
+    act(request, "claim", claim.map(MovementAct::RecordClaim), done).await
 }
 
 /// Reads a claim. The reference is optional, but not without its type.
@@ -199,77 +163,45 @@ fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
 }
 
 /// Asks for proof of what the sender claims.
-pub(crate) struct AskForProof;
-
-impl Handler for AskForProof {
-    fn operation(_: &Request) -> &'static str {
-        "ask_for_proof"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let line = "Countersign sends no email: tell the payee, whose page asks for it now.";
-        let done = Notice::plain("Waiting for proof that it arrived", line);
-        act(request, "ask-for-proof", Ok(MovementAct::AskForProof), done).await
-    }
+pub(crate) async fn ask_for_proof(request: &mut Request) -> Result<PageResponse, Error> {
+    let line = "Countersign sends no email: tell the payee, whose page asks for it now.";
+    let done = Notice::plain("Waiting for proof that it arrived", line);
+    act(request, "ask-for-proof", Ok(MovementAct::AskForProof), done).await
 }
 
 /// Flags an exception.
-pub(crate) struct Flag;
-
-impl Handler for Flag {
-    fn operation(_: &Request) -> &'static str {
-        "flag_exception"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let reason = ExceptionReason::parse(form.get("reason")).ok_or_else(|| not_chosen("reason"));
-        let note = match form.get("note") {
-            blank if blank.trim().is_empty() => Ok(None),
-            text => SafeNote::parse(text).map(Some).map_err(|(code, message)| FieldErrors::one("note", code, message)),
-        };
-        let doing = match (reason, note) {
-            (Ok(reason), Ok(note)) => Ok(MovementAct::Flag(reason, note)),
-            (reason, note) => {
-                let mut errors = reason.err().unwrap_or_default();
-                errors.extend(note.err().unwrap_or_default());
-                Err(errors)
-            }
-        };
-        let done = Notice::warn("Exception flagged", "Next: find out what happened, then resolve it.");
-        act(request, "exception", doing, done).await
-    }
+pub(crate) async fn flag(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let reason = ExceptionReason::parse(form.get("reason")).ok_or_else(|| not_chosen("reason"));
+    let note = match form.get("note") {
+        blank if blank.trim().is_empty() => Ok(None),
+        text => SafeNote::parse(text).map(Some).map_err(|(code, message)| FieldErrors::one("note", code, message)),
+    };
+    let doing = match (reason, note) {
+        (Ok(reason), Ok(note)) => Ok(MovementAct::Flag(reason, note)),
+        (reason, note) => {
+            let mut errors = reason.err().unwrap_or_default();
+            errors.extend(note.err().unwrap_or_default());
+            Err(errors)
+        }
+    };
+    let done = Notice::warn("Exception flagged", "Next: find out what happened, then resolve it.");
+    act(request, "exception", doing, done).await
 }
 
 /// Records that the money came back.
-pub(crate) struct RecordReturn;
-
-impl Handler for RecordReturn {
-    fn operation(_: &Request) -> &'static str {
-        "record_return"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let reason = read_reason(request.submitted_form()?.form());
-        let done = Notice::good("Return recorded", "The payment has ended: the money came back to the payer.");
-        act(request, "return", reason.map(MovementAct::RecordReturn), done).await
-    }
+pub(crate) async fn record_return(request: &mut Request) -> Result<PageResponse, Error> {
+    let reason = read_reason(request.submitted_form()?.form());
+    let done = Notice::good("Return recorded", "The payment has ended: the money came back to the payer.");
+    act(request, "return", reason.map(MovementAct::RecordReturn), done).await
 }
 
 /// Cancels the payment.
-pub(crate) struct Cancel;
-
-impl Handler for Cancel {
-    fn operation(_: &Request) -> &'static str {
-        "cancel_movement"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let reason = read_reason(request.submitted_form()?.form());
-        let done = Notice::good("Payment cancelled", "It will not take place.");
-        act(request, "cancel", reason.map(MovementAct::Cancel), done).await
-    }
+pub(crate) async fn cancel(request: &mut Request) -> Result<PageResponse, Error> {
+    let reason = read_reason(request.submitted_form()?.form());
+    let done = Notice::good("Payment cancelled", "It will not take place.");
+    act(request, "cancel", reason.map(MovementAct::Cancel), done).await
 }
 
 /// Reads how an exception is resolved. All that is wrong about a surplus is reported at once.
@@ -295,35 +227,27 @@ fn read_resolution(form: &Form, today: Day) -> Result<Resolution, FieldErrors> {
 }
 
 /// Resolves an exception.
-pub(crate) struct Resolve;
-
-impl Handler for Resolve {
-    fn operation(_: &Request) -> &'static str {
-        "resolve_exception"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
-        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
-        let resolution = match read_resolution(form, today) {
-            Ok(resolution) => resolution,
-            Err(errors) => return wrong(request, "resolve", form, errors).await,
-        };
-        let line = match &resolution {
-            Resolution::AwaitProof => "Next: proof from the receiving side.",
-            Resolution::SendAgain => "The payment is authorized. Next: release the instructions.",
-            Resolution::Surplus(_) => "The payment is confirmed received.",
-        };
-        let done = Notice::good("Exception resolved", line);
-        let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| movements::resolve(scope, by, id, resolution.clone())).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(refused) => {
-                let typed = Typed::new("resolve", form, FieldErrors::default());
-                Ok(page(request, typed, Some(refusal(refused))).await?.conflicting())
-            }
+pub(crate) async fn resolve(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
+    let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+    let resolution = match read_resolution(form, today) {
+        Ok(resolution) => resolution,
+        Err(errors) => return wrong(request, "resolve", form, errors).await,
+    };
+    let line = match &resolution {
+        Resolution::AwaitProof => "Next: proof from the receiving side.",
+        Resolution::SendAgain => "The payment is authorized. Next: release the instructions.",
+        Resolution::Surplus(_) => "The payment is confirmed received.",
+    };
+    let done = Notice::good("Exception resolved", line);
+    let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| movements::resolve(scope, by, id, resolution.clone())).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => {
+            let typed = Typed::new("resolve", form, FieldErrors::default());
+            Ok(page(request, typed, Some(refusal(refused))).await?.conflicting())
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::Handler;
 use pages::agreement_payments::{name_of, purpose_of};
 use pages::done::redirect_with;
 use pages::fields::read_day;
@@ -40,64 +39,56 @@ use crate::movement::tracks::{Entry, account_difference, differences_from_claim}
 use crate::movement::{Shown, agreement_link, ends_unless_completed, ids, page};
 
 /// Files evidence.
-pub(crate) struct File;
-
-impl Handler for File {
-    fn operation(_: &Request) -> &'static str {
-        "file_evidence"
+pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
+    let again = async |errors: FieldErrors| {
+        let typed = Typed::without(FILE, form, errors, &[ACCOUNT]);
+        Ok::<_, Error>(page(request, typed, None).await?.unprocessable())
+    };
+    let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+    let (source, mut facts, account) = match read_with_account(form, today) {
+        Ok(read) => read,
+        Err(errors) => return again(errors).await,
+    };
+    let keys = request.app().webhooks()?.keys.keyring().await?;
+    let evidence = form.get("id").parse().unwrap_or_else(|_| EvidenceId::new());
+    // No file is stored for a form that files nothing.
+    if let Some(refused) = not_taken(&submitted, (id, evidence), source).await? {
+        return not_filed(request, &submitted, refusal(refused)).await;
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
-        let again = async |errors: FieldErrors| {
-            let typed = Typed::without(FILE, form, errors, &[ACCOUNT]);
-            Ok::<_, Error>(page(request, typed, None).await?.unprocessable())
-        };
-        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
-        let (source, mut facts, account) = match read_with_account(form, today) {
-            Ok(read) => read,
-            Err(errors) => return again(errors).await,
-        };
-        let keys = request.app().webhooks()?.keys.keyring().await?;
-        let evidence = form.get("id").parse().unwrap_or_else(|_| EvidenceId::new());
-        // No file is stored for a form that files nothing.
-        if let Some(refused) = not_taken(&submitted, (id, evidence), source).await? {
-            return not_filed(request, &submitted, refusal(refused)).await;
+    if let Some(spoken) = account.clone() {
+        let movement = movements::get(submitted.scope(), id).await?.movement;
+        if movements::compared_account(submitted.scope(), &keys, &movement, spoken).await?.is_err() {
+            return again(unexplained()).await;
         }
-        if let Some(spoken) = account.clone() {
-            let movement = movements::get(submitted.scope(), id).await?.movement;
-            if movements::compared_account(submitted.scope(), &keys, &movement, spoken).await?.is_err() {
-                return again(unexplained()).await;
-            }
-        }
-        if let Some(file) = form.file("file") {
-            match keep_file(&submitted, Some(file), "file").await? {
-                Ok((name, content, file_type)) => match safe_name(name.as_str()) {
-                    Ok(name) => facts.file = Some(EvidenceFile { name, content, file_type: Some(file_type) }),
-                    Err(errors) => return again(errors).await,
-                },
+    }
+    if let Some(file) = form.file("file") {
+        match keep_file(&submitted, Some(file), "file").await? {
+            Ok((name, content, file_type)) => match safe_name(name.as_str()) {
+                Ok(name) => facts.file = Some(EvidenceFile { name, content, file_type: Some(file_type) }),
                 Err(errors) => return again(errors).await,
-            }
-        }
-        let new = match NewEvidence::typed(evidence, source, facts) {
-            Ok(new) => match account {
-                Some(account) => new.speaking_of(account),
-                None => new,
             },
             Err(errors) => return again(errors).await,
-        };
-        let url = format!("{}#notice", movement_url(id));
-        let redirect = redirect_with(&submitted, url, &filed(source)).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        match submitted.run(|| movements::file_evidence(scope, by, &keys, id, new.clone())).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(NotFiled::Refused(NotMoved::OtherAccount)) => again(unexplained()).await,
-            Err(NotFiled::Refused(refused)) => not_filed(request, &submitted, refusal(refused)).await,
-            Err(NotFiled::Elsewhere(holder)) => {
-                let notice = elsewhere(request, holder).await?;
-                not_filed(request, &submitted, notice).await
-            }
+        }
+    }
+    let new = match NewEvidence::typed(evidence, source, facts) {
+        Ok(new) => match account {
+            Some(account) => new.speaking_of(account),
+            None => new,
+        },
+        Err(errors) => return again(errors).await,
+    };
+    let url = format!("{}#notice", movement_url(id));
+    let redirect = redirect_with(&submitted, url, &filed(source)).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| movements::file_evidence(scope, by, &keys, id, new.clone())).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(NotFiled::Refused(NotMoved::OtherAccount)) => again(unexplained()).await,
+        Err(NotFiled::Refused(refused)) => not_filed(request, &submitted, refusal(refused)).await,
+        Err(NotFiled::Elsewhere(holder)) => {
+            let notice = elsewhere(request, holder).await?;
+            not_filed(request, &submitted, notice).await
         }
     }
 }
@@ -280,16 +271,8 @@ impl Caution {
 }
 
 /// Shows what accepting evidence means.
-pub(crate) struct ShowAcceptance;
-
-impl Handler for ShowAcceptance {
-    fn operation(_: &Request) -> &'static str {
-        "view_evidence"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        acceptance(request, None, Typed::default()).await
-    }
+pub(crate) async fn show_acceptance(request: &mut Request) -> Result<PageResponse, Error> {
+    acceptance(request, None, Typed::default()).await
 }
 
 /// The name of the form that accepts evidence.
@@ -493,40 +476,33 @@ fn cautions(shown: &Shown<'_>, evidence: &Evidence, elsewhere: &[AcceptedElsewhe
 }
 
 /// Accepts evidence.
-pub(crate) struct Accept;
-
-impl Handler for Accept {
-    fn operation(_: &Request) -> &'static str {
-        "accept_evidence"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, evidence) = path_ids(request)?;
-        let review = movement_review::get(submitted.scope(), id).await?;
-        let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
-        let done = accepted(&review, found);
-        let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
-        let shown = submitted.form().get("received").parse().unwrap_or(-1);
-        let arrivals = if submitted.form().get("another") == "on" { Arrivals::Two } else { Arrivals::One };
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        let run = || movements::accept_evidence(scope, by, (id, evidence), (shown, arrivals));
-        let notice = match submitted.run(run).await? {
-            Ok(()) => return Ok(redirect.into()),
-            Err(NotAccepted::Refused(NotMoved::PerhapsSame)) => {
-                let message = "must be ticked to count what may be the same money as before. If it is the same, reject this evidence";
-                let errors = FieldErrors::one("another", FieldCode::Required, message);
-                let typed = Typed::new(ACCEPT, submitted.form(), errors);
-                return Ok(acceptance(request, None, typed).await?.unprocessable());
-            }
-            Err(NotAccepted::Refused(refused)) => refusal(refused),
-            Err(NotAccepted::Changed) => Notice::warn(
-                "Nothing was accepted",
-                "Other evidence was accepted or withdrawn since this page was shown. Read again what accepting this means now.",
-            ),
-        };
-        Ok(acceptance(request, Some(notice), Typed::default()).await?.refused(StatusCode::CONFLICT, "conflict"))
-    }
+pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, evidence) = path_ids(request)?;
+    let review = movement_review::get(submitted.scope(), id).await?;
+    let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
+    let done = accepted(&review, found);
+    let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
+    let shown = submitted.form().get("received").parse().unwrap_or(-1);
+    let arrivals = if submitted.form().get("another") == "on" { Arrivals::Two } else { Arrivals::One };
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let run = || movements::accept_evidence(scope, by, (id, evidence), (shown, arrivals));
+    let notice = match submitted.run(run).await? {
+        Ok(()) => return Ok(redirect.into()),
+        Err(NotAccepted::Refused(NotMoved::PerhapsSame)) => {
+            let message =
+                "must be ticked to count what may be the same money as before. If it is the same, reject this evidence";
+            let errors = FieldErrors::one("another", FieldCode::Required, message);
+            let typed = Typed::new(ACCEPT, submitted.form(), errors);
+            return Ok(acceptance(request, None, typed).await?.unprocessable());
+        }
+        Err(NotAccepted::Refused(refused)) => refusal(refused),
+        Err(NotAccepted::Changed) => Notice::warn(
+            "Nothing was accepted",
+            "Other evidence was accepted or withdrawn since this page was shown. Read again what accepting this means now.",
+        ),
+    };
+    Ok(acceptance(request, Some(notice), Typed::default()).await?.refused(StatusCode::CONFLICT, "conflict"))
 }
 
 /// What is said after evidence was accepted, given the payment before.
@@ -546,31 +522,15 @@ fn accepted(review: &MovementReview, evidence: &Evidence) -> Notice {
 }
 
 /// Rejects evidence.
-pub(crate) struct Reject;
-
-impl Handler for Reject {
-    fn operation(_: &Request) -> &'static str {
-        "reject_evidence"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let done = Notice::good("Evidence rejected", "It does not count.");
-        decide(request, "reject", EvidenceDecision::Reject, done).await
-    }
+pub(crate) async fn reject(request: &mut Request) -> Result<PageResponse, Error> {
+    let done = Notice::good("Evidence rejected", "It does not count.");
+    decide(request, "reject", EvidenceDecision::Reject, done).await
 }
 
 /// Withdraws evidence.
-pub(crate) struct Withdraw;
-
-impl Handler for Withdraw {
-    fn operation(_: &Request) -> &'static str {
-        "withdraw_evidence"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let done = Notice::good("Evidence withdrawn", "It does not count anymore.");
-        decide(request, "withdraw", EvidenceDecision::Withdraw, done).await
-    }
+pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Error> {
+    let done = Notice::good("Evidence withdrawn", "It does not count anymore.");
+    decide(request, "withdraw", EvidenceDecision::Withdraw, done).await
 }
 
 async fn decide(
@@ -599,22 +559,14 @@ async fn decide(
 }
 
 /// Downloads the file of evidence.
-pub(crate) struct Download;
-
-impl Handler for Download {
-    fn operation(_: &Request) -> &'static str {
-        "download_evidence_file"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (id, evidence) = path_ids(request)?;
-        let scope = request.signed_in()?.scope();
-        let found = movements::evidence(scope, (id, evidence)).await?;
-        let EvidenceFile { name, content, file_type } = found.facts().file.as_ref().ok_or_else(Error::not_found)?;
-        let file = request.app().files()?.get(scope.org(), content).await?;
-        // Never shown in the browser: it comes from outside, and only its form was checked.
-        let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
-        let page = PageResponse::file(file, media_type, "attachment", name.as_str());
-        Ok(page.showing([id.uuid(), evidence.uuid()]))
-    }
+pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
+    let (id, evidence) = path_ids(request)?;
+    let scope = request.signed_in()?.scope();
+    let found = movements::evidence(scope, (id, evidence)).await?;
+    let EvidenceFile { name, content, file_type } = found.facts().file.as_ref().ok_or_else(Error::not_found)?;
+    let file = request.app().files()?.get(scope.org(), content).await?;
+    // Never shown in the browser: it comes from outside, and only its form was checked.
+    let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
+    let page = PageResponse::file(file, media_type, "attachment", name.as_str());
+    Ok(page.showing([id.uuid(), evidence.uuid()]))
 }

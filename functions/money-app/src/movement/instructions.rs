@@ -2,7 +2,6 @@
 //! the last characters of the account number, not even to whoever has just typed them.
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_payments::{name_of, purpose_of};
 use pages::done::redirect_with;
 use pages::fields::Fields;
@@ -201,16 +200,8 @@ impl Account {
 }
 
 /// Shows the form.
-pub(crate) struct ShowForm;
-
-impl Handler for ShowForm {
-    fn operation(_: &Request) -> &'static str {
-        "view_instructions_form"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        form_page(request, None, None).await
-    }
+pub(crate) async fn show_form(request: &mut Request) -> Result<PageResponse, Error> {
+    form_page(request, None, None).await
 }
 
 async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -251,38 +242,29 @@ async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Not
 }
 
 /// Enters instructions, or changes them.
-pub(crate) struct Enter;
-
-impl Handler for Enter {
-    fn operation(_: &Request) -> &'static str {
-        "enter_instructions"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
-        let again = async |errors: FieldErrors, notice: Notice| {
-            form_page(request, Some(without_numbers(form, errors, &SECRET)), Some(notice)).await
-        };
-        let before = movements::get(submitted.scope(), id).await?.movement;
-        let instructions = match read(request, &before, form).await? {
-            Ok(instructions) => instructions,
-            Err(errors) => {
-                let line =
-                    "Check what is marked below. Account numbers are never shown again, so enter them once more.";
-                return Ok(again(errors, Notice::bad("Nothing was entered", line)).await?.unprocessable());
-            }
-        };
-        let keys = request.app().webhooks()?.keys.keyring().await?;
-        let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &entered(&before)).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        // A form that does not say what it showed, showed nothing that there can be.
-        let shown: u32 = form.get("revision").parse().unwrap_or(u32::MAX);
-        let run = || movements::enter_instructions(scope, by, &keys, id, (shown, &instructions));
-        match submitted.run(run).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(refused) => Ok(again(FieldErrors::default(), refusal(refused)).await?.conflicting()),
+pub(crate) async fn enter(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
+    let again = async |errors: FieldErrors, notice: Notice| {
+        form_page(request, Some(without_numbers(form, errors, &SECRET)), Some(notice)).await
+    };
+    let before = movements::get(submitted.scope(), id).await?.movement;
+    let instructions = match read(request, &before, form).await? {
+        Ok(instructions) => instructions,
+        Err(errors) => {
+            let line = "Check what is marked below. Account numbers are never shown again, so enter them once more.";
+            return Ok(again(errors, Notice::bad("Nothing was entered", line)).await?.unprocessable());
         }
+    };
+    let keys = request.app().webhooks()?.keys.keyring().await?;
+    let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &entered(&before)).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    // A form that does not say what it showed, showed nothing that there can be.
+    let shown: u32 = form.get("revision").parse().unwrap_or(u32::MAX);
+    let run = || movements::enter_instructions(scope, by, &keys, id, (shown, &instructions));
+    match submitted.run(run).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => Ok(again(FieldErrors::default(), refusal(refused)).await?.conflicting()),
     }
 }
 

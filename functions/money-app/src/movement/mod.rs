@@ -4,16 +4,15 @@
 //! nothing but the payment, `evidence` and `instructions` the others, and `refusal` why an act was refused. [`payments`] has
 //! the payments of an agreement on its page.
 
-mod acts;
-mod evidence;
+pub(crate) mod acts;
+pub(crate) mod evidence;
 mod form;
-mod instructions;
+pub(crate) mod instructions;
 mod next;
 mod refusal;
 mod tracks;
 
 use askama::Template;
-use pages::Handler;
 use pages::agreement_payments::{name_of, purpose_of};
 use pages::deal::{Deal, DealDocument, Party};
 use pages::done::notice_of_act;
@@ -42,10 +41,6 @@ use self::form::{ActForm, Inputs, Typed};
 use self::instructions::{ChangeWarning, InstructionsCard};
 use self::next::{Next, Other};
 use self::tracks::Tracks;
-
-pub(crate) use acts::{AskForProof, Authorize, Cancel, Flag, RecordClaim, RecordReturn, Release, Resolve, Verify};
-pub(crate) use evidence::{Accept, Download, File, Reject, ShowAcceptance, Withdraw};
-pub(crate) use instructions::{Enter, ShowForm};
 
 pub(crate) use refusal::line;
 
@@ -152,17 +147,9 @@ impl Shown<'_> {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_movement"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
 /// The page. A form that was refused keeps what was typed.

@@ -8,8 +8,8 @@ use pages::fields::Fields;
 use pages::layout::{Layout, Notice};
 use pages::masked::masked;
 use pages::response::PageResponse;
+use pages::statement_file as read;
 use pages::urls::statement_url;
-use pages::{Handler, statement_file as read};
 use shared::domain::ids::StatementId;
 use shared::domain::statement::{RememberedColumns, Statement};
 use shared::error::Error;
@@ -71,23 +71,15 @@ impl Choice {
 }
 
 /// Shows the page.
-pub(crate) struct ShowColumns;
-
-impl Handler for ShowColumns {
-    fn operation(_: &Request) -> &'static str {
-        "view_statement_columns"
+pub(crate) async fn show_columns(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    let (statement, file) = load(request).await?;
+    if !stored::takes_columns(request.signed_in()?.scope(), &statement).await? {
+        return Ok(PageResponse::see_other(statement_url(statement.id)));
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        let (statement, file) = load(request).await?;
-        if !stored::takes_columns(request.signed_in()?.scope(), &statement).await? {
-            return Ok(PageResponse::see_other(statement_url(statement.id)));
-        }
-        let suggestion = suggestion(file).await?;
-        let fields = suggested(&suggestion);
-        Ok(page(request, &statement, &suggestion, (fields, notice))?.with_cookie(cookie))
-    }
+    let suggestion = suggestion(file).await?;
+    let fields = suggested(&suggestion);
+    Ok(page(request, &statement, &suggestion, (fields, notice))?.with_cookie(cookie))
 }
 
 /// The statement with its file.
@@ -213,51 +205,41 @@ fn mark_name(mark: DecimalMark) -> &'static str {
 }
 
 /// Reads the file with the columns that a member chose, and remembers them.
-pub(crate) struct ChooseColumns;
-
-impl Handler for ChooseColumns {
-    fn operation(_: &Request) -> &'static str {
-        "choose_statement_columns"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let form = submitted.form();
-        let (statement, file) = load(request).await?;
-        let suggestion = suggestion(file.clone()).await?;
-        let again = |errors: FieldErrors, notice: Option<Notice>| {
-            let fields = Fields::submitted(form, errors);
-            Ok(page(request, &statement, &suggestion, (fields, notice))?.unprocessable())
-        };
-        let mapping = match mapping(form, &suggestion) {
-            Ok(mapping) => mapping,
-            Err(errors) => return again(errors, None),
-        };
-        let columns = serde_json::to_string(&mapping).map_err(|error| Error::Internal(error.to_string()))?;
-        let facts = match read::facts(file, Some(columns.clone())).await? {
-            Ok(facts) => facts,
-            Err(refusal) => {
-                let notice = Notice::bad(
-                    "The file can’t be read with these columns",
-                    format!("The file {}.", in_words(&refusal)),
-                );
-                return again(FieldErrors::default(), Some(notice));
-            }
-        };
-        let remembered = RememberedColumns { header: read::header(&suggestion), columns };
-        let id = statement.id;
-        let redirect = redirect_with(&submitted, url_after(id, Some(&facts)), &uploaded(Some(&facts))).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        if submitted.run(|| stored::read_columns(scope, by, id, (facts.clone(), remembered.clone()))).await? {
-            return Ok(redirect.into());
+pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let form = submitted.form();
+    let (statement, file) = load(request).await?;
+    let suggestion = suggestion(file.clone()).await?;
+    let again = |errors: FieldErrors, notice: Option<Notice>| {
+        let fields = Fields::submitted(form, errors);
+        Ok(page(request, &statement, &suggestion, (fields, notice))?.unprocessable())
+    };
+    let mapping = match mapping(form, &suggestion) {
+        Ok(mapping) => mapping,
+        Err(errors) => return again(errors, None),
+    };
+    let columns = serde_json::to_string(&mapping).map_err(|error| Error::Internal(error.to_string()))?;
+    let facts = match read::facts(file, Some(columns.clone())).await? {
+        Ok(facts) => facts,
+        Err(refusal) => {
+            let notice =
+                Notice::bad("The file can’t be read with these columns", format!("The file {}.", in_words(&refusal)));
+            return again(FieldErrors::default(), Some(notice));
         }
-        let notice = Notice::bad(
-            "The columns stay as they are",
-            "An entry of this statement is filed as evidence. Reject or withdraw that evidence first.",
-        );
-        Ok(page(request, &statement, &suggestion, (Fields::submitted(form, FieldErrors::default()), Some(notice)))?
-            .conflicting())
+    };
+    let remembered = RememberedColumns { header: read::header(&suggestion), columns };
+    let id = statement.id;
+    let redirect = redirect_with(&submitted, url_after(id, Some(&facts)), &uploaded(Some(&facts))).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    if submitted.run(|| stored::read_columns(scope, by, id, (facts.clone(), remembered.clone()))).await? {
+        return Ok(redirect.into());
     }
+    let notice = Notice::bad(
+        "The columns stay as they are",
+        "An entry of this statement is filed as evidence. Reject or withdraw that evidence first.",
+    );
+    Ok(page(request, &statement, &suggestion, (Fields::submitted(form, FieldErrors::default()), Some(notice)))?
+        .conflicting())
 }
 
 /// Reads the form. All that is wrong is reported at once.

@@ -1,6 +1,5 @@
 //! Discards a statement of which nothing was filed, such as one that was exported in the wrong way.
 
-use pages::Handler;
 use pages::done::{redirect_with_notice, with_notice};
 use pages::layout::Notice;
 use pages::response::PageResponse;
@@ -11,27 +10,18 @@ use shared::service::statements as stored;
 use shared::web::Request;
 
 /// Discards a statement.
-pub(crate) struct Discard;
-
-impl Handler for Discard {
-    fn operation(_: &Request) -> &'static str {
-        "discard_statement"
+pub(crate) async fn discard(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: StatementId = request.path_id("id")?;
+    let next = "Its file can be uploaded again.";
+    let redirect = redirect_with_notice(&submitted, format!("{STATEMENTS}#notice"), "Statement discarded", next).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    if submitted.run(|| stored::discard(scope, by, id)).await? {
+        return Ok(redirect.into());
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let id: StatementId = request.path_id("id")?;
-        let next = "Its file can be uploaded again.";
-        let redirect =
-            redirect_with_notice(&submitted, format!("{STATEMENTS}#notice"), "Statement discarded", next).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        if submitted.run(|| stored::discard(scope, by, id)).await? {
-            return Ok(redirect.into());
-        }
-        let notice = Notice::bad(
-            "The statement stays",
-            "An entry of it was filed as evidence, and that evidence names the statement.",
-        );
-        Ok(with_notice(&submitted, format!("{}#notice", statement_url(id)), &notice).await.into())
-    }
+    let notice = Notice::bad(
+        "The statement stays",
+        "An entry of it was filed as evidence, and that evidence names the statement.",
+    );
+    Ok(with_notice(&submitted, format!("{}#notice", statement_url(id)), &notice).await.into())
 }

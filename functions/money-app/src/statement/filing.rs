@@ -7,8 +7,8 @@ use pages::done::with_notice;
 use pages::fields::Fields;
 use pages::layout::{Link, Notice};
 use pages::response::PageResponse;
+use pages::statement_file as read;
 use pages::urls::{movement_url, statement_url};
-use pages::{Handler, statement_file as read};
 use shared::crypto::keyring::Keyring;
 use shared::domain::ids::{EvidenceId, MovementId, StatementId};
 use shared::domain::movement::NotMoved;
@@ -51,59 +51,51 @@ async fn again(request: &Request, form: &Form, notice: Notice, errors: FieldErro
 }
 
 /// Files entries as evidence.
-pub(crate) struct File;
-
-impl Handler for File {
-    fn operation(_: &Request) -> &'static str {
-        "file_statement_entries"
+pub(crate) async fn file_entries(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, form): (StatementId, _) = (request.path_id("id")?, submitted.form());
+    let pairs = pairs(form);
+    if let Some(notice) = unclear(&pairs) {
+        return again(request, form, notice, FieldErrors::default()).await;
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let (id, form): (StatementId, _) = (request.path_id("id")?, submitted.form());
-        let pairs = pairs(form);
-        if let Some(notice) = unclear(&pairs) {
-            return again(request, form, notice, FieldErrors::default()).await;
+    let reasons = match reasons(form, &pairs) {
+        Ok(reasons) => reasons,
+        Err(errors) => {
+            let notice = Notice::bad("Nothing was filed", "Check what is marked below.");
+            return again(request, form, notice, errors).await;
         }
-        let reasons = match reasons(form, &pairs) {
-            Ok(reasons) => reasons,
-            Err(errors) => {
-                let notice = Notice::bad("Nothing was filed", "Check what is marked below.");
-                return again(request, form, notice, errors).await;
-            }
-        };
-        let statement = stored::get(submitted.scope(), id).await?;
-        let entries = match read_entries(request, &statement, (&pairs, reasons)).await? {
-            Ok(entries) => entries,
-            Err(notice) => return again(request, form, notice, FieldErrors::default()).await,
-        };
-        let outgoing = stored::not_arriving(submitted.scope(), pairs.iter().map(|pair| pair.movement)).await?;
-        if let Some(outgoing) = outgoing.first() {
-            let line = format!(
-                "“{}” is paid by your organization, so it arrives on someone else’s statement.",
-                purpose_of(outgoing)
-            );
-            return again(request, form, Notice::bad("Nothing was filed", line), FieldErrors::default()).await;
-        }
-        let outcome = Box::pin(file_all(request, &submitted, &pairs, entries)).await?;
-        let notice = outcome.notice(&submitted).await?;
-        let shown: Vec<_> = pairs.iter().map(|pair| pair.movement.uuid()).collect();
-        if let Some(error) = &outcome.failure {
-            // What was not filed stays chosen, and is filed when the form is sent again.
-            let (status, code) = error.status();
-            let page = show::page(request, Some(notice), typed(form, FieldErrors::default())).await?;
-            return Ok(page.refused(status, code.as_str()).showing(shown));
-        }
-        if outcome.filed.is_empty() {
-            let unexplained = outcome.unexplained();
-            if !unexplained.is_empty() {
-                return again(request, form, notice, unexplained).await;
-            }
-            return Ok(show::page(request, Some(notice), typed(form, unexplained)).await?.conflicting());
-        }
-        let redirect = with_notice(&submitted, format!("{}#notice", statement_url(id)), &notice).await;
-        Ok(PageResponse::from(redirect).showing(std::iter::once(id.uuid()).chain(shown)))
+    };
+    let statement = stored::get(submitted.scope(), id).await?;
+    let entries = match read_entries(request, &statement, (&pairs, reasons)).await? {
+        Ok(entries) => entries,
+        Err(notice) => return again(request, form, notice, FieldErrors::default()).await,
+    };
+    let outgoing = stored::not_arriving(submitted.scope(), pairs.iter().map(|pair| pair.movement)).await?;
+    if let Some(outgoing) = outgoing.first() {
+        let line = format!(
+            "“{}” is paid by your organization, so it arrives on someone else’s statement.",
+            purpose_of(outgoing)
+        );
+        return again(request, form, Notice::bad("Nothing was filed", line), FieldErrors::default()).await;
     }
+    let outcome = Box::pin(file_all(request, &submitted, &pairs, entries)).await?;
+    let notice = outcome.notice(&submitted).await?;
+    let shown: Vec<_> = pairs.iter().map(|pair| pair.movement.uuid()).collect();
+    if let Some(error) = &outcome.failure {
+        // What was not filed stays chosen, and is filed when the form is sent again.
+        let (status, code) = error.status();
+        let page = show::page(request, Some(notice), typed(form, FieldErrors::default())).await?;
+        return Ok(page.refused(status, code.as_str()).showing(shown));
+    }
+    if outcome.filed.is_empty() {
+        let unexplained = outcome.unexplained();
+        if !unexplained.is_empty() {
+            return again(request, form, notice, unexplained).await;
+        }
+        return Ok(show::page(request, Some(notice), typed(form, unexplained)).await?.conflicting());
+    }
+    let redirect = with_notice(&submitted, format!("{}#notice", statement_url(id)), &notice).await;
+    Ok(PageResponse::from(redirect).showing(std::iter::once(id.uuid()).chain(shown)))
 }
 
 /// Why entries of other accounts count, by entry and payment.

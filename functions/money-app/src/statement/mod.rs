@@ -6,13 +6,13 @@
 //! `discard` what was uploaded by mistake.
 
 mod accounts;
-mod columns;
-mod discard;
+pub(crate) mod columns;
+pub(crate) mod discard;
 mod entry_fields;
-mod filing;
+pub(crate) mod filing;
 mod fits;
 
-mod show;
+pub(crate) mod show;
 
 use askama::Template;
 use axum::body::Bytes;
@@ -23,7 +23,7 @@ use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Paged, Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
 use pages::urls::statement_url;
-use pages::{Handler, masked, statement_file as read};
+use pages::{masked, statement_file as read};
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::StatementId;
 use shared::domain::movement::evidence::EvidenceFile;
@@ -37,11 +37,6 @@ use shared::service::statements::{self as stored, NewStatement};
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use statements::Refusal;
-
-pub(crate) use columns::{ChooseColumns, ShowColumns};
-pub(crate) use discard::Discard;
-pub(crate) use filing::File;
-pub(crate) use show::Show;
 
 /// The path of the list.
 const PATH: &str = pages::urls::STATEMENTS;
@@ -112,17 +107,9 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 /// Shows the list.
-pub(crate) struct List;
-
-impl Handler for List {
-    fn operation(_: &Request) -> &'static str {
-        "view_statements"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(list(request, Fields::default(), notice).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show_list(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(list(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
 async fn list(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -156,44 +143,36 @@ fn row(statement: &Statement) -> Row {
 }
 
 /// Uploads a statement.
-pub(crate) struct Upload;
-
-impl Handler for Upload {
-    fn operation(_: &Request) -> &'static str {
-        "upload_statement"
+pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let again = async |code, message: &str| {
+        let fields = Fields::wrong(FieldErrors::one(FIELD, code, message));
+        Ok(list(request, fields, None).await?.unprocessable())
+    };
+    let Some(file) = submitted.form().file(FIELD) else {
+        return again(FieldCode::Required, "must be chosen").await;
+    };
+    if file.content.len() > limits::FILE_BYTES_MAX {
+        return again(FieldCode::TooLong, "is larger than 4 MB. Export a shorter period").await;
     }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
-        let again = async |code, message: &str| {
-            let fields = Fields::wrong(FieldErrors::one(FIELD, code, message));
-            Ok(list(request, fields, None).await?.unprocessable())
-        };
-        let Some(file) = submitted.form().file(FIELD) else {
-            return again(FieldCode::Required, "must be chosen").await;
-        };
-        if file.content.len() > limits::FILE_BYTES_MAX {
-            return again(FieldCode::TooLong, "is larger than 4 MB. Export a shorter period").await;
-        }
-        let Ok(name) = safe_name(&file.name) else {
-            let message = "has a name with an account or card number. Rename it, then choose it again";
-            return again(FieldCode::SensitiveValue, message).await;
-        };
-        // It is stored only once it is read: what is refused leaves nothing.
-        let facts = match facts_of(&submitted, file.content.clone()).await? {
-            Ok(facts) => facts,
-            Err(refusal) => return again(FieldCode::InvalidValue, &refusal).await,
-        };
-        let content = files::keep_one(submitted.scope(), request.app().files()?, file.content.clone()).await?;
-        let id = free_id(&submitted, &content).await?;
-        let file = EvidenceFile { name, content, file_type: None };
-        let redirect = redirect_with(&submitted, url_after(id, facts.as_ref()), &uploaded(facts.as_ref())).await;
-        let (scope, by) = (submitted.scope(), submitted.submitter());
-        let new = || NewStatement { id, file: file.clone(), facts: facts.clone() };
-        match submitted.run(|| stored::upload(scope, by, new())).await? {
-            Ok(()) => Ok(redirect.into()),
-            Err(standing) => duplicate(request, standing).await,
-        }
+    let Ok(name) = safe_name(&file.name) else {
+        let message = "has a name with an account or card number. Rename it, then choose it again";
+        return again(FieldCode::SensitiveValue, message).await;
+    };
+    // It is stored only once it is read: what is refused leaves nothing.
+    let facts = match facts_of(&submitted, file.content.clone()).await? {
+        Ok(facts) => facts,
+        Err(refusal) => return again(FieldCode::InvalidValue, &refusal).await,
+    };
+    let content = files::keep_one(submitted.scope(), request.app().files()?, file.content.clone()).await?;
+    let id = free_id(&submitted, &content).await?;
+    let file = EvidenceFile { name, content, file_type: None };
+    let redirect = redirect_with(&submitted, url_after(id, facts.as_ref()), &uploaded(facts.as_ref())).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let new = || NewStatement { id, file: file.clone(), facts: facts.clone() };
+    match submitted.run(|| stored::upload(scope, by, new())).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(standing) => duplicate(request, standing).await,
     }
 }
 

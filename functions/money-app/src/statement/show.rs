@@ -11,8 +11,8 @@ use pages::layout::{Layout, Link, Notice};
 use pages::masked::masked;
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
+use pages::statement_file as read;
 use pages::urls::{evidence_url, movement_url, statement_url};
-use pages::{Handler, statement_file as read};
 use shared::domain::bank_account::AccountKeys;
 use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId, StatementId};
@@ -132,17 +132,9 @@ struct FiledRow {
 }
 
 /// Shows the page.
-pub(crate) struct Show;
-
-impl Handler for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_statement"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let (notice, cookie) = notice_of_act(request).await;
-        Ok(page(request, notice, Fields::default()).await?.with_cookie(cookie))
-    }
+pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let (notice, cookie) = notice_of_act(request).await;
+    Ok(page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
 /// The page, with what was chosen and typed in its form.

@@ -1,8 +1,8 @@
 //! What holds for every page: it answers within five waits for the store and is small (goal P8).
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
+use local::gateway::app_pages;
 use shared::domain::agreement::Label;
 use shared::domain::agreement::StageAction;
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
@@ -17,36 +17,10 @@ use tests::pages::{BYTES_MAX, Furnished, Visit, WAITS_MAX, crawl, furnish, visit
 use tests::payments::Paying;
 use tests::{Org, rows};
 
-/// The names of the operations that show a page, as the sources have them.
+/// The names of the operations that show a page.
 fn views() -> BTreeSet<String> {
-    fn collect(folder: &Path, found: &mut BTreeSet<String>) {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                collect(&path, found);
-                continue;
-            }
-            let source = std::fs::read_to_string(&path).expect("a source");
-            let names = source.split('"').filter(|text| text.starts_with("view_"));
-            found.extend(
-                names
-                    .filter(|name| {
-                        *name != "view_" && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-                    })
-                    .map(str::to_owned),
-            );
-        }
-    }
-    let mut found = BTreeSet::new();
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for entry in std::fs::read_dir(tests.join("../functions")).expect("the functions") {
-        let path = entry.expect("an entry").path();
-        if path.to_string_lossy().ends_with("-app") {
-            collect(&path.join("src"), &mut found);
-        }
-    }
-    collect(&tests.join("../shared/pages/src"), &mut found);
-    found
+    let named = app_pages().into_iter().flat_map(|(_, pages)| pages.operations().to_vec());
+    named.filter(|name| name.starts_with("view_")).map(str::to_owned).collect()
 }
 
 /// The pages of a participant, and the page on which a member hands over the link.
@@ -213,10 +187,9 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
 
     let visited: BTreeSet<String> = visits.iter().map(|visit| visit.operation.clone()).collect();
     let missing: Vec<_> = views().difference(&visited).cloned().collect();
-    // Links that are shown once lead to these, a participant's pages in a member's browser, signing in with a second factor,
-    // and the end of a session; their own tests open them.
-    let by_other_ways =
-        ["view_in_person_question", "view_invitation", "view_password_link", "view_sign_in_code", "view_unsent_form"];
+    // Links that are shown once lead to these, signing in with a second factor, and the end of a session; their own tests open
+    // them.
+    let by_other_ways = ["view_invitation", "view_password_link", "view_sign_in_code", "view_unsent_form"];
     assert_eq!(missing, by_other_ways, "pages without a way to them");
     let is_too_much = |visit: &&Visit| visit.waits > WAITS_MAX || visit.bytes > BYTES_MAX;
     let faults: Vec<_> = visits.iter().filter(is_too_much).collect();
