@@ -20,7 +20,7 @@ ARCH_OF_STAGE = $(or $(GIVEN_ARCH),$$(scripts/stack architecture "$(STAGE)"))
 # the features of what they draw and write with.
 BUILT_TOGETHER = read-api write-api proposals member-app money-app funding-app agreement-app organization-app \
 	participant-app mcp event-relay webhook-sender clock
-BUILT_APART = picture-app evidence-app paper-api
+BUILT_APART = pictures documents
 # How they are compiled; CI looks only at whether they answer, and takes `lambda-tested`.
 LAMBDA_PROFILE ?= lambda
 # Builds all of them with some options; `hello`, a bare function to compare with, where it is asked for.

@@ -23,8 +23,8 @@ const ENTRANCES: [&str; 12] = [
     "functions/funding-app",
     "functions/organization-app",
     "functions/participant-app",
-    "functions/picture-app",
-    "functions/evidence-app",
+    "functions/pictures",
+    "functions/documents",
     "shared/pages",
 ];
 

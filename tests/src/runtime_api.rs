@@ -71,8 +71,9 @@ pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
         ("BASE_URL", base_url.to_owned()),
         // Those that read or write files name a stand-in for S3 besides.
         ("FILES_BUCKET", "none".to_owned()),
+        ("KEYRING_SECRET", "none".to_owned()),
         // The agent endpoint hands papering on to it; a test that does so has a stand-in for Lambda besides.
-        ("PAPER_FUNCTION", "paper-api".to_owned()),
+        ("DOCUMENTS_FUNCTION", "documents".to_owned()),
         ("AWS_ENDPOINT_URL_DYNAMODB", table.endpoint.clone()),
         ("AWS_REGION", own("AWS_REGION", "us-east-1")),
         ("AWS_ACCESS_KEY_ID", own("AWS_ACCESS_KEY_ID", "local")),

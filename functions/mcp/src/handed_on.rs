@@ -1,6 +1,6 @@
 //! The one operation that is handed on to another function: papering funding items.
 //!
-//! Decision: `paper-api` runs it here too. It writes documents with fonts that take 6.9 MB zipped, more than twice of what
+//! Decision: `documents` runs it here too. It writes documents with fonts that take 6.9 MB zipped, more than twice of what
 //! this function may have. So it is invoked with an event like the gateway's, which has the caller's own token: what the
 //! call may do, and its audit row, are decided there as ever, and this function's role gets no right to the files. The key
 //! of the event's route marks the call, since clients can't choose it. It takes one signed call, over the signer and the
@@ -101,7 +101,7 @@ impl Function {
             let status = response.status();
             // Lambda refuses what it does not run with 4xx, such as 429. A function that failed may have committed before.
             if status.is_client_error() {
-                let cause = format!("paper-api could not be invoked: Lambda answered {}", status.as_u16());
+                let cause = format!("documents could not be invoked: Lambda answered {}", status.as_u16());
                 return Err(NoAnswer::NotRun(cause));
             }
             if !status.is_success() || response.headers().get("x-amz-function-error").is_some() {
@@ -188,5 +188,5 @@ fn response(answer: &Value) -> Option<Response> {
 }
 
 fn told(error: impl std::fmt::Display) -> String {
-    format!("invoking paper-api: {error}")
+    format!("invoking documents: {error}")
 }

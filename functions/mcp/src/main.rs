@@ -16,7 +16,7 @@ use crate::handed_on::Function;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     shared::lambda::serve(|app| {
-        let papers = Function::new(&config::required("PAPER_FUNCTION")?, AwsSettings::from_env(Service::Lambda)?);
+        let papers = Function::new(&config::required("DOCUMENTS_FUNCTION")?, AwsSettings::from_env(Service::Lambda)?);
         let access = Access::from_env(&app.base_url);
         let app = Arc::new(app);
         let mut routes = Routes::new();

@@ -18,7 +18,7 @@ const INTERRUPTED: u8 = 130;
 /// for a wrong command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    picture_app::read_pdf_if_asked();
+    pictures::read_pdf_if_asked();
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
         Err(usage) => {

@@ -29,7 +29,7 @@ pub fn operations(to: &mut impl Register) {
     read_api::operations(to);
     write_api::operations(to);
     proposals::operations(to);
-    paper_api::operations(to);
+    documents::operations(to);
 }
 
 /// The description of the whole API, as `shared/openapi.json` keeps it.
@@ -144,7 +144,7 @@ fn handed_on(operations: Router, calls: Calls) -> Router {
 }
 
 /// The function that papers funding items for all entrances: no other has its fonts.
-const PAPERS: &str = "paper-api";
+const PAPERS: &str = "documents";
 
 /// The same router, whose requests run in the name of the functions that the gateway gives them to.
 fn in_the_name_of_functions(router: Router) -> Router {

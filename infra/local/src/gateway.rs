@@ -78,7 +78,7 @@ pub fn answers() -> Vec<Route> {
     read_api::operations(all.entry("read-api").or_default());
     write_api::operations(all.entry("write-api").or_default());
     proposals::operations(all.entry("proposals").or_default());
-    paper_api::operations(all.entry("paper-api").or_default());
+    documents::operations(all.entry("documents").or_default());
     let public = [openapi::PATH, page::DOCS].map(|path| (Method::GET, path.to_owned()));
     all.entry("read-api").or_default().0.extend(public);
     let route = |method: &str, path: String, function: &str| Route {
@@ -184,8 +184,8 @@ pub fn app_pages() -> Vec<(&'static str, Pages)> {
         ("funding-app", funding_app::routes()),
         ("organization-app", organization_app::routes()),
         ("participant-app", participant_app::routes()),
-        ("picture-app", picture_app::routes()),
-        ("evidence-app", evidence_app::routes()),
+        ("pictures", pictures::routes()),
+        ("documents", documents::routes()),
     ]
 }
 

@@ -54,4 +54,4 @@ pub use guard::PublicOrLoopback;
 pub use options::{Options, Seed, StoreAt};
 pub use stack::Stack;
 
-pub use picture_app::read_pdf_if_asked;
+pub use pictures::read_pdf_if_asked;

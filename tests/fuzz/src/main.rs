@@ -1,6 +1,6 @@
 //! Reads one PDF, for the tests: see `shared::platform::pdf_reader`.
 
 fn main() {
-    picture_app::read_pdf_if_asked();
+    pictures::read_pdf_if_asked();
     eprintln!("This program only reads PDFs for the tests.");
 }

@@ -54,7 +54,7 @@ const CASES: [(&str, &str, Option<u16>); 19] = [
     ("write-api", "create-contact-base64", Some(201)),
     ("proposals", "list-proposals", Some(200)),
     // Without a body: the token's read, the audit row, and no paper.
-    ("paper-api", "/api/v1/funding-items/paper", Some(422)),
+    ("documents", "/api/v1/funding-items/paper", Some(422)),
     // The operation of a tool.
     ("mcp", "mcp-get-identity", Some(200)),
     // With a session of a member.
@@ -65,9 +65,8 @@ const CASES: [(&str, &str, Option<u16>); 19] = [
     ("organization-app", "/app/audit", Some(200)),
     // Without one, which participants have: nobody knows the link.
     ("participant-app", "/app/parts/{unknown}", Some(401)),
-    ("picture-app", "/app/pictures/{unknown}/{unknown}/1", Some(401)),
+    ("pictures", "/app/pictures/{unknown}/{unknown}/1", Some(401)),
     // The keyring from its secret.
-    ("evidence-app", "/app/evidence-keys.json", Some(200)),
     ("event-relay", "stream-batch", None),
     ("webhook-sender", "sqs-deliveries", None),
     ("clock", "schedule", None),

@@ -193,7 +193,7 @@ async fn every_function_of_the_api_notes_a_tokens_first_use() {
         ("read-api", "/api/v1/me", None),
         ("write-api", "/api/v1/contacts", Some(json!({}))),
         ("proposals", "/api/v1/proposals", None),
-        ("paper-api", "/api/v1/funding-items/paper", Some(json!({}))),
+        ("documents", "/api/v1/funding-items/paper", Some(json!({}))),
         ("mcp", "/mcp", Some(initialize)),
     ] {
         let name = format!("First at {function}");

@@ -133,7 +133,7 @@ const RECORDED: [Recorded; 17] = [
     },
     Recorded {
         event: "paper-funding-items",
-        function: "paper-api",
+        function: "documents",
         check: |answer, _| {
             let draft = answer.ok(201);
             assert_eq!((&draft["name"], &draft["lifecycle"]), (&json!("Art to the trust of Zoë"), &json!("draft")));
@@ -179,7 +179,7 @@ async fn every_recorded_event_gets_its_answer() {
     // It writes documents, and so has a bucket.
     let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);
     environment.extend(services.environment());
-    functions.insert("paper-api", (webhook_lambda::start("paper-api", &environment).await, Vec::new()));
+    functions.insert("documents", (webhook_lambda::start("documents", &environment).await, Vec::new()));
     for Recorded { event: name, function, check } in RECORDED {
         let (process, answered) = functions.get_mut(function).expect("a function");
         let answer = invoke(process, &recorded(name, &texts)).await;
@@ -287,8 +287,8 @@ async fn the_apps_functions_share_its_pages() {
         ("funding-app", 200, ["/app/funding", "/app/trusts"]),
         ("organization-app", 200, ["/app/audit", "/app/developers/reference"]),
         ("participant-app", 401, [part.as_str(), &receipt]),
-        ("picture-app", 401, [picture.as_str(), &other_picture]),
-        ("evidence-app", 401, [own_certificate.as_str(), &other_certificate]),
+        ("pictures", 401, [picture.as_str(), &other_picture]),
+        ("documents", 401, [own_certificate.as_str(), &other_certificate]),
     ];
     for (function, status, own) in paths {
         let mut process = webhook_lambda::start(function, &cloud.environment()).await;
@@ -308,13 +308,13 @@ async fn the_apps_functions_share_its_pages() {
 #[tokio::test]
 async fn what_opens_pdfs_starts_itself_for_each() {
     let (sound, page) = (Bytes::from(tests::pdf::pdf("sound", "")), Picture { page: 0, width_px: 400 });
-    for function in ["agreement-app", "participant-app", "picture-app"] {
+    for function in ["agreement-app", "participant-app", "pictures"] {
         let reader = PdfReader::of(runtime_api::program(function));
         assert_eq!(reader.check(sound.clone()).await.expect("a process"), Ok(1), "{function}");
         assert_eq!(reader.page_sizes(sound.clone()).await.expect("a process"), [(595.0, 842.0)], "{function}");
         // Built with the whole workspace, the others have what draws pages too.
         let drawn = reader.picture(sound.clone(), page).await.expect("a process");
-        assert!(drawn.is_ok() || function != "picture-app", "{function}: {drawn:?}");
+        assert!(drawn.is_ok() || function != "pictures", "{function}: {drawn:?}");
         let deep = Bytes::from(hostile_pdf::deep(12_000, hostile_pdf::hidden));
         assert_eq!(reader.check(deep).await.expect("a process"), Err(NotADocument::TooDemanding), "{function}");
     }
@@ -324,7 +324,7 @@ async fn what_opens_pdfs_starts_itself_for_each() {
 
 /// A bundle passes through Lambda byte by byte, and the keys that verify it need no session.
 #[tokio::test]
-async fn a_bundle_of_the_evidence_app_verifies_with_the_keys_that_it_publishes() {
+async fn a_bundle_of_the_documents_verifies_with_the_keys_that_it_publishes() {
     let cloud = Cloud::new().await;
     let browser = Browser::of(&cloud.org, &cloud.org.admin("Maren Holt").await).await;
     let without_files = |draft: &mut Agreement| {
@@ -339,7 +339,7 @@ async fn a_bundle_of_the_evidence_app_verifies_with_the_keys_that_it_publishes()
 
     let session = format!("__Host-session={}", browser.cookie("session").expect("a session"));
     let bundle_of_it = format!("/app/evidence/agreements/{}/bundle", draft.id());
-    let mut process = webhook_lambda::start("evidence-app", &cloud.environment()).await;
+    let mut process = webhook_lambda::start("documents", &cloud.environment()).await;
     let mut answers = Vec::new();
     for (path, cookies) in [(bundle_of_it.as_str(), json!([session])), ("/app/evidence-keys.json", json!([]))] {
         let mut asked: Value = serde_json::from_str(&recorded(PAGES[0], &[])).expect("an event is JSON");
@@ -407,8 +407,7 @@ async fn a_function_without_its_settings_says_which_one_it_lacks() {
         ("read-api", &all[..]),
         ("write-api", &all),
         ("proposals", &all),
-        ("paper-api", &["TABLE_NAME", "BASE_URL", "AWS_REGION", "FILES_BUCKET"]),
-        ("mcp", &["TABLE_NAME", "BASE_URL", "AWS_REGION", "PAPER_FUNCTION"]),
+        ("mcp", &["TABLE_NAME", "BASE_URL", "AWS_REGION", "DOCUMENTS_FUNCTION"]),
     ] {
         for missing in needed {
             let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);

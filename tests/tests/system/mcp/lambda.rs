@@ -33,7 +33,7 @@ async fn lambda_of(papers: Function, how: Arc<AtomicU8>) -> String {
         let (papers, how) = (papers.clone(), how.clone());
         async move { invoked(&papers, &how, &headers, &event).await }
     };
-    let router = Router::new().route("/2015-03-31/functions/paper-api/invocations", post(invoke));
+    let router = Router::new().route("/2015-03-31/functions/documents/invocations", post(invoke));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
     tokio::spawn(async move {
@@ -79,7 +79,7 @@ async fn papering_is_handed_on_with_the_callers_token() {
     let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);
     environment.extend(services.environment());
     let how = Arc::new(AtomicU8::new(FULL));
-    let papers = start("paper-api", &environment).await;
+    let papers = start("documents", &environment).await;
     environment.push(("AWS_ENDPOINT_URL_LAMBDA".to_owned(), lambda_of(papers, how.clone()).await));
     let mut mcp = start("mcp", &environment).await;
 
@@ -99,7 +99,7 @@ async fn papering_is_handed_on_with_the_callers_token() {
         let response = &drafted["_meta"]["countersign/response"];
         assert_eq!((&response["status"], &response["idempotent-replayed"]), (&json!(201), &replayed));
     }
-    assert_eq!(services.files().len(), 1, "one document, in the bucket of paper-api");
+    assert_eq!(services.files().len(), 1, "one document, in the bucket of documents");
     let audit = org.audit().await;
     let of_papering: Vec<&Value> = audit.iter().filter(|row| row["operation"] == paper).collect();
     let codes: Vec<_> = of_papering.iter().map(|row| (row["code"].as_str(), row["via"].as_str())).collect();

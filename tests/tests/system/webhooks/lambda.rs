@@ -465,9 +465,8 @@ async fn a_function_without_its_settings_says_which_one_it_lacks() {
         ("money-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
         ("funding-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
         ("participant-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
-        ("picture-app", &QUEUES[..3], &["FILES_BUCKET"]),
-        ("evidence-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
-        ("paper-api", &QUEUES[..3], &["FILES_BUCKET"]),
+        ("pictures", &QUEUES[..3], &["FILES_BUCKET"]),
+        ("documents", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
     ];
     for (function, some, more) in cases {
         for missing in some.iter().chain(more) {

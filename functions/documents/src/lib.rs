@@ -1,8 +1,9 @@
-//! Certificates and evidence bundles, the keys that verify bundles, and what papers and prints funding: what is under
-//! `/app/evidence` and `/app/papers`.
+//! What writes PDFs: certificates and evidence bundles, with the keys that verify bundles, and what papers and prints funding.
+//! They are one function, since the fonts are most of it.
 
 mod evidence_files;
 mod evidence_keys;
+mod paper_funding_items;
 mod papering;
 mod print;
 mod statement_extract;
@@ -12,10 +13,19 @@ use std::sync::Arc;
 use axum::Router;
 use pages::routes::{Pages, complete, get};
 use shared::AppState;
+use shared::api::operation::Register;
+use shared::api::pipeline::Routes;
 
-/// The pages, and an error page for every other path.
+/// The pages and the operation, and an error page for every other path of the app.
 pub fn router(app: Arc<AppState>) -> Router {
-    complete(routes(), app)
+    let mut api = Routes::new();
+    operations(&mut api);
+    complete(routes(), app.clone()).merge(api.into_router(app))
+}
+
+/// Registers the operation of the API.
+pub fn operations(to: &mut impl Register) {
+    to.write::<paper_funding_items::PaperFundingItems>();
 }
 
 /// The routes of certificates and evidence bundles. The keys have an address of their own, which outsiders keep.

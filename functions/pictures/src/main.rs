@@ -4,19 +4,21 @@ use std::sync::Arc;
 
 use files::Files;
 use lambda_http::Error;
-use shared::api::pipeline::Routes;
 use shared::platform::aws::{AwsSettings, Service};
 use shared::platform::config;
 
+fn main() -> Result<(), Error> {
+    pictures::read_pdf_if_asked();
+    serve()
+}
+
 // One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
+async fn serve() -> Result<(), Error> {
     shared::lambda::serve(|app| {
         let bucket = config::required("FILES_BUCKET")?;
         let files = Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?);
-        let mut routes = Routes::new();
-        paper_api::operations(&mut routes);
-        Ok(routes.into_router(Arc::new(app.with_files(Arc::new(files)))))
+        Ok(pictures::router(app.with_files(Arc::new(files)).into()))
     })
     .await
 }

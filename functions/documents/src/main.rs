@@ -15,7 +15,7 @@ async fn main() -> Result<(), Error> {
         let bucket = config::required("FILES_BUCKET")?;
         let files = Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?);
         let app = app.with_webhooks(Webhooks::from_env()?).with_files(Arc::new(files));
-        Ok(evidence_app::router(app.into()))
+        Ok(documents::router(app.into()))
     })
     .await
 }
