@@ -1,8 +1,8 @@
-//! Currencies and amounts, exactly: no floating-point number is ever involved.
+//! Currencies and exact amounts: no floating-point numbers.
 //!
-//! Decision: the number of decimals comes from `iso_currency`: it has the funds with four decimals and the latest codes (XCG,
-//! ZWG, XAD), and brings one small crate along. `rust_iso4217` needs `phf`; `iso4217` was last released in 2018;
-//! `rusty-money` brings decimals and formats that nothing here needs.
+//! Decision: `iso_currency` gives the number of decimals: it knows the funds with four decimals and the latest codes
+//! (XCG, ZWG, XAD), and is small. `rust_iso4217` needs `phf`, `iso4217` was last released in 2018, and `rusty-money`
+//! brings decimals and formats that nothing needs.
 
 use std::fmt;
 
@@ -11,10 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::problem::Problem;
 use crate::text::quoted;
 
-/// The digits of a group.
 pub(crate) const GROUP: usize = 3;
 
-/// A currency of ISO 4217 that has amounts: neither a metal nor a code for tests.
+/// A currency of ISO 4217 that has amounts: no metals, no codes for tests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Currency(iso_currency::Currency);
@@ -45,7 +44,7 @@ impl Currency {
         self.0.symbol().symbol
     }
 
-    /// An amount in minor units with its decimals and its code, as messages have it: `1250.50 EUR`.
+    /// An amount in minor units with its decimals and code, for messages: `1250.50 EUR`.
     #[must_use]
     pub fn written(self, minor: i128) -> String {
         let decimals = self.decimals();
@@ -83,8 +82,8 @@ impl TryFrom<String> for Currency {
     }
 }
 
-/// Reads a number without sign, with one decimal mark at most and nothing between its digits, in minor units. Decimals that
-/// the currency doesn't have may only be zeros.
+/// Reads an unsigned number with at most one decimal mark and no separators, in minor units. Decimals beyond the
+/// currency's may only be zeros.
 pub(crate) fn minor_units(number: &str, mark: char, currency: Currency) -> Result<i64, Problem> {
     let (whole, fraction) = number.split_once(mark).unwrap_or((number, ""));
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -104,7 +103,7 @@ pub(crate) fn minor_units(number: &str, mark: char, currency: Currency) -> Resul
     digits.parse().map_err(|_| Problem::AmountTooLarge { value: quoted(number) })
 }
 
-/// The digits of a whole number, whose groups of three may be separated by anything but the decimal mark.
+/// The digits of a whole number, whose groups of three may be separated by one character other than the decimal mark.
 pub(crate) fn without_separators(whole: &str, mark: char) -> Option<String> {
     let is_digit = |letter: char| letter.is_ascii_digit();
     let Some(separator) = whole.chars().find(|letter| !is_digit(*letter)) else { return Some(whole.to_owned()) };

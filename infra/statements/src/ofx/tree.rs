@@ -162,7 +162,6 @@ impl Parser {
         self.line += passed.matches('\n').count();
     }
 
-    /// Passes over the beginning of a text.
     fn pass(&mut self, rest: &mut &str, length: usize) {
         let (passed, left) = rest.split_at_checked(length).unwrap_or((rest, ""));
         self.count_lines(passed);

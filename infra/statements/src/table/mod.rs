@@ -33,12 +33,10 @@ use crate::text::quoted;
 
 use rows::{Header, Row, Rows};
 
-/// Whether a text has columns.
 pub(crate) fn is_table(text: &str) -> bool {
     rows::sniff(&ended(text)).is_ok()
 }
 
-/// Reads a file with a mapping.
 pub(crate) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Refusal> {
     let text = ended(text);
     let delimiter = mapping.delimiter.map_or_else(|| rows::sniff(&text), Ok)?;
@@ -88,7 +86,6 @@ fn ended(text: &str) -> Cow<'_, str> {
     if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) }
 }
 
-/// All columns of a mapping.
 fn all(mapping: &Mapping) -> Vec<&Column> {
     let mut columns = vec![&mapping.booked_on];
     columns.extend(&mapping.value_on);
@@ -114,7 +111,6 @@ fn named(mapping: &Mapping) -> Vec<&str> {
     columns.map(|column| if let Column::Named(name) = column { name.as_str() } else { "" }).collect()
 }
 
-/// Where the columns of a mapping are in a file.
 struct Columns {
     booked_on: usize,
     value_on: Option<usize>,
