@@ -147,7 +147,10 @@ pub(crate) enum Wanted {
     Discover,
     Ping,
     ListTools,
-    CallTool { name: String, arguments: Map<String, Value> },
+    CallTool {
+        name: String,
+        arguments: Map<String, Value>,
+    },
 }
 
 /// Reads a message and compares its headers with it. `bytes` is the text of `message`.

@@ -582,7 +582,7 @@ enum GivenBy {
     Posts,
     /// Those that take an `If-Match`.
     Patches,
-    /// Those that name records in path or body. Filters of lists that name none simply find nothing.
+    /// Those that name records in path or body. Filters of lists name records too; an unknown one just finds nothing.
     WhatNamesRecords,
 }
 
