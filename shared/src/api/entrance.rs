@@ -62,9 +62,6 @@ pub fn may_be_authenticated(headers: &HeaderMap) -> bool {
 }
 
 /// Receives a message as JSON, as strictly as the body of an operation.
-///
-/// # Errors
-/// [`Unreadable`].
 pub async fn receive(headers: &HeaderMap, body: Body) -> Result<Message, Unreadable> {
     if body::is_encoded(headers) {
         return Err(Unreadable::Encoded);

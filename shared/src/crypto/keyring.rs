@@ -128,9 +128,6 @@ impl Keyring {
 
     /// Retires a key: it derives nothing anymore. If it still `opens`, it stays to open what it sealed; otherwise it is
     /// dropped, and nobody opens that again. A dropped key stays dropped.
-    ///
-    /// # Errors
-    /// [`NotRetired`].
     pub fn retire(mut self, name: &str, retired: Retired, opens: bool) -> Result<Self, NotRetired> {
         if name == self.current {
             return Err(NotRetired::Current);

@@ -47,9 +47,6 @@ pub enum Part {
 }
 
 /// Writes letters, reading their fonts once.
-///
-/// # Errors
-/// [`Unwritable`].
 pub fn write_all(letters: &[Letter], fonts: &Fonts) -> Result<Vec<Vec<u8>>, Unwritable> {
     let faces = Faces::load(fonts)?;
     letters.iter().map(|letter| write(letter, &faces)).collect()

@@ -176,9 +176,6 @@ pub struct Event {
 }
 
 /// Writes a certificate.
-///
-/// # Errors
-/// [`Unwritable`].
 pub fn write(certificate: &Certificate, fonts: &Fonts) -> Result<Vec<u8>, Unwritable> {
     let faces = text::Faces::load(fonts)?;
     let mut sheet = sheet::Sheet::new(&faces);

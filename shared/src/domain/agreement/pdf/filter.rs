@@ -13,9 +13,6 @@ use super::unpacking::{self, Packing};
 use crate::limits::{DOCUMENT_OBJECTS_MAX, DOCUMENT_STREAMS_MAX, DOCUMENT_UNPACKED_BYTES_MAX};
 
 /// Refuses a file that is no whole PDF by its two ends, is encrypted, or would take a reader too much.
-///
-/// # Errors
-/// [`NotADocument`].
 pub fn pass(file: &[u8]) -> Result<(), NotADocument> {
     // Readers look for both marks within this many bytes of the file's ends.
     const ENDS: usize = 1024;
