@@ -1,11 +1,11 @@
-//! XML as a tree of the elements that statements are read from: no DTD, no entities but those of XML itself, bounded in depth
+//! Parses XML into a tree of the elements that statements are read from: no DTD, only XML's own entities, bounded in depth
 //! and size.
 //!
-//! Decision: names outside [`KNOWN`] are checked for being well-formed and left out with all that is in them, and so is what
-//! belongs to another namespace than the root. What remains is small, and a bank's own extensions can't look like an amount.
+//! Decision: elements outside [`KNOWN`] or of another namespace than the root's are checked for well-formedness and dropped
+//! with their content. What remains is small, and a bank's extensions can't look like an amount.
 //!
-//! Decision: namespaces are compared by the prefix of the root, not with `NsReader`: its search through all declared prefixes
-//! takes time by the square of what a hostile file declares.
+//! Decision: namespaces are compared by the root's prefix, not with `NsReader`, whose search through all prefixes takes
+//! quadratic time for a hostile file.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};

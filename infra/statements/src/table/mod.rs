@@ -1,10 +1,9 @@
 //! CSV files, read with a mapping.
 //!
-//! Decision: a file is read only if each row is. Banks that end their files with rows of totals have to be asked for another
-//! export, or the rows taken out: to guess which rows don't count would one day leave out a payment.
+//! Decision: a file is read only if every row is. A bank's rows of totals have to be removed, or another export used:
+//! guessing which rows don't count would one day drop a payment.
 //!
-//! Decision: cells are texts. What a spreadsheet would run as a formula is kept as it is and run by nothing; whoever writes a
-//! CSV file from it has to take care there.
+//! Decision: cells are text. Formulas are kept and never run; whoever writes them to a CSV file again has to escape them.
 
 mod cells;
 mod mapping;
