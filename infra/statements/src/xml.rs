@@ -1,8 +1,8 @@
-//! Parses XML into a tree of the elements that statements are read from: no DTD, only XML's own entities, bounded in depth
-//! and size.
+//! Parses XML into a tree of the elements that statements are read from: no DTD, only XML's own entities, bounded in
+//! depth and size.
 //!
-//! Decision: elements outside [`KNOWN`] or of another namespace than the root's are checked for well-formedness and dropped
-//! with their content. What remains is small, and a bank's extensions can't look like an amount.
+//! Decision: elements outside [`KNOWN`] or of another namespace than the root's are checked for well-formedness and
+//! dropped with their content. What remains is small, and a bank's extensions can't look like an amount.
 //!
 //! Decision: namespaces are compared by the root's prefix, not with `NsReader`, whose search through all prefixes takes
 //! quadratic time for a hostile file.

@@ -3,7 +3,8 @@
 //! Decision: a file is read only if every row is. A bank's rows of totals have to be removed, or another export used:
 //! guessing which rows don't count would one day drop a payment.
 //!
-//! Decision: cells are text. Formulas are kept and never run; whoever writes them to a CSV file again has to escape them.
+//! Decision: cells are text. Formulas are kept and never run; whoever writes them to a CSV file again has to escape
+//! them.
 
 mod cells;
 mod mapping;
