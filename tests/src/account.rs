@@ -1,4 +1,4 @@
-//! The account in which runs of the tests make tables, queues and secrets, and which they leave as it was.
+//! The AWS account in which test runs create tables, queues and secrets, and from which they delete them again.
 
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
@@ -9,7 +9,7 @@ use shared::platform::aws::{self, AwsSettings};
 use crate::run_resources::{PREFIX, RunId};
 use crate::wait::PATIENCE;
 
-/// How many resources are deleted at the same time. AWS allows some ten such calls a second.
+/// How many resources are deleted at a time. AWS allows some ten such calls a second.
 const CONCURRENCY: usize = 8;
 
 /// How often a call is made before it fails: AWS throttles calls that delete.

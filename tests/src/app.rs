@@ -1,5 +1,4 @@
-//! The app as a person uses it: a browser that keeps cookies and sends forms, members to sign in as, and a draft that
-//! is ready to be proposed.
+//! The app as a person uses it: a browser that keeps cookies and sends forms, members who sign in, and a ready draft.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -34,9 +33,6 @@ pub struct Person {
 
 impl Org {
     /// A new member.
-    ///
-    /// # Panics
-    /// When it cannot be made.
     pub async fn member(&self, name: &str) -> Person {
         let email = format!("m-{}@members.example", uuid::Uuid::now_v7().simple());
         let password = "correct horse battery".to_owned();
@@ -45,11 +41,7 @@ impl Org {
         Person { id, email, password }
     }
 
-    /// A draft with steps, documents and two participants that nothing but activation keeps from being published; what
-    /// `change` makes of it.
-    ///
-    /// # Panics
-    /// When it cannot be made.
+    /// A draft with steps, documents and two participants that only lacks activation, after `change`.
     pub async fn ready_draft(&self, name: &str, change: impl FnOnce(&mut Agreement)) -> Agreement {
         let workspace = self.workspace("Harbor Street").await;
         let mut people = Vec::new();
@@ -114,10 +106,7 @@ impl Org {
         draft
     }
 
-    /// Writes another state of a draft, as an edit in the app will.
-    ///
-    /// # Panics
-    /// When it cannot be written.
+    /// Writes a changed draft, as an edit in the app does.
     pub async fn edit(&self, after: &Agreement) {
         let system = self.system();
         let before = system.store().agreement(after.id()).await.expect("the table answers").expect("a draft");
@@ -171,10 +160,10 @@ pub struct Seen {
     pub text: String,
 }
 
-/// What stands between the parts of a form.
+/// The boundary between the parts of a multipart form.
 const BOUNDARY: &str = "----the-boundary";
 
-/// The fields of a form as parts, without the end.
+/// The fields of a multipart form, without its end.
 fn parts(fields: &[(&str, &str)]) -> Vec<u8> {
     let part = |(name, value): &(&str, &str)| {
         format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
@@ -195,7 +184,7 @@ pub fn unescaped(value: &str) -> String {
     value.replace("&#60;", "<").replace("&#62;", ">").replace("&#34;", "\"").replace("&#39;", "'").replace("&#38;", "&")
 }
 
-/// A page, or the way to one.
+/// A page or a redirect.
 #[derive(Debug, Clone)]
 pub struct Page {
     /// The status.
@@ -210,18 +199,12 @@ pub struct Page {
 
 impl Page {
     /// Where it leads.
-    ///
-    /// # Panics
-    /// When the header is no text.
     #[must_use]
     pub fn location(&self) -> &str {
         self.headers.get("location").map_or("", |value| value.to_str().expect("a location"))
     }
 
     /// The value of the first hidden field with a name.
-    ///
-    /// # Panics
-    /// When there is none.
     #[must_use]
     #[track_caller]
     pub fn hidden(&self, name: &str) -> String {
@@ -230,7 +213,7 @@ impl Page {
         unescaped(rest.split('"').next().unwrap_or_default())
     }
 
-    /// The names of the boxes with which whoever publishes says that they mean what is listed.
+    /// The names of the boxes that whoever publishes ticks to confirm warnings.
     #[must_use]
     pub fn ticks(&self) -> Vec<String> {
         let names = self.body.split(" name=\"although.").skip(1).filter_map(|rest| rest.split('"').next());
@@ -260,18 +243,12 @@ impl Page {
 
 impl Browser {
     /// A new one, without cookies.
-    ///
-    /// # Panics
-    /// When an HTTP client cannot be made.
     #[must_use]
     pub fn new(base_url: &str) -> Self {
         Self::at(base_url, IpAddr::from([127, 0, 0, 1]))
     }
 
-    /// A new one at an address of this machine's own network, all of which is `127.0.0.0/8`.
-    ///
-    /// # Panics
-    /// When an HTTP client cannot be made.
+    /// A new one that connects from an address in `127.0.0.0/8`.
     #[must_use]
     pub fn at(base_url: &str, address: IpAddr) -> Self {
         let http = reqwest::Client::builder()
@@ -284,25 +261,19 @@ impl Browser {
         Self { http, base_url: base_url.to_owned(), cookies: Mutex::default(), seen: None }
     }
 
-    /// The same, which keeps all responses that it gets from now on.
+    /// The same browser, which records all responses from now on.
     #[must_use]
     pub fn keeping(self) -> Self {
         Self { seen: Some(Mutex::default()), ..self }
     }
 
-    /// The responses that it has kept, in their order.
-    ///
-    /// # Panics
-    /// When it keeps none.
+    /// The recorded responses, in order.
     pub fn seen(&self) -> Vec<Seen> {
         let seen = self.seen.as_ref().expect("a browser that keeps responses");
         seen.lock().expect("nobody has panicked with the responses").clone()
     }
 
     /// One that is signed in.
-    ///
-    /// # Panics
-    /// When signing in does not work.
     pub async fn of(org: &Org, person: &Person) -> Self {
         let browser = Self::new(org.base_url());
         let page = browser.sign_in(&person.email, &person.password, "/app").await;
@@ -335,7 +306,7 @@ impl Browser {
         self.jar().insert(name.to_owned(), value.to_owned());
     }
 
-    /// Lets the flashes expire, as a browser does after two minutes.
+    /// Lets flash cookies expire, as a browser does after two minutes.
     pub fn expire_flashes(&self) {
         self.jar().retain(|name, _| !name.starts_with("once-"));
     }
@@ -358,13 +329,13 @@ impl Browser {
     pub async fn post_with(&self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Page {
         let request = self.http.post(format!("{}{path}", self.base_url));
         let mut request = request.header("content-type", "application/x-www-form-urlencoded").body(form(fields));
-        // In the place of those that a form has anyway.
+        // Replaces the headers that a form has anyway.
         let more = headers.iter().map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")));
         request = request.headers(more.collect());
         self.send(request).await
     }
 
-    /// Sends a form with a file, of which `file` is the field, the name and the content.
+    /// Sends a form with a file: its field, name and content.
     pub async fn upload(&self, path: &str, fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> Page {
         let mut body = parts(fields);
         let (name, file_name, content) = file;
@@ -377,7 +348,7 @@ impl Browser {
         self.send_body(path, &format!("multipart/form-data; boundary={BOUNDARY}"), body).await
     }
 
-    /// Sends a form in parts, as browsers send one that could have a file, with the origin that browsers name.
+    /// Sends a multipart form with an `Origin` header, as browsers do.
     pub async fn post_in_parts(&self, path: &str, fields: &[(&str, &str)]) -> Page {
         let body = [parts(fields), format!("--{BOUNDARY}--\r\n").into_bytes()].concat();
         let request = self.http.post(format!("{}{path}", self.base_url)).header("origin", self.base_url.as_str());
@@ -391,10 +362,7 @@ impl Browser {
         self.send(request.header("content-type", content_type).body(body)).await
     }
 
-    /// Opens a page, sends the form on it with its hidden fields and every warning ticked, and follows to the outcome.
-    ///
-    /// # Panics
-    /// When the page has no form of a member.
+    /// Opens a page, sends its form with every warning ticked, and follows the redirect.
     pub async fn decide(&self, path: &str, decision: &str, note: &str) -> Page {
         let page = self.get(path).await;
         let (token, version) = (page.hidden("form_token"), page.hidden("version"));

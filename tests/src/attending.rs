@@ -19,7 +19,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// A published agreement: what `change` makes of the harness's draft, whose document has a file.
+    /// Publishes the harness's draft, after `change`. Its document has a file.
     pub async fn new(change: impl FnOnce(&mut Agreement)) -> Self {
         Self::with_file(&pdf("A document to sign", ""), change).await
     }
@@ -32,7 +32,7 @@ impl Live {
         Self::publish_with(org, member, draft, file).await
     }
 
-    /// The same for a draft of the organization.
+    /// Publishes a draft of the organization.
     pub async fn publish(org: Org, member: Browser, draft: Agreement) -> Self {
         Self::publish_with(org, member, draft, &pdf("A document to sign", "")).await
     }
@@ -69,12 +69,12 @@ impl Live {
         self.org.get(format!("/api/v1/agreements/{}", self.agreement.id())).send().await.ok(200)
     }
 
-    /// The path of a participant's link, which their page in the app shows on demand.
+    /// The path of a participant's link, which a member's page shows on demand.
     pub async fn link(&self, participant: ParticipantId) -> String {
         link_of(&self.member, self.agreement.id(), participant).await
     }
 
-    /// Presses `Create code` on the page of a participant, and gives the code that it then shows.
+    /// Presses `Create code` on a participant's page and returns the code.
     pub async fn code(&self, participant: ParticipantId) -> String {
         let at = format!("{}/participants/{participant}/access", self.path());
         let page = self.member.get(&at).await;
@@ -86,7 +86,7 @@ impl Live {
         shown_code(&page).unwrap_or_else(|| panic!("no code in {}", page.body))
     }
 
-    /// A participant who has opened the link, and has agreed to electronic records.
+    /// A participant who has opened the link and agreed to electronic records.
     pub async fn attend(&self, participant: ParticipantId) -> Attendee {
         let attendee = self.open(participant).await;
         let agreed = attendee.submit("", "/consent", &[]).await;
@@ -103,7 +103,7 @@ impl Live {
     }
 }
 
-/// Presses `Show link` on the page of a participant, and gives the path of the link that it then shows.
+/// Presses `Show link` on a participant's page and returns the link's path.
 pub async fn link_of(member: &Browser, agreement: AgreementId, participant: ParticipantId) -> String {
     let page = shown_link(member, agreement, participant).await;
     let (_, rest) = page.body.split_once("readonly value=\"").unwrap_or_else(|| panic!("no link in {}", page.body));
@@ -161,13 +161,13 @@ impl Attendee {
         self.browser.get(&self.at(path)).await
     }
 
-    /// Opens a page, and sends a form of it with its hidden fields and with what is typed.
+    /// Opens a page and sends one of its forms with what is typed.
     pub async fn submit(&self, page: &str, action: &str, typed: &[(&str, &str)]) -> Page {
         let page = self.get(page).await;
         self.send(&page, action, typed).await
     }
 
-    /// Sends a form of a page with its hidden fields and with what is typed.
+    /// Sends a form of a page with what is typed.
     pub async fn send(&self, page: &Page, action: &str, typed: &[(&str, &str)]) -> Page {
         let fields = hidden(page, action);
         let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
@@ -176,7 +176,7 @@ impl Attendee {
         self.browser.post(&self.at(action), &own.chain(typed.iter().copied()).collect::<Vec<_>>()).await
     }
 
-    /// Opens a page, and sends the form of it that uploads a file.
+    /// Opens a page and sends its form that uploads a file.
     pub async fn upload(&self, page: &str, action: &str, file: (&str, &[u8])) -> Page {
         let page = self.get(page).await;
         let fields = hidden(&page, action);
@@ -197,7 +197,7 @@ impl Attendee {
     }
 }
 
-/// The hidden fields of the form with an action. A page without that form has at least the token of its session.
+/// The hidden fields of the form with this action; of a page without it, at least the session's token.
 #[must_use]
 pub fn hidden(page: &Page, action: &str) -> Vec<(String, String)> {
     let form = page.body.split("<form ").find(|form| form.contains(&format!("{action}\"")));

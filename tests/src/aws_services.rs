@@ -1,5 +1,4 @@
-//! A stand-in for SQS, Secrets Manager and S3, as far as functions use them: it keeps what is sent, gives out secrets, and
-//! refuses what AWS refuses.
+//! A stand-in for SQS, Secrets Manager and S3, as far as functions use them. It refuses what AWS refuses.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,14 +15,14 @@ use shared::platform::files::FileStore;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// The environment variable with the endpoint of real services, or of an emulator of them.
+/// The environment variable with the endpoint of AWS or an emulator.
 pub const AWS: &str = "COUNTERSIGN_TEST_AWS";
 
-/// The environment variable with the name of a bucket there, which `make test-aws` makes from the template where it starts the
-/// emulator itself. Elsewhere there is none: nothing would delete what is kept in it.
+/// The environment variable with the name of a bucket there, which `make test-aws` sets where it starts the emulator
+/// itself. Elsewhere nothing would delete the bucket's files.
 pub const BUCKET: &str = "COUNTERSIGN_TEST_BUCKET";
 
-/// Files in that bucket, if there is one. Only the program that runs the tests at an endpoint of AWS needs it.
+/// Files in that bucket, if there is one.
 #[must_use]
 pub fn files_in_bucket() -> Option<Arc<dyn FileStore>> {
     #[cfg(feature = "aws")]
@@ -34,9 +33,6 @@ pub fn files_in_bucket() -> Option<Arc<dyn FileStore>> {
 }
 
 /// Where real services are.
-///
-/// # Panics
-/// When the variable is not set: `make test-aws` sets it.
 #[must_use]
 pub fn real() -> AwsSettings {
     let endpoint = std::env::var(AWS).unwrap_or_else(|_| panic!("{AWS} names no endpoint: `make test-aws` sets it"));
@@ -46,7 +42,7 @@ pub fn real() -> AwsSettings {
 /// The name of the secret with the keys.
 pub const KEYRING: &str = "countersign/keyring";
 
-/// The services at an address of their own.
+/// The stand-in, listening on an address of its own.
 #[derive(Debug)]
 pub struct AwsServices {
     origin: String,
@@ -80,9 +76,6 @@ pub struct Sent {
 
 impl Sent {
     /// What it wakes.
-    ///
-    /// # Panics
-    /// When it is no message for the sender.
     #[must_use]
     pub fn wake(&self) -> shared::webhook::queue::DeliveryMessage {
         serde_json::from_str(&self.body).expect("a message that names a delivery")
@@ -142,18 +135,18 @@ impl AwsServices {
         *lock(&self.inner.look_ups)
     }
 
-    /// The files that buckets have, by their paths, which begin with the bucket's name.
+    /// The files by path, which begins with the bucket's name.
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, Bytes> {
         lock(&self.inner.files).clone()
     }
 
-    /// Begins or ends an outage, in which every call gets a server error.
+    /// Begins or ends an outage, in which every call fails with a server error.
     pub fn set_down(&self, is_down: bool) {
         self.inner.is_down.store(is_down, Ordering::SeqCst);
     }
 
-    /// Takes no message of this group from now on.
+    /// Refuses messages of this group from now on.
     pub fn refuse_group(&self, group: impl std::fmt::Display) {
         lock(&self.inner.refused_groups).insert(group.to_string());
     }
@@ -188,7 +181,7 @@ async fn answer(
     if inner.is_down.load(Ordering::SeqCst) {
         return failure(StatusCode::INTERNAL_SERVER_ERROR, "InternalServiceError");
     }
-    // Calls of S3 have no target: their path says what they are about.
+    // Calls of S3 have no target header: their path names the object.
     if target.is_empty() {
         return file(&inner, &method, uri.path().trim_start_matches('/'), body);
     }

@@ -1,5 +1,5 @@
-//! A server of the harness on a thread and runtime of its own, so that it outlives the runtime of the test that
-//! happened to start it, and is gone before its files are.
+//! Runs a server on its own thread and runtime, so that it outlives the test that started it and ends before its files
+//! are deleted.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -14,12 +14,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Starts a server and waits until it has told what it is reached by.
-    ///
-    /// `serve` is given a way to announce itself and a future that ends when the server should.
-    ///
-    /// # Panics
-    /// When the server ends without having announced itself.
+    /// Starts a server and waits until `serve` has announced itself. The future that `serve` is given ends when the
+    /// server should stop.
     pub fn start<Announced, Serve>(name: &str, serve: Serve) -> (Self, Announced)
     where
         Announced: Send + 'static,
@@ -46,7 +42,7 @@ impl Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        // Sending fails when the server has ended by itself, which joining shows.
+        // Sending fails if the server has ended by itself, which joining shows.
         let _ = self.stop.take().map(|stop| stop.send(()));
         let ended = self.thread.take().map(JoinHandle::join);
         let has_panicked = matches!(ended, Some(Err(_)));

@@ -1,7 +1,7 @@
-//! The calls of AWS that functions make in tests, compared with what their roles in the template allow (goal S4).
+//! Compares the AWS calls that functions make in tests with what their roles in the template allow (goal S4).
 //!
-//! A call that a role lacks fails the test in which it is made. Which actions no function has used is known when all tests
-//! have run: each process adds what it has seen to the file that [`CALLS`] names, and the program `unused_actions` reads it.
+//! A call that a role lacks fails its test. Unused actions are known only when all tests have run: each process appends
+//! its calls to the file that [`CALLS`] names, and the program `unused_actions` reads it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -11,10 +11,10 @@ use local::Calls;
 
 use crate::template;
 
-/// The environment variable with the file of the calls that were made. Without it, none is kept.
+/// The environment variable with the file that calls are appended to. Without it, none are kept.
 pub const CALLS: &str = "COUNTERSIGN_CALLS";
 
-/// What roles allow although no function calls it, and why.
+/// Actions that roles allow although no test makes a function call them, and why.
 const UNCALLED: [(&str, &str, &str); 11] = [
     ("*", "logs:CreateLogStream", "Lambda writes the log with the function's role"),
     ("*", "logs:PutLogEvents", "Lambda writes the log with the function's role"),
@@ -37,10 +37,10 @@ const UNCALLED: [(&str, &str, &str); 11] = [
 static ALLOWED: LazyLock<BTreeMap<String, BTreeSet<String>>> =
     LazyLock::new(|| template::functions().into_iter().map(|(name, function)| (name, function.actions())).collect());
 
-/// What the functions of this process have done.
+/// The calls of this process's functions.
 static MADE: LazyLock<Mutex<BTreeSet<(String, String)>>> = LazyLock::new(Mutex::default);
 
-/// Hears of the calls of a stack.
+/// Records the calls of a stack.
 #[must_use]
 pub fn heard() -> Calls {
     Calls::told_to(|function, action| {
@@ -52,7 +52,7 @@ pub fn heard() -> Calls {
     })
 }
 
-/// Adds a call to the file. A line this short is written at once, whoever else writes.
+/// Appends a call to the file. A line this short is written atomically.
 fn keep(function: &str, action: &str) {
     let Some(path) = std::env::var_os(CALLS) else { return };
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);

@@ -1,11 +1,11 @@
-//! A small HTTP client that holds every answer to what all answers have in common.
+//! A small HTTP client that checks every answer against the rules for all answers.
 
 use std::fmt::Display;
 
 use http::{HeaderMap, Method};
 use serde_json::Value;
 
-/// A way to the API: an origin and, for most calls, a token.
+/// A caller of the API: an origin and, for most calls, a token.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -15,9 +15,6 @@ pub struct Client {
 
 impl Client {
     /// A caller without a token. Each test makes its own: connections belong to the test's runtime.
-    ///
-    /// # Panics
-    /// When an HTTP client cannot be made.
     #[must_use]
     pub fn new(base_url: &str) -> Self {
         let http = reqwest::Client::builder()
@@ -116,13 +113,13 @@ impl Request {
         self
     }
 
-    /// A piece of the query exactly as it is to be sent.
+    /// A piece of the query, sent unencoded.
     pub fn raw_query(mut self, piece: &str) -> Self {
         self.query.push(piece.to_owned());
         self
     }
 
-    /// A header, after those of the same name.
+    /// Adds a header, also beside others of its name.
     pub fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
@@ -149,21 +146,18 @@ impl Request {
         self.body("application/json", body.to_string())
     }
 
-    /// A body as it is, with its content type.
+    /// A body with its content type.
     pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = Some(body.into());
         self.without("content-type").header("content-type", content_type)
     }
 
-    /// Sends the call. The answer is held to what every answer has: see [`Answer`].
-    ///
-    /// # Panics
-    /// When there is no answer, or it breaks a rule that holds for all.
+    /// Sends the call and checks the [`Answer`].
     pub async fn send(self) -> Answer {
         self.try_send().await.unwrap_or_else(|error| panic!("no answer: {error:?}"))
     }
 
-    /// Sends the call where the service may be gone.
+    /// Sends the call to a service that may be gone.
     ///
     /// # Errors
     /// When there is no answer.
@@ -195,8 +189,8 @@ pub(crate) fn encoded(text: &str) -> String {
         .collect()
 }
 
-/// An answer of the service. Each one is JSON (but for the documentation), carries its request id, and, when it is a refusal, is an envelope in
-/// which code, status and header agree (contract, section 1).
+/// An answer of the service: JSON (except the documentation) with a request id; a refusal is an envelope whose code,
+/// status and headers agree (contract, section 1).
 #[derive(Debug, Clone)]
 pub struct Answer {
     request: String,
@@ -209,10 +203,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer, held to the rules for all.
-    ///
-    /// # Panics
-    /// When it breaks one.
+    /// Checks an answer against the rules for all.
     pub(crate) fn checked(request: String, status: u16, headers: HeaderMap, bytes: Vec<u8>) -> Self {
         let answer = Self { request, status, headers, bytes };
         let request_id = answer.header("x-request-id");
@@ -261,9 +252,6 @@ impl Answer {
     }
 
     /// A header's value; empty when it is missing.
-    ///
-    /// # Panics
-    /// When the header is there twice or is no text.
     #[must_use]
     pub fn header(&self, name: &str) -> String {
         let values: Vec<_> = self.headers.get_all(name).iter().collect();
@@ -271,16 +259,13 @@ impl Answer {
         values.first().map(|value| value.to_str().expect("a header of text").to_owned()).unwrap_or_default()
     }
 
-    /// The request id, which leads to the audit row and to the log line.
+    /// The request id, as in the audit row and the log line.
     #[must_use]
     pub fn request_id(&self) -> String {
         self.header("x-request-id")
     }
 
     /// The entity tag.
-    ///
-    /// # Panics
-    /// When there is none.
     #[must_use]
     pub fn etag(&self) -> String {
         let tag = self.header("etag");
@@ -288,7 +273,7 @@ impl Answer {
         tag
     }
 
-    /// Whether a recorded answer was given again.
+    /// Whether a recorded answer was replayed.
     #[must_use]
     pub fn is_replay(&self) -> bool {
         match self.header("idempotent-replayed").as_str() {
@@ -299,18 +284,12 @@ impl Answer {
     }
 
     /// The body.
-    ///
-    /// # Panics
-    /// When it is no JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error}: {self}"))
     }
 
     /// The body of a success.
-    ///
-    /// # Panics
-    /// When the status is another one.
     #[track_caller]
     #[allow(clippy::must_use_candidate, reason = "often the assertion is all that is wanted")]
     pub fn ok(&self, status: u16) -> Value {
@@ -319,9 +298,6 @@ impl Answer {
     }
 
     /// The `id` of a record that a success carries.
-    ///
-    /// # Panics
-    /// When the status is another one or there is no id.
     #[must_use]
     #[track_caller]
     pub fn id(&self, status: u16) -> String {
@@ -329,9 +305,6 @@ impl Answer {
     }
 
     /// Asserts a refusal without field errors.
-    ///
-    /// # Panics
-    /// When it is not that.
     #[track_caller]
     pub fn refused(&self, status: u16) {
         assert_eq!(self.status, status, "{self}");
@@ -339,9 +312,6 @@ impl Answer {
     }
 
     /// Asserts a refusal with exactly these field errors, in any order.
-    ///
-    /// # Panics
-    /// When it is not that.
     #[track_caller]
     pub fn refused_for(&self, status: u16, errors: &[(&str, &str)]) {
         assert_eq!(self.status, status, "expected {errors:?} in {self}");
@@ -364,7 +334,7 @@ impl Answer {
         errors
     }
 
-    /// The body with its request id blanked, to compare with the body of another answer.
+    /// The body with its request id blanked, to compare answers.
     #[must_use]
     pub fn without_request_id(&self) -> String {
         String::from_utf8_lossy(&self.bytes).replace(&self.request_id(), "REQUEST-ID")

@@ -1,4 +1,4 @@
-//! A clock in the test's hands: it ticks when it is told, over the same table as a stack.
+//! A clock that ticks when a test says so, over the same table as a stack.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ use webhook_sender::Sender;
 use crate::org::Org;
 use crate::stack::Stack;
 
-/// A clock with a relay and a queue of its own, which keeps what it is given.
+/// A clock with its own relay, and a queue that records messages.
 #[derive(Debug)]
 pub struct Clockwork {
     app: AppState,
@@ -56,9 +56,6 @@ impl Clockwork {
     }
 
     /// A clock over the table of a stack, as that stack reaches it.
-    ///
-    /// # Panics
-    /// When the log can't be opened.
     #[must_use]
     pub fn on(stack: &Stack) -> Self {
         let log = Log::file(stack.log_file()).expect("the log");
@@ -69,29 +66,23 @@ impl Clockwork {
         Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue }
     }
 
-    /// Ticks once, as a clock does beside somebody who hears of what is written.
+    /// Ticks as a clock does where changes are also reported elsewhere.
     pub async fn tick(&self) -> TickReport {
         clock::tick(&self.app, &self.relay, Trigger::Schedule).await
     }
 
-    /// Ticks once as the first of a process, when nobody has heard of anything.
+    /// Ticks as the first tick of a process, before any change was reported.
     pub async fn first_tick(&self) -> TickReport {
         clock::tick(&self.app, &self.relay, Trigger::Startup).await
     }
 
-    /// A sender over the same table and with the same keys, which hands what comes too early back to the queue.
-    ///
-    /// # Panics
-    /// When it can't be made.
+    /// A sender over the same table and keys, which returns early messages to the queue.
     #[must_use]
     pub fn sender(&self, org: &Org) -> Sender<Store> {
         self.sender_with(FixedKeys::new(org.stack().keyring().clone()))
     }
 
-    /// Such a sender with keys from elsewhere.
-    ///
-    /// # Panics
-    /// When it can't be made.
+    /// Such a sender with other keys.
     #[must_use]
     pub fn sender_with(&self, keys: Arc<dyn Keys>) -> Sender<Store> {
         let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");

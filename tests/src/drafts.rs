@@ -1,4 +1,4 @@
-//! Agreements as members set them up in the app, written past the service: the API only begins a draft.
+//! Agreements as members set them up in the app, written directly to the store: the API only begins a draft.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -30,10 +30,7 @@ pub struct Drafted {
 }
 
 impl Drafted {
-    /// An agreement as it is in the table now.
-    ///
-    /// # Panics
-    /// When it is not there.
+    /// Reads an agreement from the table.
     pub async fn of(org: &Org, id: &str) -> Self {
         let table = org.stack().table();
         let key = keys::agreement(org.id, id.parse().expect("an id")).into_item();
@@ -54,16 +51,13 @@ impl Drafted {
         format!("/api/v1/agreements/{}", self.agreement.id())
     }
 
-    /// The body of a proposal of its publication.
+    /// The body of a proposal to publish it.
     #[must_use]
     pub fn publication(&self) -> Value {
         json!({"action": "publish_agreement", "agreement_id": self.id()})
     }
 
     /// Changes the draft.
-    ///
-    /// # Panics
-    /// When it is none.
     pub async fn change(&mut self, org: &Org, change: impl FnOnce(&mut Agreement)) {
         change(&mut self.agreement);
         org.edit(&self.agreement).await;
@@ -74,7 +68,7 @@ fn label(text: &str) -> Label {
     Label::parse(text).expect("a label")
 }
 
-/// A draft without anything in it that the API did not put there.
+/// A draft as the API makes it.
 #[must_use]
 pub fn empty(workspace: &Value, name: &str) -> Agreement {
     let new = NewAgreement {
@@ -85,10 +79,7 @@ pub fn empty(workspace: &Value, name: &str) -> Agreement {
     Agreement::draft(new, Actor::system(), Timestamp::now())
 }
 
-/// A draft in whose way nothing is but the workspace's activation: a contact approves in its one step.
-///
-/// # Panics
-/// When the contact has no id.
+/// A draft that only lacks the workspace's activation: a contact approves in its one step.
 #[must_use]
 pub fn ready(workspace: &Value, name: &str, contact: &Value) -> Agreement {
     let now = Timestamp::now();
@@ -100,10 +91,7 @@ pub fn ready(workspace: &Value, name: &str, contact: &Value) -> Agreement {
     draft.add_gate(stage, rule, now).expect("a gate").0
 }
 
-/// Writes an agreement into an organization, in whatever state it is: past the service, which writes drafts only.
-///
-/// # Panics
-/// When the table does not take it.
+/// Writes an agreement in any state directly to the store.
 pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
     let draft = with_life(&agreement, Life::Draft).as_draft().expect("a draft");
     org.load([agreements::create(org.system().call(), &draft).expect("an agreement")]).await;
@@ -116,10 +104,7 @@ pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
     Drafted { agreement }
 }
 
-/// Writes a workspace with these people, and returns its id as the API does: as many calls would tell no more.
-///
-/// # Panics
-/// When the table does not take it.
+/// Writes a workspace with these people directly, to save many calls, and returns its id as the API does.
 pub async fn crowded(org: &Org, name: &str, people: impl IntoIterator<Item = &str>) -> Value {
     let name = WorkspaceName::parse(name).expect("a name");
     let workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(1), Timestamp::now());
@@ -154,10 +139,7 @@ pub async fn written(org: &Org, name: &str) -> Drafted {
     write(org, ready(&workspace, name, &contact)).await
 }
 
-/// An agreement in another state, without anybody's decision: nothing but reading gives one, so it is read from JSON.
-///
-/// # Panics
-/// When it can't be read.
+/// An agreement in another state without anybody's decision. No constructor makes one, so it is read from JSON.
 #[must_use]
 pub fn with_life(agreement: &Agreement, life: Life) -> Agreement {
     let mut json = serde_json::to_value(agreement).expect("JSON");
@@ -171,10 +153,7 @@ pub fn active(agreement: &Agreement) -> Agreement {
     with_life(agreement, Life::Active { published_at: Timestamp::now() })
 }
 
-/// Writes a proposal with a lifetime of the test's choosing, which may be over, without an entry in the due index.
-///
-/// # Panics
-/// When it may not be made.
+/// Writes a proposal that expires, or expired, at a given time, without an entry in the due index.
 pub async fn propose_until(
     org: &Org,
     agreement: &Agreement,
@@ -188,10 +167,7 @@ pub async fn propose_until(
     proposal
 }
 
-/// Writes a proposal with a lifetime of the test's choosing, and its entry in the due index.
-///
-/// # Panics
-/// When it may not be made.
+/// Writes a proposal that expires at a given time, with its entry in the due index.
 pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
     let system = org.system();
     let new = NewProposal { action, agreement_id: agreement.id(), note: None };
@@ -200,10 +176,7 @@ pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalActio
     made.into_proposal()
 }
 
-/// Moves the end of a pending proposal to now, wherever it is stored, and returns it.
-///
-/// # Panics
-/// When it is not pending.
+/// Moves the expiry of a pending proposal to now, wherever it is stored, and returns it.
 pub async fn expire_proposal(org: &Org, proposal: &Value) -> Timestamp {
     let text = |name: &str| proposal[name].as_str().expect("a text");
     let id: ProposalId = text("id").parse().expect("an id");
@@ -231,9 +204,6 @@ pub enum Coming {
 }
 
 /// Moves a moment that an agreement waits for to now, wherever it is stored.
-///
-/// # Panics
-/// When the clock does not know of it.
 pub async fn make_due(org: &Org, id: &str, coming: Coming) {
     let (mut agreement, now) = (Drafted::of(org, id).await.agreement, Timestamp::now());
     let was_due = agreement.next_due();
@@ -257,11 +227,7 @@ pub async fn make_due(org: &Org, id: &str, coming: Coming) {
     }
 }
 
-/// Changes the participants and documents of an agreement in whatever state it is, past the service, which never does that once
-/// it is published.
-///
-/// # Panics
-/// When the table does not take it.
+/// Changes the participants and documents of an agreement in any state, which the service allows in drafts only.
 pub async fn put_parts(org: &Org, id: AgreementId, change: impl FnOnce(&mut Agreement)) {
     let mut agreement = Drafted::of(org, &id.to_string()).await.agreement;
     change(&mut agreement);
@@ -274,11 +240,7 @@ pub async fn put_parts(org: &Org, id: AgreementId, change: impl FnOnce(&mut Agre
     }
 }
 
-/// Adds acts to the history of an agreement, as obligations without end do: copies of its newest one, with the audit row of
-/// each.
-///
-/// # Panics
-/// When the table does not take them.
+/// Copies the newest act of an agreement's history this many times, each with its audit row.
 pub async fn add_acts(org: &Org, id: AgreementId, count: usize) {
     let (table, partition) = (org.stack().table(), format!("ORG#{}#AGREEMENT#{id}", org.id));
     let newest = table.client().query().table_name(&table.name);
@@ -307,20 +269,13 @@ pub async fn add_acts(org: &Org, id: AgreementId, count: usize) {
     outbox::put(org, (0..count).flat_map(copy)).await;
 }
 
-/// Takes an agreement to another state of its life, past the service.
-///
-/// # Panics
-/// When the table does not take it.
+/// Sets an agreement's life directly.
 pub async fn put_life(org: &Org, id: AgreementId, life: Life) {
     let life = serde_dynamo::to_attribute_value(life).expect("an attribute");
     set_at(org, keys::agreement(org.id, id), "life", life).await;
 }
 
-/// Makes something due at another moment.
-/// Lets a day pass for all that was uploaded in an organization: it is due now.
-///
-/// # Panics
-/// When the table does not take it.
+/// Makes all uploads of an organization due now.
 pub async fn make_uploads_due(org: &Org) {
     let (table, now) = (org.stack().table(), Timestamp::now());
     for item in rows::due_items(table, org.id, Due::Upload).await {

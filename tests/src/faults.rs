@@ -1,7 +1,7 @@
-//! A proxy between the service and `DynamoDB` that breaks calls on purpose and counts what they cost.
+//! A proxy between the service and `DynamoDB` that breaks calls on purpose and counts them.
 //!
-//! The embedded store serializes transactions and never tires; what a real table does under load (conflicts,
-//! throttling, answers lost on the way, reads overtaken by writes) is made here.
+//! The embedded store serializes transactions and never tires. The proxy causes what a real table does under load:
+//! conflicts, throttling, lost answers, stale reads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use crate::background::Background;
 use crate::wait::PATIENCE;
 
-/// What is done to a call instead of passing it on.
+/// What happens to a call instead of being passed on.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
     /// Another transaction holds one of the items: `TransactionCanceledException` with reasons, or
@@ -32,12 +32,12 @@ pub enum Fault {
     ServerError,
     /// The call is passed on and takes effect; the connection breaks before its answer arrives.
     LostResponse,
-    /// The call is passed on and takes effect; its answer is that of a [`Fault::Conflict`]. So it looks when an attempt
-    /// that was given up lands behind the one that took its place.
+    /// The call is passed on and takes effect; its answer is that of a [`Fault::Conflict`], as when an abandoned
+    /// attempt lands behind the one that replaced it.
     LateCommit,
-    /// The call is passed on after a while, even when its sender no longer waits for the answer.
+    /// The call is passed on after a while, even if its sender no longer waits.
     Delay(Duration),
-    /// The call is passed on when the fault is ended, so that a test can do something else first.
+    /// The call is passed on when the test ends the fault.
     Held,
     /// The answer is the first one that the same call ever got: a read overtaken by later writes.
     Stale,
@@ -46,7 +46,7 @@ pub enum Fault {
     Partial,
 }
 
-/// Which calls a fault befalls.
+/// Which calls a fault hits.
 #[derive(Debug, Clone)]
 #[must_use = "a rule does nothing until it is injected"]
 pub struct Rule {
@@ -57,7 +57,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The calls of an operation of `DynamoDB`, such as `TransactWriteItems`, without end.
+    /// All calls of an operation of `DynamoDB`, such as `TransactWriteItems`.
     pub fn on(target: &'static str) -> Self {
         Self { target, needles: Vec::new(), every: 1, times: usize::MAX }
     }
@@ -108,17 +108,11 @@ impl Injection {
     }
 
     /// Waits until the fault has hit so many calls.
-    ///
-    /// # Panics
-    /// When it does not.
     pub async fn wait_for_hits(&self, hits: usize) {
         self.wait_until("hit", |rule| rule.hits >= hits).await;
     }
 
-    /// Waits until so many of the calls that it has hit have been passed on and answered by the store.
-    ///
-    /// # Panics
-    /// When they are not.
+    /// Waits until this many hit calls have been passed on and answered by the store.
     pub async fn passed(&self, calls: usize) {
         self.wait_until("passed on", |rule| rule.passed >= calls).await;
     }
@@ -133,7 +127,7 @@ impl Injection {
     }
 }
 
-/// What passed the proxy, as a table's bill would have it.
+/// What passed the proxy, as a table's bill counts it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traffic {
     /// Calls by operation of `DynamoDB`.
@@ -240,9 +234,6 @@ pub struct Faults {
 
 impl Faults {
     /// A proxy in front of an endpoint, which breaks nothing yet.
-    ///
-    /// # Panics
-    /// When it cannot listen.
     #[must_use]
     pub fn before(upstream: &str) -> Self {
         let state = Arc::new(Mutex::new(State::default()));
@@ -256,12 +247,12 @@ impl Faults {
                     accepted = listener.accept() => accepted,
                     _ = &mut stop => return,
                 };
-                // A connection that broke before it was accepted is its caller's to make again.
+                // The caller retries a connection that broke before it was accepted.
                 let Ok((socket, _)) = accepted else { continue };
                 let proxy = proxy.clone();
                 tokio::spawn(async move {
                     let service = service_fn(move |request| proxy.clone().answer(request));
-                    // Lost responses end the connection with an error: that is their point.
+                    // Lost responses end the connection with an error on purpose.
                     let _ = hyper::server::conn::http1::Builder::new()
                         .serve_connection(TokioIo::new(socket), service)
                         .await;
@@ -277,7 +268,7 @@ impl Faults {
         &self.url
     }
 
-    /// Lets a fault befall the calls that fit a rule. Earlier rules come first.
+    /// Breaks the calls that fit a rule. Earlier rules win.
     #[allow(clippy::must_use_candidate, reason = "a fault need not be counted or ended")]
     pub fn inject(&self, rule: Rule, fault: Fault) -> Injection {
         let mut state = lock(&self.state);
@@ -285,7 +276,7 @@ impl Faults {
         Injection { state: Arc::clone(&self.state), index: state.rules.len() - 1 }
     }
 
-    /// What has passed since the last time this was asked.
+    /// The traffic since this was last called.
     #[must_use]
     pub fn take_traffic(&self) -> Traffic {
         std::mem::take(&mut lock(&self.state).traffic)
@@ -325,7 +316,7 @@ impl Proxy {
         let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
         let target = target.rsplit('.').next().unwrap_or_default().to_owned();
         let body = request.into_body().collect().await.map_err(|_| Broken)?.to_bytes();
-        // A task of its own: what is under way arrives, whether or not its sender still waits for it.
+        // A task of its own passes the call on even if its sender stops waiting.
         tokio::spawn(self.answer_call(headers, target, body)).await.map_err(|_| Broken)?
     }
 
@@ -374,7 +365,7 @@ impl Proxy {
         }
         let first = lock(&self.state).first_answer(&target, &call, &answer);
         if let Some(Fault::Stale) = fault {
-            // Without the checksum of the answer that it replaces.
+            // Leaves out the checksum of the replaced answer.
             return Ok(response(StatusCode::OK, first));
         }
         let mut response = response(status, answer);
@@ -397,7 +388,7 @@ impl Proxy {
     }
 }
 
-/// What a broken table says in place of the store; nothing for the faults that pass the call on.
+/// The error that a fault answers with; none for faults that pass the call on.
 fn refusal(fault: Fault, target: &str, call: &Value) -> Option<Response<Full<Bytes>>> {
     let (status, body) = match fault {
         Fault::Conflict => return Some(conflict_response(target, call)),
@@ -428,7 +419,7 @@ fn conflict_response(target: &str, call: &Value) -> Response<Full<Bytes>> {
     response(StatusCode::BAD_REQUEST, conflict(target, call).to_string().into())
 }
 
-/// The part of a read that is done, and the keys that are left of a batch.
+/// The first part of a read, and the keys that are left of a batch.
 fn in_part(target: &str, mut call: Value) -> (Bytes, Option<Value>) {
     if target == "Query" {
         call["Limit"] = json!(1);

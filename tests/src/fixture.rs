@@ -1,7 +1,7 @@
-//! An organization with a record of each kind, and for every operation of the description a call that succeeds there.
+//! An organization with a record of each kind, and for every described operation a call that succeeds there.
 //!
-//! Tests that walk all operations call them through it, so a new operation is walked as soon as it is described. When its
-//! path or its body names a kind of record that the fixture does not have, each of those tests fails and says which.
+//! Tests that walk all operations use it, so they walk a new operation as soon as it is described. They fail if its
+//! path or body names a kind of record that the fixture lacks.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub type Ids = BTreeMap<String, String>;
 pub struct Fixture {
     /// The organization.
     pub org: Org,
-    /// The records that paths and bodies name. Of the agreement a publication can be proposed.
+    /// The records that paths and bodies name. Publishing the agreement can be proposed.
     pub ids: Ids,
     /// The draft that payments are added to.
     with_payments: AgreementId,
@@ -38,7 +38,7 @@ impl Fixture {
         Self::of(Org::new().await).await
     }
 
-    /// An organization, which gets the records.
+    /// Adds the records to an organization.
     pub async fn of(org: Org) -> Self {
         let (contact, workspace) = (org.person("Ada").await, org.workspace("Harbor").await);
         let agreement = drafts::write(&org, drafts::ready(&workspace, "Seed", &contact)).await;
@@ -67,7 +67,7 @@ impl Fixture {
             ("movement_id".to_owned(), movement.to_string()),
             ("trust_id".to_owned(), id(&trust)),
             ("item_id".to_owned(), id(&item)),
-            // What is papered can't be sorted any more, so it is another item.
+            // A papered item can't be sorted any more, so this is another one.
             ("item_ids".to_owned(), id(&ready)),
         ]);
         Self { org, ids, with_payments, operations: spec::all() }
@@ -89,15 +89,12 @@ impl Fixture {
     }
 
     /// The operation with an id.
-    ///
-    /// # Panics
-    /// When there is none.
     #[must_use]
     pub fn operation(&self, id: &str) -> &Operation {
         self.operations().find(|operation| operation.id == id).unwrap_or_else(|| panic!("no operation {id}"))
     }
 
-    /// A call of an operation at the records, with a body that is taken.
+    /// A call of an operation on the records, with a valid body.
     pub fn call(&self, operation: &Operation) -> Request {
         self.call_by(&self.org, operation)
     }
@@ -111,10 +108,7 @@ impl Fixture {
         }
     }
 
-    /// The path of an operation at the records.
-    ///
-    /// # Panics
-    /// When it names a kind of record that there is none of.
+    /// The path of an operation on the records.
     #[must_use]
     pub fn path(&self, operation: &Operation) -> String {
         path(operation, &self.ids)
@@ -126,11 +120,8 @@ impl Fixture {
         operation.example_body().map(|example| with_ids(&example, &self.ids))
     }
 
-    /// A call that adds a record to a list: of the operation that posts to the path of the list. Payments and obligations are
-    /// added past the API, which has no operation that adds them; each payment is a row of the ledger.
-    ///
-    /// # Panics
-    /// When nothing posts there.
+    /// Adds a record to a list through the operation that posts to its path. Payments (rows of the ledger) and
+    /// obligations have none, and are added directly.
     pub async fn add_to(&self, list: &Operation) -> Value {
         if list.id == "list_obligations" {
             let record = |name: &str| json!({"id": self.ids[name]});
@@ -147,7 +138,7 @@ impl Fixture {
         let create = self.writes().find(|operation| operation.path == list.path && operation.method == "POST");
         let create = create.unwrap_or_else(|| panic!("{} has no operation that adds to it", list.id));
         let mut body = self.body(create).expect("a body");
-        // These are found again when they come a second time, or there may be one at a time.
+        // A repeated reference finds the same record, and only one proposal may be pending.
         match create.id.as_str() {
             "create_contact" | "create_trust" | "create_funding_item" => body["external_reference"] = Value::Null,
             "create_proposal" => {
@@ -162,9 +153,6 @@ impl Fixture {
 }
 
 /// The path of an operation at some records.
-///
-/// # Panics
-/// When it names a kind of record that there is none of.
 #[must_use]
 pub fn path(operation: &Operation, ids: &Ids) -> String {
     let path = ids.iter().fold(operation.path.clone(), |path, (name, id)| path.replace(&format!("{{{name}}}"), id));
@@ -173,9 +161,6 @@ pub fn path(operation: &Operation, ids: &Ids) -> String {
 }
 
 /// A body with the ids of some records wherever it names one.
-///
-/// # Panics
-/// When it names a kind of record that there is none of.
 #[must_use]
 pub fn with_ids(body: &Value, ids: &Ids) -> Value {
     let member = |(name, value): (&String, &Value)| {

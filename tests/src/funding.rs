@@ -1,4 +1,4 @@
-//! Trusts and funding items, over the API, and what members do about them through the service's use cases.
+//! Trusts and funding items over the API, and members' acts on them through the service's use cases.
 
 use serde_json::{Value, json};
 use shared::domain::day::Day;
@@ -44,9 +44,6 @@ pub fn funding_path(workspace: &Value) -> String {
 }
 
 /// Proof of the receiving side, in words.
-///
-/// # Panics
-/// Never: its texts are valid.
 #[must_use]
 pub fn proof() -> NewProof {
     NewProof {
@@ -102,13 +99,10 @@ impl Org {
         self.post(PAPER, &json!({"item_ids": ids})).send().await.ok(201)
     }
 
-    /// What a member does about an item.
+    /// Runs a member's act on an item.
     ///
     /// # Errors
     /// The refusal of the rules.
-    ///
-    /// # Panics
-    /// When it has no id.
     pub async fn act_on_item(&self, person: &Person, item: &Value, act: FundingAct) -> Result<(), NotDone> {
         let id: FundingItemId = item["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
         self.as_member(person, "close_funding_item", async |call| {

@@ -1,4 +1,4 @@
-//! PDFs that were made to take their reader with them.
+//! PDFs made to crash or exhaust their reader.
 
 use miniz_oxide::deflate::CompressionLevel;
 use miniz_oxide::deflate::core::CompressorOxide;
@@ -8,9 +8,9 @@ use miniz_oxide::{DataFormat, MZFlush};
 /// The numbers of object streams, of which each says in the next one how long it is.
 const FIRST_STREAM: usize = 100_000;
 
-/// Object streams whose lengths stand in each other, so many deep: a reader of the first recurses to the last.
+/// A chain of object streams, each of whose length stands in the next: a reader of the first recurses `depth` deep.
 ///
-/// `frame` puts them into the file. With none they are there for all to see; [`hidden`] puts them into another stream.
+/// `frame` places them in the file: [`plain`], or within another stream ([`hidden`]).
 #[must_use]
 pub fn deep(depth: usize, frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     let (mut chain, mut offsets) = (Vec::new(), Vec::new());
@@ -26,12 +26,12 @@ pub fn deep(depth: usize, frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     with_table(&chain, &offsets, frame)
 }
 
-/// An object stream with the catalog that unpacks to this many bytes, and calls itself a picture.
+/// An object stream that has the catalog, unpacks to this many bytes, and claims to be a picture.
 #[must_use]
 pub fn large(bytes: usize, frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     let head = block(b"1 0 <</Type/Catalog/Pages 1 0 R>>");
     let blanks = block(&vec![b' '; 1 << 20]);
-    // The head of zlib, and an empty block that is the last.
+    // The zlib header, and a last empty block.
     let packed = [&b"\x78\x9c"[..], &head, &blanks.repeat(bytes >> 20), b"\x01\0\0\xff\xff"].concat();
     let length = packed.len();
     let keys = format!("/Subtype/Image/N 1/First 4/Filter/FlateDecode/Length {length}");
@@ -39,7 +39,7 @@ pub fn large(bytes: usize, frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     with_table(&[head.as_bytes(), &packed, b"\nendstream endobj\n"].concat(), &[0], frame)
 }
 
-/// A packed block that another one can follow.
+/// A compressed block that isn't the last.
 fn block(content: &[u8]) -> Vec<u8> {
     let level = CompressionLevel::DefaultLevel;
     let (mut compressor, mut block) =
@@ -49,13 +49,13 @@ fn block(content: &[u8]) -> Vec<u8> {
     block
 }
 
-/// As it is.
+/// Leaves the objects visible in the file.
 #[must_use]
 pub fn plain(objects: &[u8]) -> (usize, Vec<u8>) {
     (0, objects.to_vec())
 }
 
-/// In the content of another stream, where what looks for objects in the file doesn't look.
+/// Hides the objects within another stream, where a scan for objects doesn't find them.
 #[must_use]
 pub fn hidden(objects: &[u8]) -> (usize, Vec<u8>) {
     let head = format!("9 0 obj<</Length {}>>stream\n", objects.len());

@@ -21,19 +21,13 @@ use crate::app::Person;
 use crate::org::Org;
 use crate::{obligations, payments};
 
-/// So much of a currency, in minor units.
-///
-/// # Panics
-/// When it is no amount.
+/// An amount in minor units.
 #[must_use]
 pub fn money(minor: i64, currency: &str) -> Money {
     Money::new(minor, Currency::parse(currency).expect("a currency")).expect("an amount")
 }
 
 /// What a sender claims.
-///
-/// # Panics
-/// When it is no claim.
 #[must_use]
 pub fn claim() -> NewClaim {
     let day = Day::parse("2026-03-14").expect("a day");
@@ -68,10 +62,7 @@ const STATES: [&str; 10] = [
 ];
 
 impl Deal {
-    /// A new one, with acts of these members.
-    ///
-    /// # Panics
-    /// When an act is refused.
+    /// Creates the agreement with acts of these members.
     pub async fn new(org: &Org, members: [&Person; 2]) -> Self {
         let agreement = org.ready_draft("Harbor purchase", |_| ()).await;
         let mut payments = Vec::new();
@@ -117,7 +108,7 @@ async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str)
         "returned" => MovementAct::RecordReturn(note()),
         "processing" | "reconciled" => {
             let letter = if state == "processing" { 'a' } else { 'c' };
-            // A third of what is paid arrives, and the rest is looked at.
+            // Evidence of a fifth is accepted; evidence of the rest is still under review.
             let part = if state == "processing" { amount / 5 } else { amount };
             let proof = payments::evidence("recipient_confirmation", money(part, "USD"), letter);
             prove(org, members, id, &proof, true).await;
@@ -152,10 +143,7 @@ async fn prove(org: &Org, [first, second]: [&Person; 2], id: MovementId, new: &N
 }
 
 impl Org {
-    /// Makes contacts those that the organization acts as, past the page on which an admin chooses them.
-    ///
-    /// # Panics
-    /// When the table does not take it.
+    /// Sets the contacts that the organization acts as, without the admin's page.
     pub async fn acts_as(&self, contacts: &[&str]) {
         let ids = contacts.iter().map(|id| (*id).to_owned()).collect();
         let table = self.stack().table();
@@ -168,10 +156,7 @@ impl Org {
         update.send().await.expect("the table takes it");
     }
 
-    /// All rows of the ledger that filters let through.
-    ///
-    /// # Panics
-    /// When the call is refused.
+    /// All rows of the ledger that the filters select.
     pub async fn ledger(&self, query: &[(&str, &str)]) -> Vec<Value> {
         let request =
             query.iter().fold(self.get("/api/v1/ledger"), |request, (name, value)| request.query(name, value));
@@ -182,10 +167,7 @@ impl Org {
     }
 }
 
-/// Copies a payment with its row in the list, past the service, so that there are many to list.
-///
-/// # Panics
-/// When the table does not take them.
+/// Copies a payment with its row in the list, directly in the store.
 pub async fn copy_payment(org: &Org, of: MovementId, count: usize) {
     const BATCH: usize = 12;
     let table = org.stack().table();

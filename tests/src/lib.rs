@@ -1,12 +1,12 @@
-//! The harness of the system tests: a stack, organizations to use it as, and ways to break what it stands on.
+//! The harness of the system tests: stacks, organizations on them, and ways to break what they stand on.
 //!
-//! Tests reach the product over HTTP, and past it only for what HTTP does not show (audit rows, the log, tokens of any
-//! age). Every test makes its own [`org::Org`], so all of them run side by side.
+//! Tests use the product over HTTP, and bypass it only for what HTTP doesn't show: audit rows, the log, tokens of any
+//! age. Every test makes its own [`org::Org`], so all of them run in parallel.
 //!
-//! Decision: `make test-aws` starts AWS's DynamoDB Local, and `ministack` for SQS, Secrets Manager and S3. The first is the
-//! real thing for what depends on it most; the other keeps delays, groups, redrive and versions of secrets as the tests
-//! expect, and checks signed links. `make test-stack` deploys the template and the functions to it. `make test` ignores
-//! the tests that need it; there, a stand-in of a few lines takes what functions send and checks it as AWS does.
+//! Decision: `make test-aws` starts AWS's DynamoDB Local, which most depends on, and `ministack` for SQS, Secrets
+//! Manager and S3, which keeps delays, groups, redrive and versions of secrets as the tests expect and checks signed
+//! links. `make test-stack` deploys the template and the functions to it. `make test` uses a stand-in of a few lines
+//! that checks what functions send as AWS does, and ignores the tests that need more.
 #![allow(
     clippy::expect_used,
     clippy::missing_panics_doc,

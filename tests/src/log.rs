@@ -7,22 +7,16 @@ use serde_json::Value;
 use crate::wait::eventually;
 
 /// All lines of a log.
-///
-/// # Panics
-/// When a line is no JSON.
 #[must_use]
 pub fn lines(file: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// The line of a call, as soon as it is there: it may be written a moment after the answer has left.
-///
-/// # Panics
-/// When it does not come, or comes twice.
+/// The line of a call, which may be written a moment after the answer was sent.
 pub async fn line(file: &Path, request_id: &str) -> Value {
     eventually(format!("a log line for {request_id}"), async || {
-        // A line that is half written is read again.
+        // A half-written line is read again.
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let complete = text.rsplit_once('\n').map(|(complete, _)| complete).unwrap_or_default();
         let mut found: Vec<Value> = complete
@@ -36,10 +30,7 @@ pub async fn line(file: &Path, request_id: &str) -> Value {
     .await
 }
 
-/// The first line with all these texts, as soon as it is there.
-///
-/// # Panics
-/// When it does not come.
+/// The first line with all these texts, as soon as it is written.
 pub async fn line_with(file: &Path, texts: &[&str]) -> Value {
     eventually(format!("a log line with {texts:?}"), async || {
         let text = std::fs::read_to_string(file).unwrap_or_default();

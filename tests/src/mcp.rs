@@ -36,9 +36,6 @@ pub struct Called(pub Value);
 
 impl Mcp {
     /// The endpoint as a caller of the API reaches it, in the newest revision.
-    ///
-    /// # Panics
-    /// When an HTTP client cannot be made.
     #[must_use]
     pub fn of(caller: &Client) -> Self {
         let http = reqwest::Client::builder().no_proxy().http1_only().build().expect("an HTTP client");
@@ -70,10 +67,7 @@ impl Mcp {
         (headers, json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
     }
 
-    /// Sends bytes as they are, with these headers beside the token and those of every message.
-    ///
-    /// # Panics
-    /// When there is no answer, or it is no JSON.
+    /// Sends bytes unchanged, with these headers besides the token and those of every message.
     pub async fn send(&self, method: Method, headers: &[(String, String)], body: Vec<u8>) -> Reply {
         let mut request = self.http.request(method, &self.url).body(body);
         let given = |name: &str| headers.iter().any(|(given, _)| given == name);
@@ -103,9 +97,6 @@ impl Mcp {
     }
 
     /// The result of a request.
-    ///
-    /// # Panics
-    /// When it is refused.
     pub async fn result(&self, method: &str, params: &Value) -> Value {
         let reply = self.ask(method, params).await;
         assert_eq!((reply.status, &reply.body["id"]), (200, &json!(7)), "{reply:?}");
@@ -114,9 +105,6 @@ impl Mcp {
     }
 
     /// The tools.
-    ///
-    /// # Panics
-    /// When they are not given.
     pub async fn tools(&self) -> Vec<Value> {
         self.result("tools/list", &json!({})).await["tools"].as_array().expect("tools").clone()
     }
@@ -140,10 +128,7 @@ impl Called {
         self.0["content"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect()
     }
 
-    /// What the operation answered: the content of a success, the envelope of an error.
-    ///
-    /// # Panics
-    /// When the first text is not that.
+    /// The operation's answer: the content of a success, or the envelope of an error.
     #[must_use]
     #[track_caller]
     pub fn answer(&self) -> Value {
@@ -154,7 +139,7 @@ impl Called {
         text
     }
 
-    /// What the operation's response had beside its body: its status, its id, its headers.
+    /// The rest of the operation's response: status, id, headers.
     #[must_use]
     pub fn response(&self) -> &Map<String, Value> {
         static NONE: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);

@@ -1,4 +1,4 @@
-//! Deliveries in memory, with the store's own conditions: for the sender by itself, simulated or measured.
+//! Deliveries in memory, under the store's conditions, to simulate or measure the sender alone.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ impl Memory {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An endpoint that subscribes to all events. It is read as the store would, since only members make new ones.
+    /// Adds an endpoint that subscribes to all events. It is deserialized, since only members make new ones.
     #[must_use]
     pub fn add_endpoint(&self, url: &str, keys: &Keyring) -> EndpointId {
         let id = EndpointId::new();
@@ -64,7 +64,7 @@ impl Memory {
         id
     }
 
-    /// An event, on its way to an endpoint from now on.
+    /// Adds an event that is on its way to an endpoint.
     #[must_use]
     pub fn add_delivery(&self, endpoint: EndpointId, body: String, now: Timestamp) -> DeliveryKey {
         let (event, event_type) = (EventId::new(), EventType::ProposalCreated);
@@ -76,7 +76,7 @@ impl Memory {
         key
     }
 
-    /// Deletes an event from under its deliveries, which the service never does.
+    /// Deletes an event but not its deliveries, which the service never does.
     pub fn delete_event(&self, event: EventId) {
         self.records().events.remove(&event);
     }
@@ -117,7 +117,7 @@ impl Memory {
         std::mem::take(&mut self.records().due_messages)
     }
 
-    /// Attempts at an endpoint that have succeeded and failed, as far as they were noted.
+    /// The noted counts of successful and failed attempts at an endpoint.
     #[must_use]
     pub fn health(&self, endpoint: EndpointId) -> (u64, u64) {
         self.records().health.get(&endpoint).copied().unwrap_or_default()
@@ -125,7 +125,7 @@ impl Memory {
 }
 
 impl Records {
-    /// Writes a delivery and its place in what is due.
+    /// Writes a delivery and its due entry.
     fn put(&mut self, key: DeliveryKey, value: Delivery, version: u64) {
         let due_at = value.due_at();
         let before = self.deliveries.insert(key, Versioned::new(value, version)).and_then(|before| before.due_at());

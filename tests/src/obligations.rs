@@ -1,5 +1,4 @@
-//! Promises and obligations: agreements whose promises came into force, and people who act on them through the service's
-//! use cases, which the app's forms call too.
+//! Promises and obligations: agreements whose promises are in force, and acts on them through the service's use cases.
 
 use std::sync::Arc;
 
@@ -78,7 +77,7 @@ pub fn day(from_today: i32) -> Day {
     TimeZone::default().day_of(Timestamp::now()).plus_days(from_today)
 }
 
-/// That an occurrence was done today, as the form says where nobody types anything.
+/// Marks an occurrence done today, as the form does by default.
 #[must_use]
 pub fn done(occurrence: OccurrenceId) -> Done {
     Done { occurrence, how: Satisfaction::on(day(0)) }
@@ -113,11 +112,8 @@ pub fn with_promises(draft: &Agreement, terms: Vec<PromiseTerms>) -> Agreement {
     draft
 }
 
-/// An agreement with these promises between two contacts, published some time ago without anybody's decision. Its step,
-/// which brings the promises into force, waits for a countdown that has passed; another one waits for an approval.
-///
-/// # Panics
-/// When it can't be made.
+/// Publishes an agreement with these promises between two contacts some time ago, without anybody's decision. The step
+/// that brings them into force waits for a countdown that has passed; another step waits for an approval.
 pub async fn waiting(
     org: &Org,
     workspace: &Value,
@@ -144,13 +140,10 @@ pub async fn waiting(
     drafts::write(org, drafts::with_life(&draft, Life::Active { published_at: at })).await
 }
 
-/// Records, as the clock does, how far time has advanced an agreement.
+/// Advances an agreement by time, as the clock does.
 ///
 /// # Errors
 /// When the call fails: another one came first.
-///
-/// # Panics
-/// When an entry of the due index can't be made.
 pub async fn advance(org: &Org, agreement: &Drafted) -> Result<(), Error> {
     let (system, at) = (org.system(), agreement.agreement.created_at);
     let entry = DueEntry::of(keys::due(at, Due::Agreement, org.id, agreement.agreement.id().uuid()));
@@ -158,29 +151,21 @@ pub async fn advance(org: &Org, agreement: &Drafted) -> Result<(), Error> {
     system.commit(plan).await.map(|_| ())
 }
 
-/// Ends the obligations whose agreement has ended, as what follows its end does, up to this number. Gives how many it ended:
-/// the stack's clock may come first.
-///
-/// # Panics
-/// When one can't be ended.
+/// Ends up to `at_most` obligations of an ended agreement. Returns how many it ended: the stack's clock may come first.
 pub async fn end(org: &Org, agreement: AgreementId, at_most: usize) -> usize {
     let left = endings::left_to_end(&org.system(), agreement).await.expect("the table answers");
     let Some((agreement, left)) = left else { return 0 };
     let mut ended = 0;
     for one in left.into_iter().take(at_most) {
-        // Each in a call of its own.
         let system = org.system();
         let plan = endings::end(&system, &agreement, one).await.expect("a plan");
-        // A conflict means that the clock was quicker.
+        // A conflict means that the clock came first.
         ended += usize::from(matches!(system.commit(plan).await, Ok(Settlement::Settled)));
     }
     ended
 }
 
 /// An agreement with its promises in force, and the ids of their obligations.
-///
-/// # Panics
-/// When it can't be made.
 pub async fn in_force(
     org: &Org,
     workspace: &Value,
@@ -195,9 +180,6 @@ pub async fn in_force(
 }
 
 /// The ids of an agreement's obligations, in the order of its promises.
-///
-/// # Panics
-/// When its promises are not in force.
 #[must_use]
 pub fn ids(agreement: &Agreement) -> Vec<ObligationId> {
     let of = |promise: &Promise| obligation::id_of(agreement, promise.id).expect("an obligation");
@@ -214,13 +196,10 @@ impl Org {
         AppState::new(self.store().clone(), base_url, log, TimeScale::default()).with_webhooks(webhooks)
     }
 
-    /// What a member's form about an obligation will do, as the app's pages retry it.
+    /// Runs a member's act on an obligation, with the retries of the app's forms.
     ///
     /// # Errors
     /// When the call fails.
-    ///
-    /// # Panics
-    /// When the member can't sign in.
     pub async fn act_on(&self, by: &Person, id: ObligationId, doing: Doing) -> Result<Result<(), Refused>, Error> {
         let email = Email::parse(&by.email).expect("an address");
         let call = MemberCall::begin(&self.app(), "fixture", &email, &by.password).await?.expect("signed in");
@@ -230,13 +209,10 @@ impl Org {
         .await
     }
 
-    /// What a participant's form about an obligation will do.
+    /// Runs a participant's act on an obligation.
     ///
     /// # Errors
     /// When the call fails.
-    ///
-    /// # Panics
-    /// When the participant's link does not open.
     pub async fn act_as(
         &self,
         (agreement, participant): (&Agreement, ParticipantId),
@@ -252,9 +228,6 @@ impl Org {
     }
 
     /// Gives a participant's consent to electronic records.
-    ///
-    /// # Panics
-    /// When it is refused.
     pub async fn consent(&self, agreement: &Agreement, participant: ParticipantId) {
         let call = self.participant_call(agreement, participant).await;
         let given = participants::change_consent(call.scope(), call.participant(), occasion(ReceiptId::new()), true);

@@ -1,4 +1,4 @@
-//! An organization of a test's own, so that tests run side by side on one table and count what is theirs.
+//! An organization for one test, so that tests run in parallel on one table and count only their own records.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -49,10 +49,7 @@ impl Org {
         Self::on(Stack::with(needs)).await
     }
 
-    /// A new organization on a stack. Its records are made past the stack's API, by what operators use.
-    ///
-    /// # Panics
-    /// When it cannot be made.
+    /// A new organization on a stack, created as operators do it.
     pub async fn on(stack: Arc<Stack>) -> Self {
         let store = stack.table().store();
         let name = format!("Organization {}", uuid::Uuid::now_v7());
@@ -76,16 +73,13 @@ impl Org {
         &self.store
     }
 
-    /// A call of the service itself in the organization, for records that a fixture writes past the service.
+    /// A call by the service itself, to write records directly.
     #[must_use]
     pub fn system(&self) -> SystemContext {
         SystemContext::begin(&self.store, self.id, "fixture", TimeScale::default())
     }
 
-    /// Writes records past the service, without an audit row.
-    ///
-    /// # Panics
-    /// When the table does not take them.
+    /// Writes records directly, without an audit row.
     pub async fn load(&self, changes: impl IntoIterator<Item = Changes>) {
         Operator::new(&self.store).load(changes).await.expect("the table takes the records");
     }
@@ -108,9 +102,6 @@ impl Org {
     }
 
     /// Revokes a token.
-    ///
-    /// # Panics
-    /// When it cannot be revoked.
     pub async fn revoke(&self, token: TokenId) {
         ops::revoke_token(&self.store, self.id, token, Timestamp::now()).await.expect("the token is revoked");
     }
@@ -143,24 +134,18 @@ impl Org {
         rows::events(self.stack.table(), self.id).await
     }
 
-    /// What is due of the organization, as the clock finds it.
+    /// The organization's due entries, as the clock finds them.
     pub async fn due(&self) -> Vec<String> {
         rows::due(self.stack.table(), self.id).await
     }
 
     /// How many records a list has.
-    ///
-    /// # Panics
-    /// When the list has no total.
     pub async fn total(&self, path: &str) -> u64 {
         let page = self.get(path).query("limit", 1).send().await.ok(200);
         page["pagination"]["total"].as_u64().unwrap_or_else(|| panic!("no total: {page}"))
     }
 
     /// All records of a list, page by page.
-    ///
-    /// # Panics
-    /// When the pages do not add up to the total.
     pub async fn all(&self, path: &str) -> Vec<Value> {
         let mut records: Vec<Value> = Vec::new();
         loop {
@@ -173,7 +158,7 @@ impl Org {
         }
     }
 
-    /// Everything that the organization owns in the table except its audit rows: what a refused call must not change.
+    /// Everything that the organization owns except audit rows: what a refused call must not change.
     pub async fn state(&self) -> Vec<Value> {
         rows::of_organization(self.stack.table(), self.id).await
     }
@@ -183,10 +168,7 @@ impl Org {
         rows::audit(self.stack.table(), self.id).await
     }
 
-    /// What tied members to each other, and who left, is over: the table has deleted it.
-    ///
-    /// # Panics
-    /// When the table does not answer.
+    /// Deletes the records of who knew whom and who left, as the table does when they expire.
     pub async fn a_week_passes_for_members(&self) {
         let of_members = format!("ORG#{}#MEMBERTIES", self.id);
         let table = self.stack.table();

@@ -1,4 +1,4 @@
-//! Events and deliveries, written past the service: many at once, at any time, and without a notice to the relay.
+//! Writes events and deliveries directly: many at once, of any time, without telling the relay.
 
 use aws_sdk_dynamodb::types::{PutRequest, WriteRequest};
 use shared::domain::delivery::Delivery;
@@ -21,9 +21,6 @@ pub fn event() -> StoredEvent {
 }
 
 /// An event of another time.
-///
-/// # Panics
-/// When the time is before 1970.
 #[must_use]
 pub fn event_at(at: Timestamp) -> StoredEvent {
     let ms = u64::try_from(at.unix_ms()).expect("a time since 1970");
@@ -44,20 +41,14 @@ fn stored(event: &Event) -> StoredEvent {
     StoredEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only: None }
 }
 
-/// Writes events into the outbox without a notice to the relay.
-///
-/// # Panics
-/// When the table does not take them.
+/// Writes events into the outbox without telling the relay.
 pub async fn emit(org: &Org, events: &[StoredEvent]) {
     insert_relayed(org, events).await;
     let due = |event: &StoredEvent| keys::due(event.created_at, Due::Event, org.id, event.id.uuid()).into_item();
     put(org, events.iter().map(due)).await;
 }
 
-/// Writes events that are relayed already, without their deliveries.
-///
-/// # Panics
-/// When the table does not take them.
+/// Writes events as already relayed, without deliveries.
 pub async fn insert_relayed(org: &Org, events: &[StoredEvent]) {
     let row = |event: &StoredEvent| {
         let mut item: Item = serde_dynamo::aws_sdk_dynamodb_1::to_item(event).expect("an event as an item");
@@ -67,10 +58,7 @@ pub async fn insert_relayed(org: &Org, events: &[StoredEvent]) {
     put(org, events.iter().map(row)).await;
 }
 
-/// Removes an event from under its deliveries.
-///
-/// # Panics
-/// When the table does not answer.
+/// Deletes an event but not its deliveries.
 pub async fn delete_event(org: &Org, event: &StoredEvent) {
     let table = org.stack().table();
     let key = Some(keys::event(org.id, event.id).into_item());
@@ -93,9 +81,6 @@ pub(crate) async fn put(org: &Org, items: impl IntoIterator<Item = Item>) {
 }
 
 /// Writes a delivery in any state.
-///
-/// # Panics
-/// When the table does not take it.
 pub async fn deliver(
     org: &Org,
     endpoint: EndpointId,

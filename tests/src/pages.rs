@@ -1,4 +1,4 @@
-//! All pages of the app, found by following links from Home, and what each of them costs.
+//! Finds all pages of the app by following links from Home, and measures each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +13,13 @@ use crate::payments::terms;
 use crate::pdf::pdf;
 use crate::subscriber::Subscriber;
 
-/// How often a page may wait for the store, session and audit row included (goal P8).
+/// How often a page may wait for the store, including session and audit row (goal P8).
 pub const WAITS_MAX: u64 = 5;
 /// The largest page, in bytes, besides stylesheet, script and fonts (goal P8).
 pub const BYTES_MAX: usize = 60 * 1024;
 /// How often a page that waited too often is opened again.
 const MORE_VISITS_MAX: usize = 9;
-/// The pages that are visited of one kind: of an organization with hundreds of records, one page is like another.
+/// How many pages of one kind are visited: with hundreds of records, they are alike.
 const VISITS_OF_ONE_KIND: usize = 6;
 
 /// A page as it was opened once.
@@ -43,12 +43,12 @@ pub struct Visit {
     pub forms: Vec<Form>,
 }
 
-/// A form that is posted, as the browser would send it without anything typed.
+/// A form that is posted, as the browser sends it when nothing is typed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Form {
     /// Where it is sent.
     pub action: String,
-    /// Its fields but the CSRF token, with the button that is pressed.
+    /// Its fields except the CSRF token, with the pressed button.
     pub fields: Vec<(String, String)>,
     /// The names of those into which people type text.
     pub texts: BTreeSet<String>,
@@ -74,8 +74,8 @@ impl Form {
         form
     }
 
-    /// The form with the same record wherever one may be chosen: `record` in each list that offers it, every box ticked, and
-    /// each of these fields sent twice.
+    /// The form with `record` chosen in each list that offers it, every box ticked, and each of these fields sent
+    /// twice.
     #[must_use]
     pub fn choosing_only(&self, record: &str) -> Self {
         let mut form = self.clone();
@@ -104,7 +104,7 @@ impl Form {
     }
 }
 
-/// The forms of a page that are posted: one for each button.
+/// A page's posted forms, one for each button.
 fn forms(page: &Page) -> Vec<Form> {
     let mut forms = Vec::new();
     for rest in page.body.split("<form ").skip(1) {
@@ -156,14 +156,10 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
     Some(unescaped(rest.split('"').next()?))
 }
 
-/// Opens a page. `from` says where it is linked.
-///
-/// # Panics
-/// When it is an error, or the log has no line of it.
+/// Opens a page that `from` links to.
 pub async fn visit(org: &Org, browser: &Browser, path: &str, from: &str) -> (Page, Visit) {
     let mut found = visit_once(org, browser, path, from).await;
-    // On a busy machine a read may be answered before the one beside it has begun. It counts as a wait then, so that the
-    // page is opened again before it is held against it.
+    // On a busy machine one read may end before a parallel one begins, which counts as one more wait: try again.
     for _ in 0..MORE_VISITS_MAX {
         if found.1.waits > WAITS_MAX {
             found = visit_once(org, browser, path, from).await;
@@ -173,9 +169,6 @@ pub async fn visit(org: &Org, browser: &Browser, path: &str, from: &str) -> (Pag
 }
 
 /// Opens a page once. On a busy machine it may count a wait too many: see [`visit`].
-///
-/// # Panics
-/// When it is an error, or the log has no line of it.
 pub async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) -> (Page, Visit) {
     let page = browser.get(path).await;
     assert!(page.status < 400, "{path}, linked from {from}: {}", page.status);
@@ -197,17 +190,11 @@ pub async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) ->
 }
 
 /// Opens all pages that links from Home lead to, the files of documents excepted.
-///
-/// # Panics
-/// When one of them is an error.
 pub async fn crawl(org: &Org, browser: &Browser) -> Vec<Visit> {
     crawl_from(org, browser, "/app").await
 }
 
-/// The same from another page than Home, such as a participant's.
-///
-/// # Panics
-/// When one of them is an error.
+/// The same from another start, such as a participant's page.
 pub async fn crawl_from(org: &Org, browser: &Browser, start: &str) -> Vec<Visit> {
     let mut queue = vec![(start.to_owned(), "the start".to_owned())];
     let mut known: BTreeSet<String> = BTreeSet::from([start.to_owned()]);
@@ -227,7 +214,7 @@ pub async fn crawl_from(org: &Org, browser: &Browser, start: &str) -> Vec<Visit>
     visited
 }
 
-/// The kind of a path: what it is without its ids.
+/// A path without its ids.
 fn kind(path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default();
     path.split('/')
@@ -242,7 +229,7 @@ fn links(page: &Page) -> Vec<String> {
     let is_page = |target: &&str| *target == "/app" || target.starts_with("/app/") || target.starts_with("/app?");
     let assets =
         ["/app/fonts/", "/app/style.css", "/app/app.js", "/app/audit/export", "/app/money/export", "/app/evidence/"];
-    // The files of fixtures are not there: the one that is uploaded is visited on its own.
+    // Fixtures have no files; the uploaded one is visited separately.
     let is_file =
         |target: &str| ["/view", "/download", "/export", "/schedule.pdf"].iter().any(|ending| target.ends_with(ending));
     targets
@@ -262,9 +249,6 @@ pub struct Furnished {
 }
 
 /// Furnishes an organization: an agreement of each state, proposals, a document and a delivery.
-///
-/// # Panics
-/// When something is refused.
 pub async fn furnish(org: &Org) -> Furnished {
     let subscriber = org.subscriber().await;
     let document = deals(org, &subscriber.admin).await;
@@ -273,7 +257,7 @@ pub async fn furnish(org: &Org) -> Furnished {
     Furnished { subscriber, document }
 }
 
-/// An agreement of each state, with proposals, a document and more. Gives the path of the document that was uploaded.
+/// Creates an agreement of each state, with proposals, and returns the path of the uploaded document.
 async fn deals(org: &Org, browser: &Browser) -> String {
     let token = browser.get("/app").await.hidden("form_token");
     let workspace = org.workspace("Harbor refit").await["id"].as_str().expect("an id").to_owned();

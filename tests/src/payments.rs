@@ -1,4 +1,4 @@
-//! Payments of agreements, and what members do about them, through the service's use cases.
+//! Payments of agreements, and members' acts on them through the service's use cases.
 
 use serde_json::Value;
 use shared::AppState;
@@ -37,7 +37,7 @@ pub const IBAN: &str = "DE89370400440532013000";
 /// The number of another account.
 pub const OTHER_IBAN: &str = "GB33BUKB20201555555555";
 
-/// What a member says of the call in which instructions were read out to them.
+/// A member's report of the call in which they checked instructions.
 pub const READ_OUT: [(&str, &str); 4] = [
     ("read_out_by", "Nora West"),
     ("method", "call_back"),
@@ -46,9 +46,6 @@ pub const READ_OUT: [(&str, &str); 4] = [
 ];
 
 /// The terms of a payment of 250,000.00 US dollars from the first participant to the second.
-///
-/// # Panics
-/// When a text may not be shown.
 #[must_use]
 pub fn terms(agreement: &Agreement, purpose: &str, reference: &str) -> PaymentTerms {
     let line = |text: &str| Some(SafeLine::parse(text).expect("a line"));
@@ -63,19 +60,13 @@ pub fn terms(agreement: &Agreement, purpose: &str, reference: &str) -> PaymentTe
     }
 }
 
-/// So many cents of a US dollar.
-///
-/// # Panics
-/// When it is no amount.
+/// An amount in cents of a US dollar.
 #[must_use]
 pub fn dollars(minor: i64) -> Money {
     Money::new(minor, Currency::parse("USD").expect("a currency")).expect("an amount")
 }
 
-/// Instructions with [`IBAN`].
-///
-/// # Panics
-/// When they are none.
+/// Bank instructions with [`IBAN`].
 #[must_use]
 pub fn instructions() -> BankInstructions {
     let typed = |part: &str| match part {
@@ -87,10 +78,7 @@ pub fn instructions() -> BankInstructions {
     BankInstructions::read(InstructionsKind::Iban, typed).expect("instructions")
 }
 
-/// Evidence of a source with a file whose hash is this letter, 64 times.
-///
-/// # Panics
-/// When it is none.
+/// Evidence from a source, with a file whose hash is this letter 64 times.
 #[must_use]
 pub fn evidence(source: &str, money: Money, file: char) -> NewEvidence {
     let content = DocumentContent { sha256: file.to_string().repeat(64), size_bytes: 1024 };
@@ -106,9 +94,6 @@ pub fn evidence(source: &str, money: Money, file: char) -> NewEvidence {
 
 impl Org {
     /// A new payment of a draft.
-    ///
-    /// # Panics
-    /// When the draft does not take it.
     pub async fn payment(&self, agreement: AgreementId, terms: PaymentTerms) -> MovementId {
         let (system, id) = (self.system(), MovementId::new());
         let added = system.run(5, || payments::add(&system, (agreement, id), terms.clone())).await;
@@ -117,9 +102,6 @@ impl Org {
     }
 
     /// A call of a member.
-    ///
-    /// # Panics
-    /// When their password is wrong.
     pub async fn member_call(&self, person: &Person, operation: &'static str) -> MemberCall {
         let base_url = BaseUrl::parse(self.base_url()).expect("a URL");
         let app = AppState::without_https(self.store().clone(), base_url, Log::stdout(), TimeScale::default());
@@ -128,13 +110,10 @@ impl Org {
         call.expect("the table answers").expect("a member")
     }
 
-    /// What a use case decides for a member, committed.
+    /// Commits what a use case decides for a member.
     ///
     /// # Errors
     /// The refusal of the rules.
-    ///
-    /// # Panics
-    /// When the table does not take it.
     pub async fn as_member<T, R>(
         &self,
         person: &Person,
@@ -147,9 +126,6 @@ impl Org {
     }
 
     /// Publishes or cancels an agreement in one act of a member.
-    ///
-    /// # Panics
-    /// When that is refused.
     pub async fn decide_at_once(&self, person: &Person, agreement_id: AgreementId, action: ProposalAction) {
         let new = || NewProposal { action, agreement_id, note: None };
         let done = self
@@ -162,10 +138,7 @@ impl Org {
         done.expect("nothing is in the way");
     }
 
-    /// What a member does about a movement.
-    ///
-    /// # Panics
-    /// When that is refused.
+    /// Runs a member's act on a movement.
     pub async fn act_on_movement(&self, person: &Person, id: MovementId, act: MovementAct) {
         let done = self
             .as_member(person, "authorize_movement", async |call| {
@@ -175,10 +148,7 @@ impl Org {
         done.expect("the rules allow it");
     }
 
-    /// A member calls the payee and types the IBAN that they read out for a revision of instructions.
-    ///
-    /// # Panics
-    /// When that is refused.
+    /// Verifies a revision of instructions, with the IBAN that the payee read out.
     pub async fn verify_instructions(&self, person: &Person, id: MovementId, (revision, iban): (u32, &str)) {
         let typed = |part: &str| READ_OUT.into_iter().find(|(name, _)| *name == part).map_or("", |(_, typed)| typed);
         let verification = NewVerification::read(typed).expect("a verification");
@@ -196,10 +166,8 @@ impl Org {
         verified.expect("it is what the instructions say");
     }
 
-    /// Lets a movement of an active agreement be paid: one member enters instructions, the other verifies and releases them.
-    ///
-    /// # Panics
-    /// When that is refused.
+    /// Makes a movement of an active agreement payable: one member enters instructions, the other verifies and releases
+    /// them.
     pub async fn open_movement(&self, [first, second]: [&Person; 2], id: MovementId) {
         self.act_on_movement(first, id, MovementAct::Authorize).await;
         let keys = self.stack().keyring();
@@ -214,8 +182,8 @@ impl Org {
     }
 }
 
-/// A published agreement whose one step waits for the arrival of a payment of 250,000.00 US dollars, from its first
-/// participant, Ada Okafor, to its second, Northwind Robotics.
+/// A published agreement whose one step waits for a payment of 250,000.00 US dollars from its first participant, Ada
+/// Okafor, to its second, Northwind Robotics.
 #[derive(Debug)]
 pub struct Paying {
     /// The agreement, and its organization.
@@ -235,9 +203,6 @@ impl Paying {
     }
 
     /// Such an agreement of an organization.
-    ///
-    /// # Panics
-    /// When it can't be published.
     pub async fn within(org: Org, people: [Person; 2], name: &str) -> Self {
         Self::set_up(org, people, name, |draft, id| {
             draft.stages[0].gates[0].rule = GateRule::MovementReconciled { movement_id: Some(id) };
@@ -245,10 +210,7 @@ impl Paying {
         .await
     }
 
-    /// A published agreement of one step, an approval of the first participant, and such a payment; what `change` makes of it.
-    ///
-    /// # Panics
-    /// When it can't be published.
+    /// Publishes an agreement of one step, an approval by the first participant, with such a payment, after `change`.
     pub async fn set_up(
         org: Org,
         people: [Person; 2],
@@ -286,11 +248,8 @@ impl Paying {
         self.live.org.open_movement([&self.people[0], &self.people[1]], self.id).await;
     }
 
-    /// A member changes the instructions, of which the revision is shown, to those of another account of the payee's, a new one
-    /// for each revision; then both release them, if they are to.
-    ///
-    /// # Panics
-    /// When that is refused.
+    /// A member changes the shown revision of the instructions to a new account of the payee; if `releases`, both
+    /// members then release it.
     pub async fn change_instructions(&self, shown: u32, releases: bool) {
         let org = &self.live.org;
         let keys = org.stack().keyring();
@@ -313,7 +272,7 @@ impl Paying {
         }
     }
 
-    /// What a member decides about evidence.
+    /// Judges evidence as the second member.
     ///
     /// # Errors
     /// The refusal of the rules.

@@ -1,4 +1,4 @@
-//! The local stack as a process of its own, to be stopped, killed and started again.
+//! The local stack as a process of its own, which tests stop, kill and restart.
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 use crate::client::Client;
 use crate::wait::PATIENCE;
 
-/// What stands in a ready file that an earlier run left behind.
+/// The content of a ready file that an earlier run left behind.
 pub const STALE: &[u8] = b"left behind by an earlier run";
 
 /// A command line for the stack.
@@ -26,7 +26,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// `serve` on a free port over a data directory, with the ready file in it.
+    /// `serve` on a free port over a data directory that also holds the ready file.
     pub fn over(program: impl Into<PathBuf>, data_dir: impl Into<PathBuf>) -> Self {
         let data_dir = data_dir.into();
         Self {
@@ -79,11 +79,8 @@ impl Serve {
     }
 
     /// Starts the stack and waits until it is ready.
-    ///
-    /// # Panics
-    /// When it ends instead.
     pub async fn start(&self) -> Process {
-        // The file of an earlier run must not be taken for this one's.
+        // Marks the file of an earlier run, so that it isn't taken for this one's.
         if self.ready_file.exists() {
             std::fs::write(&self.ready_file, STALE).expect("the ready file of an earlier run");
         }
@@ -112,10 +109,7 @@ impl Serve {
         }
     }
 
-    /// Starts a stack that is expected to refuse, and waits for its end.
-    ///
-    /// # Panics
-    /// When it does not end.
+    /// Runs a stack that is expected to refuse to start.
     pub async fn refuse(&self) -> Output {
         tokio::time::timeout(PATIENCE, self.command().output())
             .await
@@ -135,36 +129,24 @@ pub struct Process {
 
 impl Process {
     /// The origin of the API.
-    ///
-    /// # Panics
-    /// When the ready file has none.
     #[must_use]
     pub fn base_url(&self) -> &str {
         self.ready["base_url"].as_str().expect("the ready file's base_url")
     }
 
     /// A caller with the first organization's token for reading and writing.
-    ///
-    /// # Panics
-    /// When the ready file has none.
     #[must_use]
     pub fn client(&self) -> Client {
         let token = self.ready["organizations"][0]["read_write_token"].as_str().expect("a token in the ready file");
         Client::new(self.base_url()).with_token(token)
     }
 
-    /// The end that leaves no time for anything: `kill -9`.
-    ///
-    /// # Panics
-    /// When the process cannot be killed.
+    /// Kills the process with `SIGKILL`.
     pub async fn kill(mut self) {
         self.child.kill().await.expect("the process is killed");
     }
 
-    /// Sends a signal such as `INT`, waits for the end, and gives what was printed to stdout and stderr.
-    ///
-    /// # Panics
-    /// When the process does not end.
+    /// Sends a signal such as `INT`, waits for the end, and returns stdout and stderr.
     pub async fn signal(mut self, name: &str) -> (ExitStatus, String, String) {
         let id = self.child.id().expect("a running process");
         let sent = Command::new("kill").args([format!("-{name}"), id.to_string()]).status().await;
@@ -179,16 +161,13 @@ impl Process {
 async fn text_of(pipe: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
     let mut text = Vec::new();
     if let Some(mut pipe) = pipe {
-        // What was printed up to a broken pipe is what there is.
+        // Keeps what was printed before a broken pipe.
         let _ = tokio::io::AsyncReadExt::read_to_end(&mut pipe, &mut text).await;
     }
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The permissions of a file, as `ls` would count them.
-///
-/// # Panics
-/// When there is no such file.
+/// The permission bits of a file.
 #[must_use]
 pub fn mode(file: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;

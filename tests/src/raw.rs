@@ -1,4 +1,4 @@
-//! Requests that no honest HTTP client sends, written to the socket byte by byte.
+//! Sends requests that no honest HTTP client sends, byte by byte.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -6,21 +6,15 @@ use tokio::net::TcpStream;
 
 use crate::client::Answer;
 
-/// Sends a request head and a body as they are and reads the answer. The head's lines are given without their line
-/// ends; `Host` and `Connection: close` are added.
-///
-/// # Panics
-/// When there is no HTTP answer, or it breaks a rule that holds for all answers.
+/// Sends a request head and body unchanged, and reads the answer. The head's lines have no line ends; `Host` and
+/// `Connection: close` are added.
 pub async fn send(base_url: &str, head: &[&[u8]], body: &[u8]) -> Answer {
     let (status, headers, bytes) = exchange(base_url, head, body).await;
     let name = head.first().map(|line| String::from_utf8_lossy(line).into_owned()).unwrap_or_default();
     Answer::checked(name, status, headers, bytes)
 }
 
-/// Like [`send`], for what the HTTP server refuses before the service sees it: the status alone.
-///
-/// # Panics
-/// When there is no HTTP answer.
+/// Like [`send`], for what the HTTP server refuses before the service sees it. Returns the status alone.
 pub async fn status(base_url: &str, head: &[&[u8]], body: &[u8]) -> u16 {
     exchange(base_url, head, body).await.0
 }
@@ -30,10 +24,7 @@ async fn exchange(base_url: &str, head: &[&[u8]], body: &[u8]) -> (u16, HeaderMa
     parsed(&rest(&mut socket).await)
 }
 
-/// A connection on which a request was begun like that of [`send`]: its body may go on, or never end.
-///
-/// # Panics
-/// When the request is not taken.
+/// Begins a request like that of [`send`], whose body may go on or never end.
 pub async fn begin(base_url: &str, head: &[&[u8]], body: &[u8]) -> TcpStream {
     let host = format!("host: {}", base_url.trim_start_matches("http://"));
     let lines = head.iter().copied().chain([host.as_bytes(), b"connection: close", b""]);
@@ -45,40 +36,28 @@ pub async fn begin(base_url: &str, head: &[&[u8]], body: &[u8]) -> TcpStream {
 }
 
 /// A connection on which nothing was sent.
-///
-/// # Panics
-/// When there is none.
 pub async fn connect(base_url: &str) -> TcpStream {
     let address = base_url.strip_prefix("http://").expect("the local stack speaks plain HTTP");
     TcpStream::connect(address).await.expect("the stack listens")
 }
 
-/// What a connection brings until the stack closes it.
-///
-/// # Panics
-/// When the connection breaks.
+/// Everything a connection receives until the stack closes it.
 pub async fn rest(socket: &mut TcpStream) -> Vec<u8> {
     let mut response = Vec::new();
     socket.read_to_end(&mut response).await.expect("an answer, or the end");
     response
 }
 
-/// The answer on a connection on which a request was begun.
-///
-/// # Panics
-/// When there is no HTTP answer, or it breaks a rule that holds for all answers.
+/// The answer on a connection from [`begin`].
 pub async fn answer(mut socket: TcpStream) -> Answer {
     let (status, headers, bytes) = parsed(&rest(&mut socket).await);
     Answer::checked("a request that was begun".to_owned(), status, headers, bytes)
 }
 
-/// The status, the headers and the body of whatever the stack answers to some bytes.
-///
-/// # Panics
-/// When there is no HTTP answer.
+/// The stack's answer to arbitrary bytes.
 pub async fn answer_to(base_url: &str, bytes: &[u8]) -> (u16, HeaderMap, Vec<u8>) {
     let mut socket = connect(base_url).await;
-    // The stack may have answered before it has taken everything.
+    // The stack may answer before it has read everything.
     let _ = socket.write_all(bytes).await;
     parsed(&rest(&mut socket).await)
 }
@@ -101,7 +80,7 @@ fn parsed(response: &[u8]) -> (u16, HeaderMap, Vec<u8>) {
     (status.expect("a status"), headers, if is_chunked { joined(&body) } else { body })
 }
 
-/// The bytes of a chunked body.
+/// Decodes a chunked body.
 fn joined(mut chunked: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     loop {

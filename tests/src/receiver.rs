@@ -1,4 +1,4 @@
-//! A subscriber: it keeps what arrives, and answers what it is told.
+//! A subscriber that records arrivals and answers as it is told.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -43,9 +43,6 @@ pub struct Arrival {
 
 impl Arrival {
     /// Its body.
-    ///
-    /// # Panics
-    /// When it is no JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("a body of JSON")
@@ -58,25 +55,19 @@ impl Arrival {
     }
 
     /// The id of the event.
-    ///
-    /// # Panics
-    /// When it has none.
     #[must_use]
     pub fn event_id(&self) -> EventId {
         self.json()["id"].as_str().expect("an id").parse().expect("a uuid")
     }
 
     /// A header.
-    ///
-    /// # Panics
-    /// When it is not there, or no text.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().expect("a text")
     }
 }
 
-/// How something is answered.
+/// How a delivery is answered.
 #[derive(Debug, Clone)]
 pub struct Reaction {
     /// The status.
@@ -91,7 +82,7 @@ pub struct Reaction {
     pub held: Option<watch::Receiver<()>>,
 }
 
-/// Keeps a reaction back until it is dropped.
+/// Holds a reaction back until dropped.
 #[derive(Debug)]
 #[must_use = "dropping it lets the reaction go"]
 pub struct Hold(#[expect(dead_code, reason = "the reaction waits for its end")] watch::Sender<()>);
@@ -109,7 +100,7 @@ impl Reaction {
         Self { after, ..Self::status(status) }
     }
 
-    /// This status, as soon as the other one is dropped: a test does something else first, however long that takes.
+    /// This status, once the hold is dropped.
     pub fn held(status: u16) -> (Self, Hold) {
         let (sender, receiver) = watch::channel(());
         (Self { held: Some(receiver), ..Self::status(status) }, Hold(sender))
@@ -152,17 +143,17 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// Answers so from now on.
+    /// Sets the answer from now on.
     pub fn answer(&self, reaction: Reaction) {
         *lock(&self.inner.then) = reaction;
     }
 
-    /// Answers so once, before everything else.
+    /// Answers once like this, before the usual answer.
     pub fn answer_once(&self, reaction: Reaction) {
         lock(&self.inner.next).push_back(reaction);
     }
 
-    /// What has arrived so far. All of it is as described.
+    /// What has arrived so far, each checked against the events' description.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
         let arrivals = lock(&self.inner.arrivals).clone();
@@ -183,10 +174,7 @@ impl Receiver {
         self.wait_until(|arrivals| arrivals.len() >= count).await
     }
 
-    /// Waits until what has arrived is as it should be.
-    ///
-    /// # Panics
-    /// When it does not become so.
+    /// Waits until the arrivals fit.
     pub async fn wait_until(&self, fits: impl Fn(&[Arrival]) -> bool) -> Vec<Arrival> {
         let waiting = async {
             loop {
@@ -218,7 +206,7 @@ async fn receive(State(inner): State<Arc<Inner>>, request: http::Request<Body>) 
     let reaction = once.unwrap_or_else(|| lock(&inner.then).clone());
     tokio::time::sleep(reaction.after).await;
     if let Some(mut held) = reaction.held {
-        // Nothing is ever sent: the error says that the hold is gone.
+        // Nothing is ever sent: the error says that the hold was dropped.
         let _ = held.changed().await;
     }
     let mut response = Response::new(Body::from(reaction.body));

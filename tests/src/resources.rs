@@ -1,7 +1,6 @@
-//! Tables, queues and secrets as the template defines them, for the tests at an endpoint of AWS or of an emulator.
-//!
-//! What would keep a run from deleting what it made, or exists on AWS only, is left out: deletion protection, recovery to a
-//! point in time, keys of KMS, tags.
+//! Creates tables, queues and secrets as the template defines them, at an endpoint of AWS or of an emulator. It leaves
+//! out what would hinder their deletion or exists on AWS only: deletion protection, point-in-time recovery, KMS keys,
+//! tags.
 
 use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::types::{
@@ -12,8 +11,8 @@ use serde_json::Value;
 use crate::stack::Table;
 use crate::template::properties;
 
-/// Creates a table, with the template's stream if it is asked for: the tests that do not read one go three times as fast
-/// without. A table that exists is left as it is.
+/// Creates a table unless it exists. The template's stream is optional, since tests that don't read it run three times
+/// as fast without.
 pub async fn create_table(table: &Table, with_stream: bool) {
     let (client, defined) = (table.client(), properties("Table"));
     let list = |name: &str| defined[name].as_array().expect("a list").iter();
@@ -65,8 +64,8 @@ fn word(value: &Value) -> &str {
     value.as_str().expect("a word")
 }
 
-/// Creates the queue of a logical id under a name, with the attributes that the template gives it but for some, and
-/// returns its URL. `dead_letters` is the ARN of what stands for the queue that its own redrive policy names.
+/// Creates a queue with (most of) its attributes from the template, and returns its URL. `dead_letters` is the ARN of
+/// its dead-letter queue.
 #[cfg(feature = "aws")]
 pub async fn create_queue(
     client: &aws_sdk_sqs::Client,
@@ -95,7 +94,7 @@ pub async fn create_queue(
     made.expect("a queue").queue_url.expect("its address")
 }
 
-/// Creates the template's secret under a name. Like the template's it has no value until one is stored.
+/// Creates the template's secret under a name, with a value; the template itself must not set one.
 #[cfg(feature = "aws")]
 pub async fn create_secret(client: &aws_sdk_secretsmanager::Client, name: &str, value: &str) {
     let defined = properties("Keyring");

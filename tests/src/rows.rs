@@ -1,4 +1,4 @@
-//! The rows of the table, read past the service.
+//! Reads the rows of the table directly.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -13,7 +13,7 @@ use shared::store::keys::{Due, Item, Key};
 use crate::app::Browser;
 use crate::stack::Table;
 
-/// All rows of the table at one moment, when nothing is written: one scan for checks that look at many of them.
+/// All rows of the table, read in one scan while nothing is written.
 #[derive(Debug, Clone)]
 pub struct Snapshot(Vec<Value>);
 
@@ -30,9 +30,6 @@ impl Snapshot {
     }
 
     /// An organization's events, oldest first, as subscribers get them.
-    ///
-    /// # Panics
-    /// When the body of one is no JSON.
     #[must_use]
     pub fn events(&self, org: OrgId) -> Vec<Value> {
         let mut rows = self.under(&format!("ORG#{org}#EVENT#"));
@@ -41,7 +38,7 @@ impl Snapshot {
         rows.iter().map(body).collect()
     }
 
-    /// The partition keys and sort keys of what is due of an organization, in the order of the latter.
+    /// The partition and sort keys of an organization's due entries, in the order of the latter.
     #[must_use]
     pub fn due(&self, org: OrgId) -> Vec<(String, String)> {
         let of_org = format!("#{org}#");
@@ -50,7 +47,7 @@ impl Snapshot {
         keys
     }
 
-    /// All rows in an organization's own partitions except audit rows, and what is noted of uploads, in a stable order.
+    /// All rows in an organization's partitions except audit rows and notes of uploads, in a stable order.
     #[must_use]
     pub fn of_organization(&self, org: OrgId) -> Vec<&Value> {
         let mut rows = self.under(&format!("ORG#{org}"));
@@ -66,9 +63,6 @@ impl Snapshot {
 }
 
 /// The partition key and the sort key of a row.
-///
-/// # Panics
-/// When it has none.
 #[must_use]
 pub fn key(row: &Value) -> (String, String) {
     let text = |name: &str| row[name].as_str().expect("a key is a text").to_owned();
@@ -81,9 +75,6 @@ pub async fn audit(table: &Table, org: OrgId) -> Vec<Value> {
 }
 
 /// The rows of a partition in the order of their sort keys.
-///
-/// # Panics
-/// When the table does not answer.
 async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
     let pages = client
         .query()
@@ -102,20 +93,17 @@ pub async fn events(table: &Table, org: OrgId) -> Vec<Value> {
     Snapshot::of(table).await.events(org)
 }
 
-/// The sort keys of what is due of an organization, in their order.
+/// The sort keys of an organization's due entries, in order.
 pub async fn due(table: &Table, org: OrgId) -> Vec<String> {
     due_keys(table, org).await.into_iter().map(|(_, sort)| sort).collect()
 }
 
-/// The partition keys and sort keys of what is due of an organization, in the order of the latter.
+/// The partition and sort keys of an organization's due entries, in the order of the latter.
 pub async fn due_keys(table: &Table, org: OrgId) -> Vec<(String, String)> {
     Snapshot::of(table).await.due(org)
 }
 
-/// What is due of an organization of a kind, as the table has it.
-///
-/// # Panics
-/// When the table does not answer.
+/// An organization's due entries of one kind.
 pub async fn due_items(table: &Table, org: OrgId, what: Due) -> Vec<Item> {
     let pages = table.client().scan().table_name(&table.name).consistent_read(true).into_paginator().items().send();
     let items: Vec<Item> = pages.collect::<Result<_, _>>().await.expect("the table answers a scan");
@@ -125,18 +113,12 @@ pub async fn due_items(table: &Table, org: OrgId, what: Due) -> Vec<Item> {
 }
 
 /// All rows of the table.
-///
-/// # Panics
-/// When the table does not answer.
 pub async fn all(table: &Table) -> Vec<Value> {
     let pages = table.client().scan().table_name(&table.name).consistent_read(true).into_paginator().items().send();
     pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a scan").into_iter().map(plain).collect()
 }
 
 /// When a participant was last seen, as their access says.
-///
-/// # Panics
-/// When the participant has no access yet.
 pub async fn seen_at(table: &Table, participant: ParticipantId) -> Value {
     let access = format!("ACCESS#{participant}");
     let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
@@ -144,9 +126,6 @@ pub async fn seen_at(table: &Table, participant: ParticipantId) -> Value {
 }
 
 /// The bytes of all files that a participant's link has stored.
-///
-/// # Panics
-/// When the participant has never followed it.
 pub async fn file_bytes(table: &Table, participant: ParticipantId) -> u64 {
     let access = format!("ACCESS#{participant}");
     let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
@@ -154,10 +133,7 @@ pub async fn file_bytes(table: &Table, participant: ParticipantId) -> u64 {
     row["file_bytes"].as_str().map_or(0, |bytes| bytes.parse().expect("a number"))
 }
 
-/// Lets a participant's link have stored so many bytes.
-///
-/// # Panics
-/// When the participant has never followed it.
+/// Sets the number of bytes that a participant's link has stored.
 pub async fn store_file_bytes(table: &Table, participant: ParticipantId, bytes: u64) {
     let access = format!("ACCESS#{participant}");
     let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
@@ -170,18 +146,12 @@ pub async fn store_file_bytes(table: &Table, participant: ParticipantId, bytes: 
 }
 
 /// Makes a member's session look as if it had begun and last been used at other times.
-///
-/// # Panics
-/// When there is no such session.
 pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, seen_at: Timestamp) {
     let secret = shared::crypto::CookieSecret::parse(secret).expect("a session's secret");
     age(table, shared::store::keys::session(secret.hash()), created_at, seen_at).await;
 }
 
 /// The same for a participant's.
-///
-/// # Panics
-/// When there is no such session.
 pub async fn age_participant_session(table: &Table, secret: &str, created_at: Timestamp, seen_at: Timestamp) {
     let secret = shared::crypto::CookieSecret::parse(secret).expect("a session's secret");
     age(table, shared::store::keys::participant_session(secret.hash()), created_at, seen_at).await;
@@ -201,9 +171,6 @@ async fn age(table: &Table, session: Key, created_at: Timestamp, seen_at: Timest
 }
 
 /// Makes the codes of a second factor as good as new, so that a test need not wait for the next one.
-///
-/// # Panics
-/// When the account has no second factor.
 pub async fn forget_used_codes(table: &Table, email: &str) {
     let email = Email::parse(email).expect("an address");
     let update = table
@@ -218,9 +185,6 @@ pub async fn forget_used_codes(table: &Table, email: &str) {
 }
 
 /// Makes a token so many seconds older.
-///
-/// # Panics
-/// When there is no such token.
 pub async fn age_token(table: &Table, value: &str, seconds: i64) {
     let hash = TokenHash::of(value).expect("a token");
     let update = table
@@ -236,17 +200,11 @@ pub async fn age_token(table: &Table, value: &str, seconds: i64) {
 
 /// Makes the last wrong password for an account (of the kind `account`), or the last wrong code (`code`), one that is made
 /// in a minute, so that the next has to wait for longer than a test takes.
-///
-/// # Panics
-/// When none was tried.
 pub async fn postpone_login(table: &Table, kind: &str, email: &str) {
     postpone(table, shared::store::keys::failed_logins(kind, email)).await;
 }
 
 /// As [`postpone_login`], for what was tried in a browser that has signed in to the account before.
-///
-/// # Panics
-/// When nothing was tried in it.
 pub async fn postpone_login_in(table: &Table, browser: &Browser, email: &str) {
     let secret = browser.cookie("browser").and_then(|cookie| CookieSecret::parse(&cookie)).expect("a known browser");
     postpone(table, shared::store::keys::failed_logins_on_device(secret.hash(), email)).await;
@@ -265,9 +223,6 @@ async fn postpone(table: &Table, key: Key) {
 }
 
 /// Gives a member another role past the app.
-///
-/// # Panics
-/// When there is no such member.
 pub async fn set_role(table: &Table, org: OrgId, member: MemberId, role: &str) {
     let update = table
         .client()
@@ -282,9 +237,6 @@ pub async fn set_role(table: &Table, org: OrgId, member: MemberId, role: &str) {
 }
 
 /// Sets a text of a row that was read, such as a time.
-///
-/// # Panics
-/// When the row is not there any more.
 pub async fn set_text(table: &Table, row: &Value, name: &str, text: &str) {
     let key = |name: &str| AttributeValue::S(row[name].as_str().expect("a key").to_owned());
     let update = table
@@ -301,18 +253,12 @@ pub async fn set_text(table: &Table, row: &Value, name: &str, text: &str) {
 }
 
 /// The account with an address.
-///
-/// # Panics
-/// When there is none.
 pub async fn account(table: &Table, email: &str) -> Value {
     let get = table.client().get_item().table_name(&table.name).set_key(Some(account_key(email))).consistent_read(true);
     plain(get.send().await.expect("the table answers").item.expect("an account"))
 }
 
 /// Deletes the account with an address, as nothing in the product does.
-///
-/// # Panics
-/// When the table does not answer.
 pub async fn delete_account(table: &Table, email: &str) {
     let delete = table.client().delete_item().table_name(&table.name).set_key(Some(account_key(email)));
     delete.send().await.expect("the table answers");
@@ -333,9 +279,6 @@ fn plain(item: std::collections::HashMap<String, AttributeValue>) -> Value {
 }
 
 /// The ids of the objects that an audit row names.
-///
-/// # Panics
-/// When they are no ids.
 #[must_use]
 pub fn objects(row: &Value) -> Vec<String> {
     let hex = row["objects"]["hex"].as_str().unwrap_or_default();

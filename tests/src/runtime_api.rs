@@ -40,9 +40,6 @@ pub const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../events");
 pub const TIMEOUT: Duration = Duration::from_secs(29);
 
 /// The program of a function.
-///
-/// # Panics
-/// When it is not built: a function that is not there is a failure, not a reason to skip it.
 #[must_use]
 pub fn program(function: &str) -> PathBuf {
     let (file, remedy) = if let Some(folder) = std::env::var_os(FUNCTIONS) {
@@ -84,9 +81,6 @@ pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
 }
 
 /// A recorded event with what it leaves open: an organization's tokens and the id of one of its contacts.
-///
-/// # Panics
-/// When there is no such event, or it leaves something else open.
 #[must_use]
 pub fn event(name: &str, org: &Org, contact_id: &str) -> String {
     recorded(
@@ -100,9 +94,6 @@ pub fn event(name: &str, org: &Org, contact_id: &str) -> String {
 }
 
 /// A recorded event with texts for what it leaves open.
-///
-/// # Panics
-/// When there is no such event, or it leaves something else open.
 #[must_use]
 pub fn recorded(name: &str, texts: &[(&str, &str)]) -> String {
     let file = Path::new(EVENTS).join(name).with_extension("json");

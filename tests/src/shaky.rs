@@ -34,9 +34,6 @@ impl Shaky {
     }
 
     /// One that is signed in.
-    ///
-    /// # Panics
-    /// When signing in does not work.
     pub async fn browser_of(&self, person: &Person) -> Browser {
         let browser = self.browser();
         let page = browser.sign_in(&person.email, &person.password, "/app").await;
@@ -46,9 +43,6 @@ impl Shaky {
 
     /// The outcome of a request, with something else that is done while the first of its calls of a rule is held. Their
     /// retries are held too: on a busy machine the service may lose patience with the first one.
-    ///
-    /// # Panics
-    /// When it makes none.
     pub fn meanwhile<'a, T: 'a>(
         &'a self,
         calls: Rule,

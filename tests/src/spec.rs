@@ -48,9 +48,6 @@ impl Operation {
     }
 
     /// Its parameters in the `path`, the `query` or a `header`.
-    ///
-    /// # Panics
-    /// When the description of one has no name.
     #[must_use]
     pub fn parameters(&self, place: &str) -> Vec<Field> {
         let parameters = self.about["parameters"].as_array().into_iter().flatten();
@@ -180,9 +177,6 @@ pub fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
 pub const GOLDEN: &str = include_str!("../../shared/openapi.json");
 
 /// The description as it is kept.
-///
-/// # Panics
-/// When it is no JSON.
 #[must_use]
 pub fn golden() -> Value {
     serde_json::from_str(GOLDEN).expect("the golden copy is JSON")
@@ -195,9 +189,6 @@ pub fn all() -> Vec<Operation> {
 }
 
 /// Asserts that a delivery is as the description says of its type.
-///
-/// # Panics
-/// When it is not.
 #[track_caller]
 pub fn assert_delivery(body: &Value) {
     static VALIDATORS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
@@ -218,9 +209,6 @@ pub fn assert_delivery(body: &Value) {
 }
 
 /// Asserts that the answer to an operation is as the description says of its status.
-///
-/// # Panics
-/// When it is not.
 #[track_caller]
 pub fn assert_answer(operation: &Operation, status: u16, body: &Value) {
     let schema = &operation.about["responses"][status.to_string()]["content"]["application/json"]["schema"];
@@ -230,9 +218,6 @@ pub fn assert_answer(operation: &Operation, status: u16, body: &Value) {
 
 /// Asserts that an operation declares a refusal: its status, and of a 422 each code, unless the form of any request may have
 /// it wrong. What is at no operation's path is left out.
-///
-/// # Panics
-/// When it does not.
 #[track_caller]
 pub(crate) fn assert_declared(request: &str, status: u16, errors: &[Value]) {
     static OPERATIONS: OnceLock<Vec<Operation>> = OnceLock::new();
@@ -271,9 +256,6 @@ fn validator(document: &Value, schema: &Value) -> Validator {
 }
 
 /// What holds a value to a component of the description.
-///
-/// # Panics
-/// When there is no such component.
 #[must_use]
 pub fn validator_of(component: &str) -> Validator {
     let document = golden();

@@ -130,9 +130,6 @@ impl Table {
 impl Stack {
     /// A stack that has what a test needs. Tests of one process that need the same share it, unless they need one of
     /// their own.
-    ///
-    /// # Panics
-    /// When it does not start.
     #[must_use]
     pub fn with(needs: Needs) -> Arc<Self> {
         static SHARED: Mutex<BTreeMap<Needs, Weak<Stack>>> = Mutex::new(BTreeMap::new());

@@ -30,9 +30,6 @@ pub struct Subscriber {
 
 impl Org {
     /// A new member who may change settings.
-    ///
-    /// # Panics
-    /// When it cannot be made.
     pub async fn admin(&self, name: &str) -> Person {
         let email = format!("a-{}@members.example", uuid::Uuid::now_v7().simple());
         let password = "correct horse battery".to_owned();
@@ -57,9 +54,6 @@ impl Org {
 
 impl Subscriber {
     /// Adds an endpoint in the app.
-    ///
-    /// # Panics
-    /// When it is refused, or its secret is not shown.
     pub async fn add(admin: Browser, receiver: Receiver, types: &[&str]) -> Self {
         let page = add(&admin, &receiver.url(), types).await;
         assert_eq!(page.status, 303, "{}", page.body);
@@ -91,9 +85,6 @@ impl Subscriber {
     }
 
     /// Presses `Send test event`, and returns the event.
-    ///
-    /// # Panics
-    /// When none was.
     pub async fn test(&self) -> EventId {
         let page = self.press("test", &[]).await;
         assert_eq!(page.status, 303, "{}", page.body);
@@ -108,9 +99,6 @@ impl Subscriber {
     }
 
     /// Presses `Rotate secret`, and gives the new one.
-    ///
-    /// # Panics
-    /// When it is not shown.
     pub async fn rotate(&self, old: &str) -> SigningSecret {
         let page = self.press("rotate", &[("old", old)]).await;
         assert_eq!(page.status, 303, "{}", page.body);
@@ -142,17 +130,11 @@ impl Subscriber {
     }
 
     /// Waits until one of its deliveries is in a state.
-    ///
-    /// # Panics
-    /// When it does not come to it.
     pub async fn wait_for(&self, org: &Org, event: EventId, state: &str) -> Delivery {
         self.wait_until(org, event, state, |delivery| delivery.state().as_str() == state).await
     }
 
     /// Waits until one of its deliveries is as it should be.
-    ///
-    /// # Panics
-    /// When it does not become so.
     pub async fn wait_until(
         &self,
         org: &Org,

@@ -15,9 +15,6 @@ pub const TEXT: &str = include_str!("../../infra/template.yaml");
 pub const STACK_NAME: &str = "countersign-test";
 
 /// The whole template.
-///
-/// # Panics
-/// When it is no YAML.
 #[must_use]
 pub fn template() -> &'static Value {
     static TEMPLATE: OnceLock<Value> = OnceLock::new();
@@ -28,9 +25,6 @@ pub fn template() -> &'static Value {
 }
 
 /// The properties of a resource.
-///
-/// # Panics
-/// When there is no such resource.
 #[must_use]
 pub fn properties(resource: &str) -> &'static Value {
     let resource = &template()["Resources"][resource];
@@ -57,9 +51,6 @@ pub struct Function {
 }
 
 /// The functions, by their names.
-///
-/// # Panics
-/// When one has no name.
 #[must_use]
 pub fn functions() -> BTreeMap<String, Function> {
     let function = |(id, properties): (&'static str, &'static Value)| {
@@ -81,9 +72,6 @@ impl Function {
     }
 
     /// The actions that its role allows.
-    ///
-    /// # Panics
-    /// When its role is not one of the template's, or is another function's too.
     #[must_use]
     pub fn actions(&self) -> BTreeSet<String> {
         let role = self.properties["Role"]["Fn::GetAtt"][0].as_str().expect("a role of the template");
@@ -100,9 +88,6 @@ impl Function {
 }
 
 /// The API's routes.
-///
-/// # Panics
-/// When one leads nowhere.
 #[must_use]
 pub fn routes() -> Vec<Route> {
     let names: BTreeMap<&str, String> =
@@ -174,9 +159,6 @@ fn substituted(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// A text with the stack's name in it.
-///
-/// # Panics
-/// When it is made of anything else.
 #[must_use]
 pub fn text(value: &Value) -> String {
     let text = value.as_str().or_else(|| value["Fn::Sub"].as_str()).expect("a text");

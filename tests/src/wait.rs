@@ -10,9 +10,6 @@ pub const PATIENCE: Duration = Duration::from_mins(3);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Looks again and again until there is something, and gives that.
-///
-/// # Panics
-/// When nothing comes. `what` says what was expected.
 pub async fn eventually<T>(what: impl Display, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let found = async {
         loop {
@@ -26,9 +23,6 @@ pub async fn eventually<T>(what: impl Display, mut look: impl AsyncFnMut() -> Op
 }
 
 /// The outcome of something that has to end.
-///
-/// # Panics
-/// When it does not end. `what` says what was expected.
 pub async fn in_time<T>(what: impl Display, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("not after {PATIENCE:?}: {what}"))
 }

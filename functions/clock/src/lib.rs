@@ -1,8 +1,8 @@
 //! The clock: every minute it applies what has become due.
 //!
-//! Reads and decisions judge time by themselves and are never late. The clock writes the changes and events that follow,
-//! at most 90 s late (contract, section 3), and sends messages for deliveries that lost theirs. Any number of clocks can
-//! run at the same time: each change is conditional on the records that it was decided from.
+//! Reads and decisions check time themselves and are never late. The clock writes the resulting changes and events, at
+//! most 90 s late (contract, section 3), and sends messages for deliveries that lost theirs. Several clocks may run at
+//! once: each change is conditional on the records that it was decided from.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -115,13 +115,12 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     async fn shard(self, shard: u8) -> TickReport {
-        // The kinds run concurrently, so a backlog of one does not delay another.
+        // Concurrently, so that a backlog of one kind doesn't delay another.
         let reports = join_all(Due::ALL.map(|kind| self.kind(shard, kind))).await;
         reports.into_iter().fold(TickReport::default(), std::ops::Add::add)
     }
 
-    /// Applies the due entries of one kind in a shard. It visits each entry once, so an entry that fails does not hold up
-    /// the rest.
+    /// Applies the due entries of one kind in a shard, each once, so that a failing entry doesn't hold up the rest.
     async fn kind(self, shard: u8, kind: Due) -> TickReport {
         let deadline = self.started + limits::SWEEP_DEADLINE;
         let mut report = TickReport::default();
@@ -157,7 +156,7 @@ impl Sweep<'_> {
 
     /// The latest due time of the entries that the tick takes.
     fn due_until(self, kind: Due) -> Timestamp {
-        // A call that changes people shows them in lists itself, and is over by then.
+        // A call that changes people updates the lists itself, and is over by the end of the grace period.
         let is_left_to_relay =
             matches!(kind, Due::Event | Due::Endpoint | Due::People) && self.trigger == Trigger::Schedule;
         let grace_ms = if is_left_to_relay { self.app.time_scale.relay_grace_ms() } else { 0 };
@@ -213,7 +212,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Counts the people of workspaces, each once however many have joined.
+    /// Counts the people of workspaces, each workspace once.
     async fn count_people(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
         let mut of_workspaces: BTreeMap<(OrgId, WorkspaceId), Vec<DueEntry>> = BTreeMap::new();
         for entry in entries {
@@ -238,7 +237,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Removes what was uploaded and nothing names.
+    /// Removes uploads that nothing names.
     async fn remove(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
         for entry in entries {
             if deadline <= Instant::now() {
@@ -262,7 +261,7 @@ impl Sweep<'_> {
         Ok(removed)
     }
 
-    /// Applies a transition to the record of each entry, and gives the number of records that it changed.
+    /// Applies a transition to each entry's record and returns how many records it changed.
     async fn apply(
         self,
         transition: TimedTransition,
@@ -302,7 +301,7 @@ impl TimedTransition {
         }
     }
 
-    /// Applies the transition to the record of an entry, again after each conflict. The log has the failure.
+    /// Applies the transition to an entry's record, again after each conflict. Logs a failure.
     async fn apply(self, app: &AppState, entry: DueEntry) -> Result<Settlement, ()> {
         let system = SystemContext::begin(&app.store, entry.org, self.operation(), app.time_scale);
         let attempts_max = limits::SWEEP_ATTEMPTS_MAX;
@@ -311,7 +310,7 @@ impl TimedTransition {
             Self::AdvanceAgreement => system.run(attempts_max, || agreements::advance(&system, &entry)).await,
         };
         let result = match result {
-            // The transaction that changed the record usually removed the entry too; removing it twice does no harm.
+            // The transaction that changed the record usually removed the entry too; removing it twice is harmless.
             Ok(Settlement::Stale) => {
                 app.store.delete_due_entry(entry).await.map(|()| Settlement::Stale).map_err(Error::from)
             }

@@ -1,5 +1,4 @@
-//! Relays what the table's stream reports: entries of the due index that were written. `shared::webhook::relay` does the
-//! work; this crate reads the stream's records.
+//! Reads the table's stream and relays the due entries that were written, through `shared::webhook::relay`.
 
 use std::time::Instant;
 
@@ -70,8 +69,8 @@ impl StreamEvent {
     }
 }
 
-/// Relays entries. A failure is logged and left to the clock, so that it does not block the stream's shard, and so is what a
-/// slow store leaves no time for: the function would end in the middle of it.
+/// Relays entries. A failure, or lack of time with a slow store, is logged and left to the clock, so that it doesn't
+/// block the stream's shard.
 pub async fn relay_entries(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
     let deadline = Instant::now() + limits::SWEEP_DEADLINE;
     let (deliveries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.what == Due::Delivery);

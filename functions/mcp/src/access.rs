@@ -1,7 +1,6 @@
-//! From where the endpoint may be called: the hosts that requests name, and the origins of browsers.
-//!
-//! A page of another origin could otherwise call an endpoint that only its visitor can reach (DNS rebinding). Requests
-//! without an origin come from no page.
+//! The hosts and browser origins from which the endpoint may be called. Without this check, a page of another origin
+//! could call an endpoint that only its visitor can reach (DNS rebinding). Requests without an origin come from no
+//! page.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -16,9 +15,9 @@ use shared::api::response::REQUEST_ID;
 use shared::domain::ids::RequestId;
 use shared::platform::config::BaseUrl;
 
-/// The variable with further hosts, separated by commas: a CDN in front of the gateway may call it by another name.
+/// The variable with further hosts, separated by commas, such as the name of a CDN in front of the gateway.
 const HOSTS: &str = "MCP_HOSTS";
-/// The variable with further origins, separated by commas, such as that of an agent that runs in a browser.
+/// The variable with further origins, separated by commas, such as that of an agent in a browser.
 const ORIGINS: &str = "MCP_ORIGINS";
 
 /// The allowed hosts and origins.
@@ -48,14 +47,14 @@ impl Access {
         self
     }
 
-    /// Those of the service's own address, and those that the environment adds.
+    /// The service's own host and origin, and those from the environment.
     #[must_use]
     pub fn from_env(base_url: &BaseUrl) -> Self {
         let read = |name| std::env::var(name).unwrap_or_default();
         Self::of(base_url).with(&read(HOSTS), &read(ORIGINS))
     }
 
-    /// Whether a request names an allowed host, and an allowed origin if it names one.
+    /// Whether a request's host is allowed, and its origin if it has one.
     pub(crate) fn allows(&self, headers: &HeaderMap, uri: &Uri) -> bool {
         let (Ok(host), Ok(origin)) = (only(headers, HOST), only(headers, ORIGIN)) else { return false };
         let host = host.or_else(|| uri.authority().map(http::uri::Authority::as_str));
@@ -65,25 +64,24 @@ impl Access {
 }
 
 impl Access {
-    /// The origin of the page that a request comes from, if both it and the host are allowed.
+    /// The origin of the requesting page, if both it and the host are allowed.
     pub(crate) fn origin_of_page(&self, headers: &HeaderMap, uri: &Uri) -> Option<HeaderValue> {
         headers.get(ORIGIN).filter(|_| self.allows(headers, uri)).cloned()
     }
 }
 
-/// What a page may send beside what every page may: the token, and what the protocol has in headers.
+/// Request headers that a page may send in addition: the token and the protocol's headers.
 const SENT: &str = "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name";
-/// What a page may read beside what every page may.
+/// Response headers that a page may read in addition.
 const READ: &str = "x-request-id, www-authenticate";
-/// How long a browser remembers the answer to its preflight: a day, which browsers shorten.
+/// How long a browser caches a preflight's answer: a day, which browsers shorten.
 const REMEMBERED_S: &str = "86400";
 
-/// Whether a browser asks what a page may send.
 pub(crate) fn is_preflight(parts: &Parts) -> bool {
     parts.method == Method::OPTIONS && parts.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Tells a browser what a page of an allowed origin may send. It has no token and does nothing, so it leaves no row.
+/// Answers a preflight. It has no token and does nothing, so it leaves no audit row.
 pub(crate) fn answer_preflight(origin: &HeaderValue) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -98,7 +96,7 @@ pub(crate) fn answer_preflight(origin: &HeaderValue) -> Response {
     response
 }
 
-/// Lets a page of an allowed origin read a response. The endpoint has no cookies, so none is allowed.
+/// Lets a page of an allowed origin read a response. The endpoint has no cookies, so credentials aren't allowed.
 pub(crate) fn let_page_read(response: &mut Response, origin: HeaderValue) {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -106,7 +104,7 @@ pub(crate) fn let_page_read(response: &mut Response, origin: HeaderValue) {
     headers.append(VARY, HeaderValue::from_static("origin"));
 }
 
-/// The one value of a header. A header that came twice, or is no text, is an error.
+/// The only value of a header. A repeated or non-text header is an error.
 pub(crate) fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ()> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -116,7 +114,7 @@ pub(crate) fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>
     value.to_str().map(Some).map_err(|_| ())
 }
 
-/// A host or an origin in one spelling: in lower case, without the port that its scheme has anyway.
+/// Normalizes a host or origin: lower case, without the scheme's default port.
 fn normal(text: &str) -> String {
     let lower = text.trim().trim_end_matches('/').to_ascii_lowercase();
     let without = match lower.split_once("://") {

@@ -1,4 +1,4 @@
-//! A tool call as a request of its operation, and the operation's response as a result.
+//! Turns a tool call into a request of its operation, and the operation's response into a result.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -20,15 +20,15 @@ pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency_key";
 pub(crate) const IF_MATCH: &str = "if_match";
 /// The arguments that become headers, with their names.
 const HEADERS: [(&str, &str); 2] = [(IDEMPOTENCY_KEY, "idempotency-key"), (IF_MATCH, "if-match")];
-/// The member that holds what is a list in the API: results are objects.
+/// The member that wraps lists, since results are objects.
 pub(crate) const LIST: &str = "data";
 
-/// What stands in a path as it is.
+/// The characters that stay unescaped in a path.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The request that a call stands for, with the caller's token. What the arguments lack or have wrong is left to the
-/// operation, which says so as it does to everyone. It gets what it could not see in the request, because there everything
-/// is text, or because it takes `null` for an absent value where the tool's schema does not.
+/// The request for a call, with the caller's token. The operation reports what the arguments lack or have wrong, as to
+/// everyone. It is told separately of errors that the request can't show: in a path or header everything is text, and
+/// some operations take `null` for an absent value where the tool's schema doesn't.
 pub(crate) fn request(
     tool: &Tool,
     mut arguments: Map<String, Value>,
@@ -39,9 +39,9 @@ pub(crate) fn request(
         path.push('/');
         match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
             Some(name) => {
-                // Only ids stand in paths, and the text of another type of value is none.
+                // Paths have only ids, and no other type of value has an id's text.
                 let value = arguments.remove(name).map(text).filter(|value| !value.is_empty());
-                // No id looks like this, and an empty segment would be another path.
+                // "-" is no id; an empty segment would be another path.
                 let value = value.unwrap_or_else(|| "-".to_owned());
                 path.extend(utf8_percent_encode(&value, PLAIN));
             }
@@ -52,12 +52,12 @@ pub(crate) fn request(
     remove_misfits(tool, &mut arguments, &mut misread.0);
     let mut request = Request::builder().method(&tool.method);
     for (argument, header) in HEADERS {
-        // What the tool does not take stays among the arguments, and its operation refuses it.
+        // An argument that the tool doesn't take stays, and its operation refuses it.
         if !tool.takes(argument) {
             continue;
         }
         if let Some(value) = arguments.remove(argument) {
-            // Bytes that no header can have are refused as any malformed key is.
+            // Bytes that no header can have are refused like any malformed key.
             let value = HeaderValue::from_str(&text(value)).unwrap_or_else(|_| HeaderValue::from_static(""));
             request = request.header(HeaderName::from_static(header), value);
         }
@@ -78,8 +78,8 @@ pub(crate) fn request(
     request.uri(path).extension(Via::Mcp).extension(misread).body(body)
 }
 
-/// Removes the arguments that the operation would take although the tool's schema does not: one of a wrong type where its
-/// text is what counts, and `null` for what is left out otherwise.
+/// Removes arguments that the operation would accept against the tool's schema: one of a wrong type whose text would
+/// count, and `null` for an absent value.
 fn remove_misfits(tool: &Tool, arguments: &mut Map<String, Value>, misread: &mut FieldErrors) {
     let schema = &tool.shown["inputSchema"];
     arguments.retain(|name, value| {
@@ -97,7 +97,7 @@ fn remove_misfits(tool: &Tool, arguments: &mut Map<String, Value>, misread: &mut
     });
 }
 
-/// Whether a value has the type, and is one of the values, that a schema has for it.
+/// Whether a value has a schema's type and is one of its values.
 fn fits(schema: &Value, value: &Value) -> bool {
     let is = |kind: &Value| match kind.as_str().unwrap_or_default() {
         "null" => value.is_null(),
@@ -116,7 +116,7 @@ fn fits(schema: &Value, value: &Value) -> bool {
     has_type && schema["enum"].as_array().is_none_or(|values| values.contains(value))
 }
 
-/// What is wrong with a value that does not fit.
+/// The error for a value that doesn't fit.
 fn misfit(schema: &Value, value: &Value) -> (FieldCode, String) {
     if value.is_null() {
         return (FieldCode::InvalidType, "must not be null; leave it out instead".to_owned());
@@ -131,7 +131,7 @@ fn misfit(schema: &Value, value: &Value) -> (FieldCode, String) {
     }
 }
 
-/// A value as it stands in a path, a header or a query.
+/// A value as text for a path, header or query.
 fn text(value: Value) -> String {
     match value {
         Value::String(text) => text,
@@ -139,7 +139,7 @@ fn text(value: Value) -> String {
     }
 }
 
-/// The query. A page is short unless another is asked for.
+/// The query, with a short page unless the call asks for another.
 fn query(tool: &Tool, mut arguments: Map<String, Value>) -> String {
     if tool.takes("limit") {
         arguments.entry("limit").or_insert_with(|| json!(limits::AGENT_PAGE_LIMIT_DEFAULT));
@@ -156,14 +156,14 @@ pub(crate) struct Answered {
     body: Vec<u8>,
 }
 
-/// The headers of responses that say something about the result.
+/// Response headers that are passed on with the result.
 const TOLD: [&str; 5] = ["x-request-id", "etag", "location", "ignored-fields", "idempotent-replayed"];
 
 impl Answered {
     /// Receives a response.
     pub(crate) async fn of(response: Response) -> Self {
         let (parts, body) = response.into_parts();
-        // Bodies are in memory: collecting them can't fail.
+        // Bodies are in memory: collecting can't fail.
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         Self { status: parts.status, headers: parts.headers, body: body.into() }
     }
@@ -172,7 +172,7 @@ impl Answered {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The result of the call. Its text repeats its content unless it would be too large for that.
+    /// The call's result. Its text repeats its content unless that is too large.
     pub(crate) fn result(&self, tool: &Tool, is_brief: bool) -> Value {
         let value: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let told = TOLD.iter().filter_map(|name| Some(((*name).to_owned(), json!(self.header(name)?))));
@@ -194,7 +194,7 @@ impl Answered {
         json!({"content": content, "structuredContent": value, "isError": false, "_meta": meta})
     }
 
-    /// What the headers of a success say, for agents that read only texts.
+    /// The headers of a success in words, for agents that read only texts.
     fn note(&self) -> Option<String> {
         let etag = self
             .header(ETAG.as_str())
@@ -211,7 +211,7 @@ impl Answered {
     }
 }
 
-/// What to do about an error, for an agent that has only this tool's answer.
+/// What to do about an error, for an agent that sees only this answer.
 fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
     match status {
         StatusCode::FORBIDDEN => format!(
@@ -232,7 +232,7 @@ fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
         }
         StatusCode::UNPROCESSABLE_ENTITY => {
             let errors = envelope["error"]["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
-            // Errors past a limit are only counted, by one at `body`, whose code says nothing about them.
+            // Errors past a limit are only counted, in one at `body` whose code says nothing about them.
             let codes =
                 errors.iter().filter(|error| error["field"] != "body").filter_map(|error| error["code"].as_str());
             let mut texts: Vec<&str> = Vec::new();
@@ -261,7 +261,7 @@ fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
     }
 }
 
-/// The tools that show whether a call was done.
+/// The tools that show whether a call took effect.
 fn where_to_look(name: &str) -> &'static str {
     match name {
         "paper_funding_items" => "`list_funding_items` or `get_funding_item` (`agreement_id` of the items)",
@@ -269,15 +269,15 @@ fn where_to_look(name: &str) -> &'static str {
     }
 }
 
-/// What to do about a request whose form is wrong.
+/// The advice for a malformed request.
 const CORRECT: &str = "Correct what `errors` names and call again. `path.x` is the argument `x`, `header.idempotency-key` is \
      `idempotency_key`, `header.if-match` is `if_match`.";
 
-/// What to do about something that the draft of a proposal lacks.
+/// The advice for an incomplete draft.
 const SET_UP: &str = "Steps, documents, payments and terms a person sets up at the agreement's `app_url` (`get_agreement`, \
      whose `publish_blockers` say the same, each with a link). Then propose again.";
 
-/// What to do about a refusal; none where the request has to be corrected.
+/// The advice for a refusal; none if the request has to be corrected.
 #[allow(clippy::too_many_lines, reason = "a text for each code")]
 fn about(code: FieldCode) -> Option<&'static str> {
     Some(match code {
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn there_is_advice_on_each_code_and_it_names_tools_that_there_are() {
         for code in FieldCode::ALL {
-            // An agent corrects the form of its request; every other refusal takes a step of its own.
+            // An agent corrects a malformed request; every other refusal needs advice of its own.
             assert_eq!(about(code).is_none(), FieldCode::OF_FORM.contains(&code), "{code}");
             let text = advised(&[("agreement_id", code)]);
             assert!(text.starts_with("Next: nothing was changed. ") && text.len() < 500, "{code}: {text}");

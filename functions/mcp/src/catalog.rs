@@ -1,9 +1,9 @@
-//! The tools, made of the declarations of the operations and of the API document. Only `make generate` and tests call this;
-//! functions have what it wrote, `tools.json`.
+//! Makes the tools from the operations' declarations and the API document. Only `make generate` and tests call this;
+//! functions include its output, `tools.json`.
 //!
-//! Decision: the schemas say less than the API document. Every agent pays for the whole list in each conversation, so it has
-//! at most 12,000 tokens: patterns, examples and the insides of deep results are left out, and what an argument must look
-//! like beyond its type the operation says when it refuses it.
+//! Decision: the schemas say less than the API document. Every agent pays for the whole list in each conversation, so
+//! it has at most 12,000 tokens: patterns, examples and the insides of deep results are left out, and the operation's
+//! refusal says what an argument must look like beyond its type.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -12,18 +12,18 @@ use shared::limits;
 
 use crate::call::{IDEMPOTENCY_KEY, IF_MATCH, LIST};
 
-/// Operations by POST that do nothing more when they are repeated.
+/// Idempotent operations by POST.
 const REPEATABLE: [&str; 3] = ["add_workspace_contact", "add_agreement_participant", "park_funding_item"];
-/// Operations by POST that may put a value in the place of another.
+/// Operations by POST that may overwrite a value.
 const OVERWRITING: [&str; 2] = ["create_trust", "park_funding_item"];
 /// The most characters of an argument's description.
 const DESCRIPTION_CHARS_MAX: usize = 110;
-/// How deep the schema of a result goes: what is further inside is shown by its type only. What a tool that writes gives is
-/// shown in full by the tool that reads it.
+/// The depth of a result's schema; below it, only types are shown. A tool that writes shows less, since the tool that
+/// reads the record shows it in full.
 const RESULT_DEPTH: usize = 2;
 /// See [`RESULT_DEPTH`].
 const WRITTEN_DEPTH: usize = 1;
-/// The most members of a part of a result that are shown.
+/// The most members shown of a part of a result.
 const PART_MEMBERS_MAX: usize = 8;
 
 /// The operations whose tools are to be made, in their order.
@@ -77,7 +77,7 @@ fn description(spec: &OperationSpec, operation: &Value) -> String {
     format!("{}{pages}{scope}", spec.agent)
 }
 
-/// What the tool does to the records of the organization, which nothing outside belongs to.
+/// The tool's hints about its effects, which never leave the organization.
 fn annotations(spec: &OperationSpec) -> Value {
     if spec.method == Method::GET {
         return json!({"readOnlyHint": true, "openWorldHint": false});

@@ -1,7 +1,7 @@
 //! The endpoint over HTTP.
 //!
-//! A browser asks before it lets a page of another origin call: that preflight has no token, and an allowed origin gets its
-//! answer at once. For all else the order of checks is the API's: 403 for a foreign origin, 401, 405, and then what the message says.
+//! A browser's preflight has no token, and an allowed origin gets its answer at once. Otherwise the order of checks is
+//! the API's: 403 for a foreign origin, 401, 405, and then what the message says.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ async fn answer_call(endpoint: Arc<Endpoint>, parts: Parts, body: Body) -> Respo
     endpoint.respond(&parts.headers, StatusCode::OK, Some(response)).await
 }
 
-/// The message of a request whose headers say that it is one, and that its answer is welcome.
+/// The message of a request whose headers announce one and accept the answer.
 async fn received(headers: &HeaderMap, body: Body) -> Result<entrance::Message, Refusal> {
     let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
     let essence = |entry: &str| entry.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -104,7 +104,7 @@ async fn received(headers: &HeaderMap, body: Body) -> Result<entrance::Message, 
 }
 
 impl Endpoint {
-    /// Runs the operation of a tool. Who has no valid token gets the operation's own 401.
+    /// Runs a tool's operation. A caller without a valid token gets the operation's own 401.
     async fn call(
         &self,
         headers: &HeaderMap,
@@ -147,7 +147,7 @@ impl Endpoint {
         self.answer(headers, Ok(ProtocolAnswer { status, is_refusal: true, body })).await
     }
 
-    /// Answers what is no operation.
+    /// Answers a call that runs no operation.
     async fn answer(&self, headers: &HeaderMap, answer: Result<ProtocolAnswer, Error>) -> Response {
         entrance::answer(self.app.clone(), OPERATION, headers, answer).await
     }

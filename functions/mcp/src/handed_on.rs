@@ -1,10 +1,10 @@
-//! The one operation that is handed on to another function: papering funding items.
+//! Hands papering of funding items on to another function.
 //!
-//! Decision: `documents` runs it here too. It writes documents with fonts that take 6.9 MB zipped, more than twice of what
-//! this function may have. So it is invoked with an event like the gateway's, which has the caller's own token: what the
-//! call may do, and its audit row, are decided there as ever, and this function's role gets no right to the files. The key
-//! of the event's route marks the call, since clients can't choose it. It takes one signed call, over the signer and the
-//! HTTP client that the function carries anyway; a second attempt is left to the caller, who may have sent a key for it.
+//! Decision: `documents` runs it here too. Papering writes documents with fonts of 6.9 MB zipped, more than twice this
+//! function's limit. It is invoked with an event like the gateway's, with the caller's own token: permission and audit
+//! row are decided there, and this function's role needs no right to the files. The event's route key marks the call,
+//! since clients can't choose it. This takes one signed call, over the signer and HTTP client that the function has
+//! anyway; retries are left to the caller, who may have sent a key.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -47,17 +47,17 @@ pub(crate) struct Function {
     connector: Connector,
 }
 
-/// The routes of other operations, with the one that is handed on.
+/// Adds the handed-on operation to the routes of the others.
 pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Function) -> Router {
     let hand_on = |State((app, function)): State<(Arc<AppState>, Arc<Function>)>, request: Request<Body>| async move {
         let headers = request.headers().clone();
-        // What the event can't carry is refused here.
+        // Refuses here what the event can't carry.
         if let Some(Misread(errors)) = request.extensions().get().filter(|Misread(errors)| !errors.is_empty()) {
             return entrance::refuse_write(app, OPERATION, &headers, errors.clone()).await;
         }
         match function.invoke(request).await {
             Ok(response) => response,
-            // The row of a call that ran is written there. The one that is written here says that this is not known.
+            // That function writes the row of a call that ran. The row written here says that the outcome is unknown.
             Err(NoAnswer::NotRun(cause)) => {
                 entrance::answer(app, OPERATION, &headers, Err(Error::Unavailable(cause))).await
             }
@@ -69,12 +69,12 @@ pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Functio
     Router::new().route(PATH, post(hand_on)).with_state((app, Arc::new(function))).fallback_service(operations)
 }
 
-/// Why a call has no answer. The cause is for the log.
+/// Why a call has no answer, with the cause for the log.
 #[derive(Debug)]
 enum NoAnswer {
     /// It was not run.
     NotRun(String),
-    /// It may have been run: it was sent, and the answer was late, got lost or can't be read.
+    /// It was sent and may have run, but its answer was late, lost or unreadable.
     Lost(String),
 }
 
@@ -99,7 +99,8 @@ impl Function {
         let call = async {
             let response = self.connector.call(signed).await.map_err(|error| lost(&error))?;
             let status = response.status();
-            // Lambda refuses what it does not run with 4xx, such as 429. A function that failed may have committed before.
+            // Lambda refuses with 4xx, such as 429, what it doesn't run. A function that failed may have committed
+            // first.
             if status.is_client_error() {
                 let cause = format!("documents could not be invoked: Lambda answered {}", status.as_u16());
                 return Err(NoAnswer::NotRun(cause));
@@ -109,7 +110,7 @@ impl Function {
             }
             ByteStream::new(response.into_body()).collect().await.map_err(|error| lost(&error))
         };
-        // The function answers within its own deadline, and its start and the way there take a moment.
+        // The function keeps its own deadline; its start and the connection take a moment more.
         let answered = tokio::time::timeout(limits::CALL_DEADLINE + limits::AWS_CONNECT_TIMEOUT, call).await;
         let answered = answered.map_err(|_| lost(&"no answer in time"))??;
         let answer: Value = serde_json::from_slice(&answered.into_bytes()).map_err(|error| lost(&error))?;
@@ -147,7 +148,7 @@ async fn event(request: Request<Body>) -> Result<Value, String> {
     let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let mut headers: Map<String, Value> =
         parts.headers.iter().map(|(name, value)| (name.to_string(), json!(text(value)))).collect();
-    // An event has a host, and nothing depends on it.
+    // An event needs a host; nothing depends on it.
     headers.insert("host".to_owned(), json!(MCP_ROUTE));
     let now = Timestamp::now();
     Ok(json!({
@@ -173,7 +174,7 @@ async fn event(request: Request<Body>) -> Result<Value, String> {
     }))
 }
 
-/// The response that a function's answer stands for.
+/// The response in a function's answer.
 fn response(answer: &Value) -> Option<Response> {
     let status = u16::try_from(answer["statusCode"].as_u64()?).ok()?;
     let body = answer["body"].as_str().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The protocol, without HTTP and without tools: what a message is, which revision it speaks, and the forms of answers.
+//! The protocol, independent of HTTP and tools: messages, revisions, and the forms of answers.
 //!
-//! Two revisions are spoken. 2026-07-28 has no handshake: every request says its revision in a header and in `_meta`, and
-//! repeats its method and tool in headers that must agree with it. 2025-11-25 begins with `initialize`; it is spoken without
-//! a session, which that revision leaves to the server.
+//! Two revisions are supported. 2026-07-28 has no handshake: every request states its revision in a header and in
+//! `_meta`, and repeats its method and tool in headers that must agree. 2025-11-25 begins with `initialize`; it is
+//! spoken without a session, which that revision leaves to the server.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::access::only;
 pub(crate) const STATELESS: &str = "2026-07-28";
 /// The revision with one.
 pub(crate) const HANDSHAKE: &str = "2025-11-25";
-/// All that are spoken, the newest first.
+/// All supported revisions, newest first.
 pub(crate) const REVISIONS: [&str; 2] = [STATELESS, HANDSHAKE];
 
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -29,7 +29,7 @@ const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
-/// How long a client may keep the list of tools, in milliseconds. It changes with releases only.
+/// How long a client may cache the list of tools, in milliseconds. Only releases change it.
 const KEPT_MS: u64 = 3_600_000;
 
 /// What an agent is told before it sees a tool.
@@ -41,32 +41,31 @@ money as arrived only if `reconciled` is true. Branch on `lifecycle`, `state`, `
 an agreement's `status` and `waiting_on` of gates are prose. Lists are oldest first; check `pagination.total` and go on with \
 `offset`. Send a fresh `idempotency_key` with each act, and the same one when you repeat it. An error says what to do next.";
 
-/// The id of a request, as the JSON text that it came as.
+/// The id of a request, as its original JSON text.
 ///
-/// Decision: it is never read as a number. A client compares the id of an answer with what it sent, and a number read and
-/// written again can differ: `1.0`, `-0`, or an integer of more than 64 bits.
+/// Decision: it is never parsed as a number. Clients compare the answer's id with what they sent, and a number written
+/// again can differ: `1.0`, `-0`, or an integer of more than 64 bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Id(String);
 
 impl Id {
-    /// The id of an answer to what has none.
+    /// The id of an answer to a message without one.
     fn none() -> Self {
         Self("null".to_owned())
     }
 
-    /// The id of a message that is well-formed JSON, if it has one.
+    /// The id of a well-formed JSON message, if it has one.
     fn of(message: &[u8]) -> Option<Self> {
         let members: BTreeMap<String, &RawValue> = serde_json::from_slice(message).ok()?;
         Some(Self(members.get("id")?.get().to_owned()))
     }
 
-    /// A response under this id, with its result or its error.
+    /// A response with this id and its result or error.
     fn respond(&self, member: &str, value: &Value) -> String {
         format!(r#"{{"jsonrpc":"2.0","id":{},"{member}":{value}}}"#, self.0)
     }
 }
 
-/// What a message is refused with.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Refusal {
     pub status: StatusCode,
@@ -81,12 +80,12 @@ impl Refusal {
         Self { status, id: Id::none(), code, message: message.into(), data: None }
     }
 
-    /// What was received is no JSON (400), or is too long (413).
+    /// The message is no JSON (400) or too long (413).
     pub(crate) fn unreadable(status: StatusCode, message: impl Into<String>) -> Self {
         Self::new(status, -32700, message)
     }
 
-    /// It is no request of the protocol.
+    /// The message is no request of the protocol.
     pub(crate) fn invalid(status: StatusCode, message: impl Into<String>) -> Self {
         Self::new(status, -32600, message)
     }
@@ -108,7 +107,6 @@ impl Refusal {
         Self { id: id.clone(), ..self }
     }
 
-    /// As a response.
     pub(crate) fn into_response(self) -> String {
         let mut error = json!({"code": self.code, "message": self.message});
         if let Some(data) = self.data {
@@ -118,7 +116,7 @@ impl Refusal {
     }
 }
 
-/// A revision, as a request speaks it.
+/// The revision of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Revision {
     /// [`STATELESS`].
@@ -127,16 +125,14 @@ pub(crate) enum Revision {
     Handshake,
 }
 
-/// A message that a client may send.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Message {
-    /// It wants an answer.
+    /// Expects an answer.
     Request(Request),
-    /// It wants none.
+    /// Expects none.
     Notification,
 }
 
-/// A request.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Request {
     id: Id,
@@ -144,22 +140,20 @@ pub(crate) struct Request {
     pub wanted: Wanted,
 }
 
-/// What a request wants.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Wanted {
-    /// To shake hands.
     Initialize,
-    /// To know what is spoken here.
+    /// Asks for the server's revisions and capabilities.
     Discover,
-    /// A sign of life.
     Ping,
-    /// The tools.
     ListTools,
-    /// To call one.
-    CallTool { name: String, arguments: Map<String, Value> },
+    CallTool {
+        name: String,
+        arguments: Map<String, Value>,
+    },
 }
 
-/// Reads a message, and compares its headers with it. The bytes are those that the value was read from.
+/// Reads a message and compares its headers with it. `bytes` is the text of `message`.
 pub(crate) fn read(headers: &HeaderMap, message: &Value, bytes: &[u8]) -> Result<Message, Refusal> {
     let Some(members) = message.as_object() else {
         return Err(Refusal::invalid(StatusCode::BAD_REQUEST, "A message is one JSON object; there are no batches."));
@@ -192,15 +186,14 @@ pub(crate) fn read(headers: &HeaderMap, message: &Value, bytes: &[u8]) -> Result
     Ok(Message::Request(Request { id, revision, wanted }))
 }
 
-/// The revision that a message speaks.
 fn revision(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Result<Revision, Refusal> {
     let named = only(headers, PROTOCOL_VERSION)
         .map_err(|()| Refusal::headers("MCP-Protocol-Version has to be one revision, and may be given only once."))?;
     let meta = params.get("_meta").and_then(Value::as_object);
     let of_body = meta.and_then(|meta| meta.get(META_VERSION)).and_then(Value::as_str);
-    // A request that says its revision in `_meta` speaks one without a handshake.
+    // Only revisions without a handshake name themselves in `_meta`.
     if method == "initialize" && of_body.is_none() {
-        // The handshake finds the revision, so any may be asked for; the header must not say another.
+        // The handshake negotiates the revision, so any may be requested; the header must not contradict it.
         let asked = params.get("protocolVersion").and_then(Value::as_str);
         return match (named, asked) {
             (_, None) => Err(Refusal::params(StatusCode::BAD_REQUEST, "`protocolVersion` is required.")),
@@ -235,7 +228,7 @@ fn revision(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> R
     }
 }
 
-/// Compares the headers by which a request is routed with what they repeat.
+/// Compares the headers that a request is routed by with the values that they repeat.
 fn compare(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Result<(), Refusal> {
     let value = |name: HeaderName, called: &str| {
         let value = only(headers, name);
@@ -256,7 +249,7 @@ fn compare(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Re
     }
 }
 
-/// A header's text, which may be wrapped in base64.
+/// A header's text, possibly wrapped in base64.
 fn decoded(text: &str) -> Option<String> {
     match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
@@ -288,7 +281,7 @@ fn wanted(revision: Revision, method: &str, params: &Map<String, Value>) -> Resu
 }
 
 impl Request {
-    /// A refusal of it after it was read.
+    /// Refuses the request after it was read.
     pub(crate) fn refuse(&self, message: impl Into<String>) -> Refusal {
         Refusal::params(StatusCode::OK, message).of(&self.id)
     }
@@ -307,7 +300,7 @@ impl Request {
         self.respond(self.kept(json!({"tools": tools})))
     }
 
-    /// A result that a client may keep for a while, and that is the same for every token.
+    /// Marks a result as cacheable, and the same for every token.
     fn kept(&self, mut result: Value) -> Value {
         if self.revision == Revision::Stateless {
             result["ttlMs"] = json!(KEPT_MS);
@@ -316,7 +309,7 @@ impl Request {
         result
     }
 
-    /// The response that says what is spoken here.
+    /// The response that describes the server.
     pub(crate) fn respond_with_server(&self) -> String {
         let mut result = json!({"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS});
         if self.wanted == Wanted::Discover {

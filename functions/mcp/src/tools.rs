@@ -1,4 +1,4 @@
-//! The tools, as `tools.json` has them: each with the operation that it runs.
+//! The tools in `tools.json`, each with its operation.
 
 use std::sync::OnceLock;
 

@@ -7,8 +7,8 @@ use std::time::Instant;
 use shared::domain::ids::EndpointId;
 use shared::limits;
 
-/// When the health of each endpoint was last recorded, and whether that was a success. Consecutive successes are recorded
-/// once in a while, every failure is recorded.
+/// When each endpoint's health was last recorded, and whether as a success. Every failure is recorded, repeated
+/// successes only now and then.
 #[derive(Debug, Default)]
 pub(crate) struct HealthThrottle(Mutex<HashMap<EndpointId, (Instant, bool)>>);
 

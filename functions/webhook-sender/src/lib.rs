@@ -1,7 +1,6 @@
-//! Attempts deliveries (specification, "Delivery"). A message names a delivery; the delivery's record says whether an
-//! attempt is due. The sender claims the attempt before it sends anything, so two copies of a message make one attempt.
-//!
-//! An interrupted attempt is made again: its claim expires, and the clock sends a new message for what is still due.
+//! Attempts deliveries (specification, "Delivery"). A message names a delivery, whose record says whether an attempt is
+//! due. The sender claims the attempt before sending, so copies of a message make one attempt. If an attempt is
+//! interrupted, its claim expires and the clock sends a new message.
 
 mod health;
 mod log_lines;
@@ -74,8 +73,8 @@ enum Prepared {
 pub enum Failure {
     /// Another attempt to handle the message may succeed.
     Retryable(String),
-    /// No attempt can succeed. The delivery has been quarantined, where the organization sees it, and the message goes to
-    /// the dead-letter queue, where an operator sees it.
+    /// No attempt can succeed. The delivery is quarantined, where the organization sees it, and the message goes to the
+    /// dead-letter queue, where an operator sees it.
     Permanent(String),
 }
 
@@ -119,13 +118,13 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         Self { clock, ..self }
     }
 
-    /// Handles the body of a message. False, if the queue must keep the message; it then makes it visible again, and
-    /// finally moves it to the dead-letter queue.
+    /// Handles the body of a message. False if the queue must keep the message: it then becomes visible again, and
+    /// finally moves to the dead-letter queue.
     pub async fn handle_message(&self, body: &str) -> bool {
         if let Ok(wake) = serde_json::from_str(body) {
             return self.handle(wake).await.is_ok();
         }
-        // The log does not quote the body, because its content is unknown.
+        // The body isn't logged, because its content is unknown.
         self.log.line(&serde_json::json!({
             "operation": "attempt_delivery",
             "faults": 1,
@@ -166,7 +165,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             }
             Err(failure) => {
                 if matches!(failure, Failure::Retryable(_)) && delivery.is_claimed_by(claim) {
-                    // Nothing was sent. With the claim released, the next attempt need not wait for it to expire.
+                    // Nothing was sent: releasing the claim spares the next attempt the wait for its expiry.
                     let _ = self.deliveries.update(wake, &delivery, &delivery.released(), None).await;
                 }
                 Err(failure)
@@ -187,7 +186,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         };
         let found = self.deliveries.get(wake).await?;
         if found.as_ref().is_some_and(|found| found.is_claimed_by(claim)) {
-            // The claim had succeeded, but its response was lost, and the SDK's retry failed on its own claim.
+            // The claim succeeded but its response was lost, and the SDK's retry failed on its own claim.
             return Ok(found);
         }
         result?;
@@ -214,13 +213,13 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             if endpoint.may_send(delivery.event_type) {
                 let event = event.ok_or_else(|| Failure::Permanent("a delivery without its event".to_owned()))?;
                 let secrets = self.open_secrets(wake, &endpoint).await?;
-                // After a delay, another sender may have claimed the attempt, or the next attempt may not be due yet.
+                // After a delay, another sender may have claimed the attempt.
                 if !claim.has_time_for_attempt(self.clock.now()) {
                     return Err(Failure::Retryable("the claim was nearly over before the attempt".to_owned()));
                 }
                 return Ok(Prepared::Ready(Box::new(endpoint.into_inner()), event, secrets));
             }
-            // The update requires the endpoint's version, so a delivery is not held while its endpoint is resumed.
+            // Requires the endpoint's version, so that a delivery isn't held while its endpoint is resumed.
             let held = delivery.held(self.clock.now());
             match self.deliveries.update(wake, delivery, &held, Some(&endpoint)).await {
                 Ok(true) => return Ok(Prepared::Done(Handled::Held)),
@@ -272,16 +271,16 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         let (after, still_exists) = self.record_attempt(wake, claim, delivery, &attempt, ended_at, schedule).await?;
         self.log.line(&AttemptLine::new(wake, &after, &attempt, event.created_at));
         let is_success = matches!(attempt.outcome, Outcome::Delivered { .. });
-        // A deleted endpoint gets no health record, because nothing would delete it.
+        // Nothing would delete the health record of a deleted endpoint.
         if still_exists && self.health_throttle.should_record(wake.delivery.endpoint, is_success) {
-            // An error is ignored: the health is for display only.
+            // Errors are ignored: health is for display only.
             let _ = self.deliveries.record_health(wake, is_success, ended_at).await;
         }
         Ok(Handled::Attempted(attempt.outcome))
     }
 
-    /// Records an attempt in its delivery, again after each conflict. Gives the delivery's new state, and false if the
-    /// delivery has been deleted.
+    /// Records an attempt in its delivery, again after each conflict. Returns the new state, and false if the delivery
+    /// was deleted.
     async fn record_attempt(
         &self,
         wake: DeliveryMessage,
@@ -296,7 +295,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             let after = before.after_attempt(claim, attempt.clone(), ended_at, schedule);
             let error = match self.deliveries.update(wake, &before, &after, None).await {
                 Ok(true) => return Ok((after, true)),
-                // The delivery was replayed, claimed again or deleted, or an update succeeded whose response was lost.
+                // The delivery was replayed, reclaimed or deleted, or this update succeeded and its response was lost.
                 Ok(false) => match self.deliveries.get(wake).await? {
                     Some(found) if found.has(attempt) => return Ok((found.into_inner(), true)),
                     Some(found) => {
@@ -307,7 +306,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
                 },
                 Err(StoreError::Unreadable(cause)) => return Err(Failure::Permanent(cause)),
                 Err(error @ StoreError::Failed(_)) => {
-                    // The update may have succeeded, its response lost.
+                    // The update may have succeeded and its response been lost.
                     match self.deliveries.get(wake).await {
                         Ok(Some(found)) if found.has(attempt) => return Ok((found.into_inner(), true)),
                         Ok(Some(found)) => before = found,

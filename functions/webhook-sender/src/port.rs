@@ -1,5 +1,4 @@
-//! The ports of the sender: the store, the HTTP client and the clock. Tests simulate them, and benchmarks replace the
-//! store.
+//! The sender's ports: store, HTTP client and clock. Tests and benchmarks replace them.
 
 use std::fmt;
 use std::future::Future;
@@ -75,8 +74,8 @@ pub trait DeliveryStore: Send + Sync {
         wake: DeliveryMessage,
     ) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
 
-    /// Writes the next state of a delivery. False, if the delivery has changed since it was read, or the endpoint that the
-    /// state was decided from.
+    /// Writes the next state of a delivery. False if the delivery, or the endpoint it was decided from, has changed
+    /// since.
     fn update(
         &self,
         wake: DeliveryMessage,

@@ -1,13 +1,13 @@
-//! Fonts for certificates: Noto, cut to what names and sentences are written in. `fonts/make` makes the files.
+//! Noto fonts for certificates, reduced to the characters of names and sentences. `fonts/make` makes the files.
 //!
-//! Decision: a certificate has fonts for all scripts that Unicode recommends for names (UAX #31, table 5: those in everyday
-//! use), and for those in limited use that are official somewhere: Syllabics, Cherokee, Tifinagh, N’Ko, Ol Chiki, Meetei
-//! Mayek, Adlam. Of Chinese characters it has what Noto has of Unicode’s main block (all but 16), and what China’s standard for names and places has
-//! besides; of Korean, all syllables. It stops there, because each further thousand of Chinese characters zips to 0.2 MB,
-//! further scripts have few writers, and Mongolian runs in columns. A character without a font is shown as its code point.
+//! Decision: the fonts cover all scripts that Unicode recommends for names (UAX #31, table 5), and those in limited use
+//! that are official somewhere: Syllabics, Cherokee, Tifinagh, N’Ko, Ol Chiki, Meetei Mayek, Adlam. Of Chinese
+//! characters they have Noto's share of Unicode’s main block (all but 16) and China’s standard for names and places; of
+//! Korean, all syllables. Each further thousand of Chinese characters would add 0.2 MB zipped, further scripts have few
+//! writers, and Mongolian runs in columns. A character without a font is shown as its code point.
 //!
-//! A function carries those it names. Zipped: 1.3 MB without Chinese, Japanese and Korean, of which Latin, Greek and
-//! Cyrillic take 0.3, the four fonts of Chinese characters 4.8, and Korean 0.8.
+//! A function carries only the fonts it names. Zipped: 1.3 MB without Chinese, Japanese and Korean (Latin, Greek and
+//! Cyrillic: 0.3), 4.8 for the four fonts of Chinese characters, 0.8 for Korean.
 
 use std::borrow::Cow;
 

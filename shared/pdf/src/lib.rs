@@ -1,7 +1,5 @@
-//! PDFs: `pages` shows the pages of one as images, `certificate` writes the certificate of a completed agreement, and in the same
-//! hand letters to be signed; `reading` gives the text of one.
-//!
-//! Each stands behind a feature of its name, so that a function carries only what it needs.
+//! PDFs: `pages` renders the pages of one, `certificate` writes certificates of completed agreements and letters to be
+//! signed, `reading` extracts text. Each has a feature of its name, so that a function carries only what it needs.
 
 #[cfg(feature = "certificate")]
 pub mod certificate;

@@ -1,8 +1,7 @@
-//! The text of a PDF, as programs read it that search or copy: for tests of what was written.
+//! Extracts the text of a PDF as programs do that search or copy, to test what was written.
 //!
-//! What such programs do is done here: glyphs come in the order in which they are drawn, and a line that runs to the left is
-//! turned around by the bidirectional algorithm, as if it were a text (those of browsers and Poppler do so). A text that a line
-//! says itself (`ActualText`) is taken as it stands.
+//! Glyphs come in drawing order, and the bidirectional algorithm reverses right-to-left lines, as in browsers and
+//! Poppler. An `ActualText` is taken unchanged.
 
 use hayro::hayro_interpret::font::GlyphRun;
 use hayro::hayro_interpret::hayro_cmap::BfString;
@@ -15,8 +14,8 @@ use hayro::hayro_syntax::object::{Dict, String as Text};
 use hayro::kurbo::{Affine, BezPath, Rect};
 use unicode_bidi::{BidiInfo, Level};
 
-/// The text of all pages. None if the file is no PDF. A character without a Unicode value is U+FFFD, and so is a text that says
-/// what it stands for in no encoding of PDF.
+/// The text of all pages. None if the file is no PDF. U+FFFD stands for a character without a Unicode value, and for an
+/// `ActualText` in no encoding of PDF.
 #[must_use]
 pub fn text(file: &[u8]) -> Option<String> {
     let pdf = Pdf::new(file.to_vec()).ok()?;
@@ -32,9 +31,9 @@ pub fn text(file: &[u8]) -> Option<String> {
 #[derive(Default)]
 struct Reader {
     text: String,
-    /// What each glyph of the line stands for, from left to right.
+    /// The texts of the line's glyphs, from left to right.
     line: Vec<String>,
-    /// Whether each part that is open says its text itself.
+    /// For each open part, whether it has an `ActualText`.
     parts: Vec<bool>,
 }
 
@@ -77,10 +76,10 @@ impl Device<'_> for Reader {
     fn pop_transparency_group(&mut self) {}
 }
 
-/// A line whose glyphs stand for these texts from left to right, in the order in which it is read.
+/// The text of a line in reading order, from the texts of its glyphs from left to right.
 fn in_order_of_reading(glyphs: &[String]) -> String {
     let line = glyphs.concat();
-    // The direction of the line is that of most of its letters.
+    // Most letters decide the direction of the line.
     let count = |wanted: fn(Level) -> bool| {
         let info = BidiInfo::new(&line, Some(Level::ltr()));
         info.levels.iter().filter(|level| wanted(**level)).count()
@@ -90,7 +89,7 @@ fn in_order_of_reading(glyphs: &[String]) -> String {
     if !info.levels.iter().any(Level::is_rtl) {
         return line;
     }
-    // A glyph of several characters is turned around as one.
+    // A glyph of several characters is reversed as one.
     let mut at = 0;
     let mut levels = Vec::new();
     for glyph in glyphs.iter().filter(|glyph| !glyph.is_empty()) {
@@ -101,7 +100,7 @@ fn in_order_of_reading(glyphs: &[String]) -> String {
     BidiInfo::reorder_visual(&levels).into_iter().map(|at| glyphs[at].as_str()).collect()
 }
 
-/// A string of a PDF: UTF-16 with a mark, or close enough to ASCII.
+/// A PDF string: UTF-16 with a byte order mark, or close enough to ASCII.
 fn decoded(bytes: &[u8]) -> String {
     match bytes.strip_prefix(b"\xfe\xff") {
         Some(units) => {

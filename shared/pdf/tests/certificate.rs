@@ -1,4 +1,4 @@
-//! A certificate, written and shown as whoever depends on this crate does it.
+//! Writes and renders a certificate through the crate's public interface.
 
 use pdf::certificate::{Certificate, Document, Signer, write};
 use pdf::fonts;

@@ -1,5 +1,5 @@
-//! What an entrance of another protocol needs of the pipeline: it calls the operations' own router for each operation, and
-//! answers here what is no operation, authenticated and recorded like one.
+//! What an entrance for another protocol needs of the pipeline. It calls the operations' own router, and answers calls
+//! that run no operation here, authenticated and recorded alike.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct Message {
 /// Why a message can't be read.
 #[derive(Debug)]
 pub enum Unreadable {
-    /// It has a `Content-Encoding`, and none is read.
+    /// It has a `Content-Encoding`; encoded messages are refused.
     Encoded,
     /// It has more than [`limits::MESSAGE_BYTES_MAX`].
     TooLong,
@@ -44,27 +44,24 @@ pub enum Unreadable {
     Malformed(FieldErrors),
 }
 
-/// What a call that runs no operation is answered, in the words of its protocol.
+/// The answer to a call that runs no operation, in the words of its protocol.
 #[derive(Debug)]
 pub struct ProtocolAnswer {
     /// The HTTP status.
     pub status: StatusCode,
-    /// Whether it is a refusal, as protocols tell them with a status of success too.
+    /// Whether it is a refusal; some protocols refuse with a status of success.
     pub is_refusal: bool,
     /// The body, JSON; empty for none.
     pub body: Vec<u8>,
 }
 
-/// Whether the headers have what could be a token. Without one there is nothing to wait for: the call is a 401.
+/// Whether the headers have what could be a token. Without one, the call is a 401 at once.
 #[must_use]
 pub fn may_be_authenticated(headers: &HeaderMap) -> bool {
     token_hash(headers).is_some()
 }
 
 /// Receives a message as JSON, as strictly as the body of an operation.
-///
-/// # Errors
-/// [`Unreadable`].
 pub async fn receive(headers: &HeaderMap, body: Body) -> Result<Message, Unreadable> {
     if body::is_encoded(headers) {
         return Err(Unreadable::Encoded);
@@ -84,9 +81,8 @@ pub fn fits_a_response(body: &[u8]) -> bool {
     !is_too_large(body)
 }
 
-/// Answers a call that runs no operation. It is authenticated first, and leaves the one row in the audit log that every call
-/// leaves, under the given id. A request from a foreign origin is refused as such whoever sent it, and is on record if its
-/// token is known.
+/// Authenticates and answers a call that runs no operation, and writes its one audit row under the given id. A foreign
+/// origin is refused whoever sent it, and recorded if its token is known.
 pub async fn answer(
     app: Arc<AppState>,
     operation: &'static str,
@@ -106,8 +102,7 @@ pub async fn answer(
     exchange.finish(ended).await
 }
 
-/// Answers a call of an operation that writes, which is refused before it is handed on: like the operation, in the same
-/// order.
+/// Refuses a writing operation before it is handed on, with the operation's own checks in the same order.
 pub async fn refuse_write(
     app: Arc<AppState>,
     operation: &'static str,

@@ -1,4 +1,4 @@
-//! Gzip files for the API document and public pages, which clients that accept gzip get as they are stored.
+//! Gzip files for the API document and public pages, served as stored to clients that accept gzip.
 
 use http::{HeaderMap, header};
 
@@ -6,12 +6,12 @@ use crate::limits;
 
 /// The header of a gzip file without a name and a time (RFC 1952, section 2.3).
 const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff];
-/// What follows the compressed bytes of a gzip file: their checksum and their length.
+/// The checksum and the length after the compressed bytes.
 const GZIP_TRAILER_BYTES: usize = 8;
-/// The compression level, of 10: it is done once.
+/// The highest level, since files are compressed once.
 const COMPRESSION: u8 = 10;
 
-/// A text as a gzip file: what `make generate` writes.
+/// Compresses a text into a gzip file, for `make generate`.
 #[must_use]
 pub fn compressed(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
@@ -20,7 +20,7 @@ pub fn compressed(text: &str) -> Vec<u8> {
     [&GZIP_HEADER, deflated.as_slice(), &crc32fast::hash(bytes).to_le_bytes(), &length.to_le_bytes()].concat()
 }
 
-/// The text of such a file; none if it is damaged.
+/// Decompresses such a file. None if it is damaged.
 pub(super) fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
     let deflated = file.strip_prefix(&GZIP_HEADER)?.split_last_chunk::<GZIP_TRAILER_BYTES>()?.0;
     miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, limits::RESPONSE_BYTES_MAX).ok()

@@ -13,8 +13,8 @@ use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 use crate::wire::input;
 
-/// What is wrong with a request that an entrance made of a message of its own protocol. It is an extension of the request,
-/// and the pipeline reports it with whatever else is wrong, as if the request said it.
+/// Errors that an entrance found while making a request from a message of its protocol. As an extension of the request,
+/// the pipeline reports them with its own.
 #[derive(Debug, Clone)]
 pub struct Misread(pub FieldErrors);
 
@@ -29,8 +29,7 @@ pub(super) struct Incoming {
 pub(super) struct ReceivedBody(Result<Vec<u8>, FieldErrors>);
 
 impl ReceivedBody {
-    /// Receives a body. Call it once the headers have been found to allow the request: what they decide is answered without
-    /// waiting for the body.
+    /// Receives a body. Call it after the headers were checked, so that their refusals don't wait for the body.
     pub(super) async fn receive(body: Body) -> Self {
         let received = body::receive(body, limits::BODY_BYTES_MAX, limits::BODY_BYTES_DISCARDED_MAX).await;
         Self(received.map_err(|reason| match reason {
@@ -43,7 +42,7 @@ impl ReceivedBody {
 }
 
 impl Incoming {
-    /// The request, and its body, which is not received yet.
+    /// The request, and its body, not yet received.
     pub(super) async fn split(request: Request<Body>) -> (Self, Body) {
         let (mut parts, body) = request.into_parts();
         let parameters = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
@@ -61,12 +60,12 @@ impl Incoming {
         if let Some(path) = &self.path {
             return input::read_path(path.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         }
-        // axum does not tell which parameter it is; no path has more than one.
+        // axum doesn't say which parameter it is; no path has more than one.
         let name = spec.path.split(['{', '}']).nth(1).unwrap_or_default();
         Err(FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, "must be percent-encoded UTF-8"))
     }
 
-    /// What another entrance found wrong with the request that it made.
+    /// The errors that another entrance found in the request that it made.
     pub(super) fn misread(&self) -> Result<(), FieldErrors> {
         match self.parts.extensions.get() {
             Some(Misread(errors)) if !errors.is_empty() => Err(errors.clone()),

@@ -1,8 +1,8 @@
 //! The description of the API (OpenAPI 3.1), generated from the declarations that make the routes.
 //!
-//! What is served is `openapi.json`, written by `make generate`; a test compares it with the declarations. From it
-//! every function also knows the routes of all the others, for 404 and 405. Functions carry it compressed, in
-//! `openapi.json.gz`, and answer with those bytes where gzip is asked for.
+//! `make generate` writes `openapi.json`, and a test compares it with the declarations. Functions carry it compressed,
+//! as `openapi.json.gz`, serve those bytes where gzip is accepted, and know from it the routes of all other functions,
+//! for 404 and 405.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -33,10 +33,10 @@ pub const OPERATION: &str = "get_openapi";
 /// The description, compressed by [`gzip::compressed`](crate::api::gzip::compressed).
 const COMPRESSED: &[u8] = include_bytes!("../../openapi.json.gz");
 
-/// The body and the headers of the description, compressed or not.
+/// The body and headers of the description, compressed or not.
 ///
 /// # Errors
-/// [`Error::Internal`] when the kept bytes are damaged.
+/// [`Error::Internal`] if the stored bytes are damaged.
 pub(super) fn document(is_compressed: bool) -> Result<(Vec<u8>, HeaderMap), Error> {
     let mut headers = HeaderMap::new();
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
@@ -50,18 +50,18 @@ pub(super) fn document(is_compressed: bool) -> Result<(Vec<u8>, HeaderMap), Erro
 /// The description, as JSON.
 ///
 /// # Errors
-/// [`Error::Internal`] when the kept bytes are damaged.
+/// [`Error::Internal`] if the stored bytes are damaged.
 pub fn description() -> Result<Vec<u8>, Error> {
     decompressed(COMPRESSED).ok_or_else(|| Error::Internal("the description is damaged".to_owned()))
 }
 
-/// The methods that a path answers, as an `Allow` header lists them; nothing when there is no such path.
+/// The methods of a path, as in an `Allow` header. None if there is no such path.
 #[must_use]
 pub fn allowed_methods(path: &str) -> Option<String> {
     static ROUTES: OnceLock<Vec<(String, String)>> = OnceLock::new();
     let routes = ROUTES.get_or_init(|| read_routes(&decompressed(COMPRESSED).unwrap_or_default()));
     let allow = routes.iter().find(|(template, _)| matches(template, path)).map(|(_, allow)| allow.clone());
-    // What is public answers HEAD too. The page is no operation, so the document does not have it.
+    // Public paths answer HEAD too. The page is no operation, so the document lacks it.
     if [PATH, page::DOCS].contains(&path) { Some("GET, HEAD".to_owned()) } else { allow }
 }
 
@@ -73,7 +73,7 @@ fn read_routes(document: &[u8]) -> Vec<(String, String)> {
         methods.collect::<Vec<_>>().join(", ")
     };
     let mut routes: Vec<_> = paths.iter().map(|(template, operations)| (template.clone(), allow(operations))).collect();
-    // A fixed segment goes before a parameter, as in the router.
+    // Fixed segments go before parameters, as in the router.
     routes.sort_by_key(|(template, _)| template.matches('{').count());
     routes
 }
@@ -96,7 +96,7 @@ pub struct Description {
     paths: Map<String, Value>,
     webhooks: Map<String, Value>,
     schemas: Map<String, Value>,
-    /// The members that are null in the rows of a page, by the name of its type.
+    /// The members that are null in a page's rows, by the name of the row's type.
     null_in_rows: Vec<(String, &'static [&'static str])>,
 }
 
@@ -219,8 +219,8 @@ impl Description {
             "summary": name,
             "description": format!("{}. {ABOUT_DELIVERIES}", event.event_type().sent_when()),
             "security": [],
-            // Generators of clients make a call of each operation, and nobody calls this one. What they make of its headers
-            // for Python does not even compile.
+            // Nobody calls this; generators of clients would make a call of it, and their Python for its headers
+            // doesn't compile.
             "x-internal": true,
             "parameters": [
                 header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", timestamp()),
@@ -336,13 +336,13 @@ impl Description {
         self.schemas.get(name).unwrap_or(&Value::Null)
     }
 
-    /// Whether a body may name records of the organization, which then have to be there.
+    /// Whether a body may name records, which then have to exist.
     fn names_records(&self, body: &Value) -> bool {
         let properties = self.body_schema(body)["properties"].as_object();
         properties.into_iter().flatten().any(|(name, _)| name.ends_with("_id") || name.ends_with("_ids"))
     }
 
-    /// The 422 of an operation: the rules that it refuses by, and an example of its own.
+    /// The 422 of an operation: its rules, and an example.
     fn invalid_request(&self, parameters: &[Value], body: Option<&Value>, rules: &[Rule]) -> Value {
         let required = body.and_then(|body| self.body_schema(body)["required"][0].as_str());
         let in_path =
@@ -413,8 +413,8 @@ fn without_sources(value: &mut Value) {
     }
 }
 
-/// Moves the description of a property that may be null to the property itself: within the alternatives, tools lose it. No
-/// reference among alternatives has a description: some generators of clients make another type of it then.
+/// Moves the description of a nullable property from its alternatives, where tools lose it, to the property. References
+/// among alternatives get none: some generators of clients would make another type of them.
 fn with_descriptions_in_front(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(with_descriptions_in_front),
@@ -435,8 +435,8 @@ fn with_descriptions_in_front(value: &mut Value) {
     }
 }
 
-/// JSON in which the characters that show nothing, or mislead, are escaped: they stand in the patterns that refuse them. All of
-/// these are of Unicode's first plane.
+/// Escapes invisible and misleading characters, which the patterns that refuse them contain. All are in Unicode's first
+/// plane.
 fn with_unseen_escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
@@ -554,7 +554,7 @@ impl Register for Description {
     }
 }
 
-/// Printable ASCII without blanks around it, but for a pair of quotation marks with nothing between them.
+/// Printable ASCII without surrounding blanks, except a pair of quotation marks with nothing between them.
 const IDEMPOTENCY_KEY_PATTERN: &str = r#"^([!-~]|[!#-~][ -~]*[!-~]|"[ -~]*[!#-~]|"[ -~]+")$"#;
 
 const ABOUT_DELIVERIES: &str = "Delivered at least once: dedupe by `id`. A failure is tried again after 1 minute, 5 \
@@ -574,7 +574,7 @@ Unknown query parameters and body fields are refused, so that a typo never widen
 enum GivenBy {
     /// Each.
     All,
-    /// The one that gives this description. The others describe it by themselves, with their rules.
+    /// `get_openapi` itself. The others describe it by themselves, with their rules.
     Undescribed,
     /// Those that change something.
     Writes,
@@ -582,11 +582,11 @@ enum GivenBy {
     Posts,
     /// Those that take an `If-Match`.
     Patches,
-    /// Those that name records in their path or their body. Filters of lists name them too, and find nothing.
+    /// Those that name records in path or body. Filters of lists name records too; an unknown one just finds nothing.
     WhatNamesRecords,
 }
 
-/// Every failure that operations share: status, name, when, and whose.
+/// The failures that operations share: status, name, when, and whose.
 const ERRORS: &[(u16, &str, &str, GivenBy)] = &[
     (401, "Unauthenticated", "The token is missing, malformed, expired or revoked.", GivenBy::All),
     (403, "Forbidden", "The token is read-only.", GivenBy::Writes),
@@ -618,7 +618,7 @@ const ERRORS: &[(u16, &str, &str, GivenBy)] = &[
     ),
 ];
 
-/// What the gateway answers in place of the service: status, name, when, its words, and the header that it may have.
+/// The gateway's own answers: status, name, when, text, and the header that it may have.
 const OF_GATEWAY: &[(u16, &str, &str, &str, Option<&str>)] = &[
     (413, "TooLarge", "The request is larger than the gateway accepts.", "Request Entity Too Large", None),
     (

@@ -25,15 +25,15 @@ pub struct OperationSpec {
     pub summary: &'static str,
     /// Further details.
     pub description: &'static str,
-    /// What an agent is told of it as a tool: what it does, what it does not do, what to call next.
+    /// Its description for agents: what it does, what it doesn't do, what to call next.
     pub agent: &'static str,
     /// The statuses of success, each with its meaning.
     pub success: &'static [(u16, &'static str)],
-    /// The headers of its success, beside those that follow from its method and status.
+    /// Headers of its success, besides those that follow from its method and status.
     pub headers: &'static [&'static str],
 }
 
-/// A rule that refuses what the form of a request allows: the field that its refusal names, its code, and what it says.
+/// A rule that refuses a well-formed request: the field, code and text of its refusal.
 pub type Rule = (&'static str, FieldCode, &'static str);
 
 /// An operation that changes nothing: a GET.
@@ -47,7 +47,7 @@ pub trait ReadOperation: 'static {
     /// The body of its response.
     type Output: Output;
 
-    /// Of a list: the members that are null in its rows, though not in a record that is got by itself.
+    /// For a list: members that are null in its rows, but not in a record read by itself.
     const NULL_IN_ROWS: &'static [&'static str] = &[];
 
     /// Reads the response.
@@ -69,7 +69,7 @@ pub trait WriteOperation: 'static {
     /// The body of its response.
     type Output: Output;
 
-    /// The rules that it refuses by with 422, beyond [`FieldCode::OF_FORM`]. The first is the example in the description.
+    /// The rules by which it refuses with 422, beyond [`FieldCode::OF_FORM`]. The first is the description's example.
     const RULES: &'static [Rule] = &[];
 
     /// The ids of the records that a body names, for the audit row.

@@ -50,7 +50,7 @@ impl Routes {
         Self::default()
     }
 
-    /// Adds the description of the whole API at `/openapi.json`: public, and not audited.
+    /// Adds the public description of the whole API at `/openapi.json`. It is not audited.
     #[must_use]
     pub fn with_description(self) -> Self {
         let describe = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request: Request<Body>| async move {
@@ -59,7 +59,7 @@ impl Routes {
         Self(self.0.route(openapi::PATH, on(MethodFilter::GET, describe)))
     }
 
-    /// Adds a page that anyone may read. It is not audited.
+    /// Adds a public page. It is not audited.
     #[must_use]
     pub fn with_page(self, page: &'static PublicPage) -> Self {
         let show = move |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request: Request<Body>| async move {
@@ -68,7 +68,7 @@ impl Routes {
         Self(self.0.route(page.path, on(MethodFilter::GET, show)))
     }
 
-    /// A router that answers these routes, and all other requests with an error envelope.
+    /// A router for these routes that answers all other requests with an error envelope.
     pub fn into_router(self, app: Arc<AppState>) -> Router {
         let unrouted = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| unrouted(app, request);
         let router = self.0.fallback(unrouted).method_not_allowed_fallback(unrouted).with_state(app);
@@ -91,8 +91,8 @@ impl Register for Routes {
     }
 }
 
-/// Removes `Allow` from responses other than 405. axum adds it wherever a path lacks the method, also to a 401, which must
-/// not reveal that the path exists.
+/// Removes `Allow` from responses other than 405. axum adds it wherever a path lacks the method, even to a 401, which
+/// must not reveal that the path exists.
 fn only_allow_with_405(mut response: Response) -> Response {
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         response.headers_mut().remove(header::ALLOW);
@@ -102,13 +102,13 @@ fn only_allow_with_405(mut response: Response) -> Response {
 
 /// The successful end of a call.
 pub(super) enum Answer {
-    /// It changed nothing; its audit row is still to be written.
+    /// It changed nothing; its audit row isn't written yet.
     Read(StoredResponse),
-    /// It was refused in the words of another protocol; its audit row is still to be written.
+    /// It was refused in the words of another protocol; its audit row isn't written yet.
     Refused(StoredResponse),
-    /// It repeats an earlier call; its audit row is still to be written.
+    /// It repeats an earlier call; its audit row isn't written yet.
     Replayed(StoredResponse),
-    /// It took effect, and its audit row with it.
+    /// It took effect, with its audit row.
     Written(StoredResponse),
 }
 
@@ -119,12 +119,12 @@ pub(super) struct Exchange {
     /// The caller, once authenticated.
     caller: Option<Caller>,
     attempts: Attempts,
-    /// The token whose use is to be recorded, with the hour.
+    /// The token whose use is to be recorded, and the hour.
     used: Option<(TokenHash, Timestamp)>,
 }
 
 impl Exchange {
-    /// A call of an operation, through an entrance beside HTTP or not.
+    /// Begins a call of an operation, perhaps through an entrance other than HTTP.
     pub(super) fn begin(app: Arc<AppState>, operation: &'static str, via: Option<Via>) -> Self {
         Self {
             record: CallRecord::begin(&app, operation).through(via),
@@ -135,8 +135,8 @@ impl Exchange {
         }
     }
 
-    /// Authenticates the caller. A token that has expired or was revoked is refused, with an audit row in its organization, and so is one of an
-    /// organization that is suspended.
+    /// Authenticates the caller. Tokens that are expired, revoked or of a suspended organization are refused with an
+    /// audit row in the organization.
     pub(super) async fn authenticate(&mut self, headers: &HeaderMap, named: Vec<u8>) -> Result<Caller, Error> {
         let hash = token_hash(headers).ok_or(Error::Unauthenticated)?;
         let token = self.record.store().token(hash).await?.ok_or(Error::Unauthenticated)?;
@@ -155,7 +155,7 @@ impl Exchange {
         }
     }
 
-    /// Writes the audit row and the log line of the call, and makes the response.
+    /// Writes the call's audit row and log line, and makes the response.
     pub(super) async fn finish(self, ended: Result<Answer, Error>) -> Response {
         let (audited, ()) = tokio::join!(self.audit(&ended), self.record_use());
         let ended = match audited {
@@ -171,15 +171,15 @@ impl Exchange {
         respond(ended, self.record.request_id())
     }
 
-    /// Records the hour of the token's last use, which costs one round trip at the first call in an hour. It is best effort:
-    /// the call is answered even if this fails, and after a short wait. Nothing could run after the answer on Lambda.
+    /// Records the hour of the token's last use, with one round trip at the first call in an hour. It is best effort:
+    /// the call is answered after a short wait even if this fails, since nothing can run after the answer on Lambda.
     async fn record_use(&self) {
         if let Some((hash, hour)) = self.used {
             let _ = tokio::time::timeout(limits::TOKEN_USE_WAIT, self.record.store().record_use(hash, hour)).await;
         }
     }
 
-    /// Writes the audit row of the call, unless its commit has. Returns the response of an attempt that took effect although
+    /// Writes the call's audit row, unless its commit did. Returns the response of an attempt that took effect although
     /// it seemed to fail.
     async fn audit(&self, ended: &Result<Answer, Error>) -> Result<Option<StoredResponse>, Error> {
         let shown = match ended {
@@ -193,7 +193,7 @@ impl Exchange {
     }
 }
 
-/// What a row says of a call whose effect nobody knows: if it took effect, there is a row that says so.
+/// The outcome in the row of a call whose effect is unknown: if it took effect, another row says so.
 const UNKNOWN: &str = "unknown";
 
 fn outcome(ended: &Result<Answer, Error>) -> (StatusCode, &'static str) {
@@ -209,18 +209,17 @@ fn outcome(ended: &Result<Answer, Error>) -> (StatusCode, &'static str) {
     }
 }
 
-/// The hash of the token that the headers have, if it could be one.
+/// The hash of the headers' token, if it could be one.
 pub(super) fn token_hash(headers: &HeaderMap) -> Option<TokenHash> {
     bearer_token(headers).and_then(TokenHash::of)
 }
 
-/// The entrance beside HTTP that a request came through: other functions of this service mark their own requests, and no
-/// client can.
+/// The entrance other than HTTP that a request came through. Only this service's functions can mark their requests.
 fn via(request: &Request<Body>) -> Option<Via> {
     request.extensions().get().copied()
 }
 
-/// The token of the one `Authorization` header, whose scheme is `Bearer` in any case.
+/// The token of the only `Authorization` header, whose scheme is `Bearer` in any case.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let (value, None) = (values.next()?, values.next()) else { return None };
@@ -230,7 +229,7 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
 
 /// A call of an operation that reads.
 async fn read<O: ReadOperation>(app: Arc<AppState>, request: Request<Body>) -> Response {
-    // axum gives HEAD to the handlers of GET; operations have no HEAD.
+    // axum routes HEAD to GET handlers; operations have no HEAD.
     if request.method() != Method::GET {
         return unrouted(app, request).await;
     }
@@ -287,8 +286,8 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     match retry_on_conflict(exchange.record.write_budget(), attempt).await {
         Ok(answer) => Ok(answer),
         Err(reused @ Error::KeyReused) => Err(reused),
-        // A repeat that was sent at the same moment may have taken effect after the look-up of the key, and be the reason for
-        // the refusal. Its response is then this call's too.
+        // A simultaneous repeat may have taken effect after the key was looked up and caused this refusal. Its response
+        // is then this call's too.
         Err(refusal) => replay(&caller).await?.map(Answer::Replayed).ok_or(refusal),
     }
 }
@@ -306,7 +305,7 @@ async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
     }
 }
 
-/// A call without a route: the path does not exist, or not with this method. The description of the whole API tells which.
+/// Answers a call whose path doesn't exist or lacks the method, according to the description of the whole API.
 pub(super) async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
     let (operation, refusal) = match openapi::allowed_methods(request.uri().path()) {
         Some(allow) => (WRONG_METHOD, Error::MethodNotAllowed { allow }),
@@ -319,7 +318,7 @@ pub(super) async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Resp
     exchange.finish(ended).await
 }
 
-/// The description of the whole API. It is public, so that newcomers can read it without a token.
+/// Serves the description of the whole API, which is public so that newcomers can read it without a token.
 fn describe(app: &AppState, request: &Request<Body>) -> Response {
     let record = CallRecord::begin(app, openapi::OPERATION);
     let ended = match input::read_query::<Empty>(request.uri().query()) {

@@ -21,7 +21,7 @@ pub trait Output: Serialize + ToSchema + Send {
     /// The ids of the records that the body shows, for the audit row.
     fn objects(&self) -> Vec<Uuid>;
 
-    /// The path of the record that the body shows, for `Location`: its own, or that of the record that it is a part of.
+    /// The path for `Location`: of the shown record, or of the record that it is a part of.
     fn path(&self) -> Option<String> {
         None
     }
@@ -61,7 +61,7 @@ pub struct Response<T> {
     status: StatusCode,
     output: T,
     version: Option<u64>,
-    /// The fields that were sent with other values than the record has, in their order.
+    /// The fields that were sent with values other than the record's, in order.
     ignored: Vec<&'static str>,
 }
 
@@ -78,13 +78,13 @@ impl<T: Output> Response<T> {
         Self { status: StatusCode::CREATED, ..Self::ok(output) }
     }
 
-    /// Adds the version of the record that it shows, for its `ETag`.
+    /// Adds the shown record's version, for `ETag`.
     #[must_use]
     pub fn at_version(self, version: u64) -> Self {
         Self { version: Some(version), ..self }
     }
 
-    /// Names the fields whose values were sent and not stored.
+    /// Names fields that were sent but not stored.
     #[must_use]
     pub fn ignoring(self, fields: &[&'static str]) -> Self {
         Self { ignored: fields.to_vec(), ..self }
@@ -119,7 +119,7 @@ impl<T> Committed<T> {
     }
 }
 
-/// Whether a response is larger than Lambda allows, which gets it as text in JSON.
+/// Whether a response is larger than Lambda allows, which receives it as a JSON string.
 pub(super) fn is_too_large(body: &[u8]) -> bool {
     let escaped = || body.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
     body.len() > limits::RESPONSE_BYTES_MAX / 2 && body.len() + escaped() > limits::RESPONSE_BYTES_MAX

@@ -1,9 +1,8 @@
-//! Base32 (RFC 4648) without padding, for what people type: it has no `0` and no `1`, so neither can be
-//! taken for a letter.
+//! Base32 (RFC 4648) without padding, for codes that people type: it has no `0` and no `1` to confuse with letters.
 
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// Bytes in base32, for numbers of bytes that fill their last digit: multiples of five.
+/// Encodes a multiple of five bytes, which fill their last digit.
 pub(super) fn encode<const N: usize>(bytes: &[u8; N]) -> String {
     const { assert!(N.is_multiple_of(5), "the last digit would be part of a byte") }
     let digits = (0..N * 8 / 5).map(|digit| {
@@ -13,7 +12,7 @@ pub(super) fn encode<const N: usize>(bytes: &[u8; N]) -> String {
     digits.map(|digit| char::from(ALPHABET[digit])).collect()
 }
 
-/// Reads so many bytes, whatever the case, and whatever blanks and hyphens there are between the digits.
+/// Reads `N` bytes in any case, ignoring blanks and hyphens.
 pub(super) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     let mut digits = 0;

@@ -1,4 +1,4 @@
-//! Secrets of the app's cookies: of sessions, of devices, and of the forms that carry their token.
+//! Secrets of the app's cookies (sessions, devices, sign-in forms), and the form tokens made from them.
 
 use std::fmt;
 
@@ -44,8 +44,8 @@ impl CookieSecret {
         SecretHash(sha256(&[self.0.as_bytes()]))
     }
 
-    /// The token that every form of this browser carries, against forged requests. Making one takes the secret, and the
-    /// token does not reveal the secret.
+    /// The token against forged requests that every form of this browser carries. It doesn't reveal the secret that it
+    /// is made from.
     #[must_use]
     pub fn form_token(&self) -> String {
         self.form_mac().map(|mac| hex(&mac.finalize().into_bytes())).unwrap_or_default()

@@ -3,7 +3,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 over parts, each preceded by its length, so that different lists of parts have different hashes.
+/// SHA-256 over parts, each prefixed with its length, so that different lists have different hashes.
 #[must_use]
 pub fn fingerprint(parts: &[&[u8]]) -> [u8; 32] {
     let lengths: Vec<[u8; 8]> = parts.iter().map(|part| (part.len() as u64).to_be_bytes()).collect();
@@ -27,7 +27,7 @@ pub fn keyed_hash(key: &[u8; 64], text: &[u8]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// The SHA-256 of the SHA-256: the checksum of keys as wallets write them.
+/// SHA-256 applied twice, as in the checksum of wallets' keys.
 #[must_use]
 pub fn sha256_twice(bytes: &[u8]) -> [u8; 32] {
     sha256(&[&sha256(&[bytes])])

@@ -1,9 +1,9 @@
-//! Encryption of stored values that must not be readable from the table, such as signing secrets. A sealed value names
-//! its key, so that keys can be rotated.
+//! Encrypts stored values that must not be readable from the table, such as signing secrets. A sealed value names its
+//! key, so that keys can be rotated.
 //!
-//! Decision: a key that is not the current one can be retired. Nothing that it derives counts from then on, so that whoever
-//! has a leaked key makes nothing that the service takes for its own; but it opens what it sealed, so that nothing is lost.
-//! What is left of it for good is the public half of the evidence key that it made: earlier bundles stay checkable, also
+//! Decision: a key other than the current one can be retired. Nothing derived from it counts anymore, so a leaked key
+//! can't make anything that the service accepts; but it still opens what it sealed. The public half of its evidence key
+//! is kept for good, so that earlier bundles stay verifiable even after the key itself is dropped.
 //! after the key itself is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use sha2::Sha256;
 /// A value could not be sealed or opened. The error says nothing about the value.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SealError {
-    /// The keys could not be looked up. A later look-up may succeed, so this says nothing about any value.
+    /// The keys could not be loaded. That says nothing about any value: a retry may succeed.
     #[error("no keys: {0}")]
     NoKeys(String),
     /// The value was sealed with a key that the keyring does not have. A newer keyring may have it.
@@ -48,7 +48,7 @@ pub struct Sealed {
 pub struct Keyring {
     current: String,
     keys: BTreeMap<String, [u8; Self::KEY_BYTES]>,
-    /// Those that derive nothing anymore, never the current one. Not each of them has its key in `keys` still.
+    /// Keys that derive nothing anymore, never the current one. Dropped ones are no longer in `keys`.
     retired: BTreeMap<String, Retired>,
 }
 
@@ -57,7 +57,7 @@ pub struct Keyring {
 pub struct Retired {
     /// The public half of the evidence key that it made.
     pub evidence_key: [u8; 32],
-    /// Since when others may have had it, as a timestamp is written. None if it has not leaked, as far as anyone knows.
+    /// Since when others may have had it, as a timestamp. None if no leak is known.
     pub compromised_since: Option<String>,
 }
 
@@ -70,9 +70,9 @@ pub enum NotRetired {
     Unknown,
 }
 
-/// A keyring as it is stored: `{"current": "2026-11", "keys": {"2026-11": "base64 of 32 bytes"}, "retired": {"2026-10":
-/// {"evidence_key": "base64 of 32 bytes", "compromised_since": "2026-11-23T06:33:17.000Z"}}}`. Without retired keys, and
-/// without a time, these members are not there.
+/// A keyring as stored: `{"current": "2026-11", "keys": {"2026-11": "base64 of 32 bytes"}, "retired": {"2026-10":
+/// {"evidence_key": "base64 of 32 bytes", "compromised_since": "2026-11-23T06:33:17.000Z"}}}`. `retired` and
+/// `compromised_since` are absent where there is none.
 #[derive(Serialize, Deserialize)]
 struct Written {
     current: String,
@@ -98,7 +98,7 @@ impl Keyring {
         empty.with_new_key(name)
     }
 
-    /// The keyring with a new key, which becomes the current one. The others stay, to open what they sealed.
+    /// Adds a new key as the current one. The others stay, to open what they sealed.
     pub fn with_new_key(mut self, name: &str) -> Result<Self, SealError> {
         let mut key = [0; Self::KEY_BYTES];
         getrandom::fill(&mut key).map_err(|_| SealError::NoRandomness)?;
@@ -126,11 +126,8 @@ impl Keyring {
         if has_current { Ok(Self { current: written.current, keys, retired }) } else { Err(wrong()) }
     }
 
-    /// The keyring with a key retired: it derives nothing anymore. If it still `opens`, it stays to open what it sealed;
-    /// else it is dropped, and nobody opens that again. A key that was dropped before stays so.
-    ///
-    /// # Errors
-    /// [`NotRetired`].
+    /// Retires a key: it derives nothing anymore. If it still `opens`, it stays to open what it sealed; otherwise it is
+    /// dropped, and nobody opens that again. A dropped key stays dropped.
     pub fn retire(mut self, name: &str, retired: Retired, opens: bool) -> Result<Self, NotRetired> {
         if name == self.current {
             return Err(NotRetired::Current);
@@ -156,7 +153,7 @@ impl Keyring {
         self.retired.values()
     }
 
-    /// The keyring with its secret keys in clear, for the place where keys are stored, and for no other.
+    /// The keyring with its secret keys in clear, only for the place where keys are stored.
     #[must_use]
     pub fn reveal(&self) -> String {
         let keys = self.keys.iter().map(|(name, key)| (name.clone(), STANDARD.encode(key))).collect();
@@ -190,7 +187,7 @@ impl Keyring {
         String::from_utf8(opened).map_err(|_| SealError::Broken)
     }
 
-    /// A value sealed for a place, sealed anew with the current key. None if it is sealed with that.
+    /// Reseals a value of a place with the current key. None if it already is.
     ///
     /// # Errors
     /// Those of [`Self::open`] and [`Self::seal`].
@@ -207,16 +204,16 @@ impl Keyring {
         &self.current
     }
 
-    /// Secret bytes for a place, made from the current key (HKDF-SHA256): the same for the same place until the keyring is
-    /// rotated, and unknown to anyone without the keyring.
+    /// Secret bytes for a place, derived from the current key (HKDF-SHA256): stable until the keyring is rotated, and
+    /// unknown without it.
     ///
     /// # Errors
-    /// Never for up to 8,160 bytes, the most that HKDF gives.
+    /// Never for up to 8,160 bytes, HKDF's maximum.
     pub fn derive<const N: usize>(&self, place: &str) -> Result<[u8; N], SealError> {
         self.derive_with(&self.current, place)
     }
 
-    /// The secret bytes for a place that the key with a name makes, also a retired one.
+    /// The secret bytes for a place, derived from a named key, even a retired one.
     ///
     /// # Errors
     /// [`SealError::NoSuchKey`], and as [`Self::derive`].
@@ -225,20 +222,20 @@ impl Keyring {
         derive_with(key, place).ok_or(SealError::Broken)
     }
 
-    /// The secret bytes for a place that each of the keys makes, for what was made before a rotation. Without retired keys.
+    /// The secret bytes for a place from each key that isn't retired, for what was made before a rotation.
     #[must_use]
     pub fn derive_with_each<const N: usize>(&self, place: &str) -> Vec<[u8; N]> {
         let counting = self.keys.iter().filter(|(name, _)| !self.retired.contains_key(*name));
         counting.filter_map(|(_, key)| derive_with(key, place)).collect()
     }
 
-    /// Whether the keyring has a key with this name, or had one: a name is never used twice.
+    /// Whether the keyring has or had a key with this name: a name is never used twice.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.keys.contains_key(name) || self.retired.contains_key(name)
     }
 
-    /// Whether the keyring can open what the key with this name sealed.
+    /// Whether the keyring can open what this key sealed.
     #[must_use]
     pub fn opens(&self, name: &str) -> bool {
         self.keys.contains_key(name)
@@ -262,15 +259,15 @@ impl Keyring {
     }
 }
 
-/// The bytes of a key in base64. None if they are others or more.
+/// A key's bytes from base64. None unless there are exactly enough.
 fn decode(key: &str) -> Option<[u8; Keyring::KEY_BYTES]> {
     STANDARD.decode(key).ok()?.try_into().ok()
 }
 
-/// Bytes for a place, made from a key. None for more bytes than HKDF gives.
+/// Derives bytes for a place from a key. None for more bytes than HKDF allows.
 fn derive_with<const N: usize>(key: &[u8], place: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
-    // Extracted with a salt of its own, so that no derived byte says anything about the key that seals.
+    // A salt of its own, so that derived bytes say nothing about the sealing key.
     let derived = Hkdf::<Sha256>::new(Some(b"countersign derived secrets"), key);
     derived.expand(place.as_bytes(), &mut bytes).ok()?;
     Some(bytes)

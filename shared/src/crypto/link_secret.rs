@@ -1,4 +1,4 @@
-//! Secrets of links that one person hands to another: of invitations, and to set a new password.
+//! Secrets of links that people hand over: invitations, and new passwords.
 
 use std::fmt;
 

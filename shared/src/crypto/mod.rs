@@ -24,7 +24,6 @@ pub use totp::{TotpCode, TotpSecret};
 #[error("the system gives no randomness")]
 pub struct NoRandomness;
 
-/// So many random bytes.
 fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;

@@ -13,12 +13,12 @@ pub fn hash_password(password: &str) -> Result<String, HashingFailed> {
     Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string()).map_err(|_| HashingFailed)
 }
 
-/// The hash that stands in where there is no account, so that verifying takes as long. It has the settings of
-/// [`hash_password`], and no password has this hash.
+/// A hash with the settings of [`hash_password`] that no password has. It stands in for a missing account, so that
+/// verifying takes as long.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm8gYWNjb3VudCBoZXJlIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Verifies a password against its hash. Without a hash the result is false, and takes as long.
+/// Verifies a password. Without a hash the result is false, after the same time.
 #[must_use]
 pub fn verify_password(password: &str, hash: Option<&str>) -> bool {
     let matches = Argon2::default().verify_password(password.as_bytes(), hash.unwrap_or(DUMMY_HASH)).is_ok();

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::{base32, fingerprint, hex};
 
-/// A recovery code: 80 bits in base32, such as `k7qf-2mzx-tjca-5wne`. It is shown once; the store has its hash. It has so
-/// many bits that the hash needs no salt and no work factor.
+/// A recovery code: 80 bits in base32, such as `k7qf-2mzx-tjca-5wne`. It is shown once; the store has its hash, which
+/// needs no salt and no work factor for so many bits.
 #[derive(Clone)]
 pub struct RecoveryCode([u8; RecoveryCode::BYTES]);
 
@@ -18,7 +18,7 @@ impl RecoveryCode {
         bytes.as_chunks().0.iter().copied().map(Self)
     }
 
-    /// Reads a code as it was typed: in any case, with blanks or hyphens or without.
+    /// Reads a typed code in any case, with or without blanks and hyphens.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         base32::decode(text).map(Self)

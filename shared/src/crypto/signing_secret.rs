@@ -13,7 +13,7 @@ const PREFIX: &str = "whsec_";
 /// Random bytes of a secret.
 const BYTES: usize = 32;
 
-/// The secret of an endpoint: `whsec_` and the standard base64 of 32 random bytes. It allows anyone to sign in our name,
+/// The secret of an endpoint: `whsec_` and the standard base64 of 32 random bytes. Whoever has it can sign in our name,
 /// so it is shown once and never logged.
 #[derive(Clone)]
 pub struct SigningSecret([u8; BYTES]);
@@ -36,7 +36,7 @@ impl SigningSecret {
         random_bytes().map(Self)
     }
 
-    /// Reads a secret as it is displayed. It accepts only that spelling, because the spelling itself is the signature's key.
+    /// Reads a secret in its displayed form only, because that spelling is the signature's key.
     ///
     /// # Errors
     /// When the text is not a signing secret.
@@ -110,7 +110,7 @@ mod tests {
             // 31 and 33 bytes.
             &format!("{PREFIX}{}", STANDARD.encode([1; 31])),
             &format!("{PREFIX}{}", STANDARD.encode([1; 33])),
-            // The last character has bits that no byte is made of.
+            // The last character has unused bits.
             &format!("{PREFIX}{}B=", "A".repeat(42)),
         ] {
             assert_eq!(SigningSecret::parse(text), Err(InvalidSecret), "{text:?}");

@@ -14,7 +14,7 @@ const TOKEN_RANDOM_CHARS: usize = 40;
 /// Characters of the checksum: enough for 32 bits.
 const TOKEN_CHECKSUM_CHARS: usize = 6;
 
-/// Random bytes that are enough for a token: some are skipped, one of 32.
+/// The random bytes needed for a token, of which one in 32 is skipped.
 pub const TOKEN_BYTES: usize = 160;
 
 /// A new access token, which is shown once.
@@ -25,13 +25,13 @@ pub fn new_token() -> Result<String, NoRandomness> {
     token_of(&random_bytes()?)
 }
 
-/// The access token of random bytes: `cs_`, 40 random base62 characters, and their CRC-32 in 6 more. The checksum tells a
-/// token from a lookalike, for scanners, and catches a typing error without a look-up.
+/// The access token of random bytes: `cs_`, 40 random base62 characters, and 6 of their CRC-32, by which scanners
+/// recognize tokens and typing errors are found without a look-up.
 ///
 /// # Errors
-/// When the bytes are not random: too many of them are the same high one.
+/// When too many bytes are too high, which random ones never are.
 pub fn token_of(bytes: &[u8; TOKEN_BYTES]) -> Result<String, NoRandomness> {
-    /// The largest multiple of 62 in a byte. Larger bytes are skipped: they would make the first digits likelier.
+    /// The largest multiple of 62 in a byte. Larger bytes are skipped, since they would favor the first digits.
     const FAIR: u8 = 248;
     let mut body = String::from(TOKEN_PREFIX);
     body.extend(bytes.iter().filter(|byte| **byte < FAIR).map(|byte| base62_digit(*byte)).take(TOKEN_RANDOM_CHARS));
@@ -57,7 +57,7 @@ fn checksum(body: &str) -> String {
     digits.into_iter().map(char::from).collect()
 }
 
-/// The SHA-256 of a token, under which the token is stored. Tokens have enough randomness that a slow hash adds nothing.
+/// The SHA-256 under which a token is stored. Tokens are random enough not to need a slow hash.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenHash([u8; 32]);
 

@@ -12,8 +12,8 @@ use super::{NoRandomness, base32, random_bytes};
 const BYTES: usize = 20;
 const DIGITS: usize = 6;
 
-/// The secret that an account shares with an authenticator app: 160 bits. It is all it takes to make codes, so it is shown
-/// only on the page that sets it up, and never logged.
+/// The secret shared with an authenticator app: 160 bits. It is all it takes to make codes, so only the page that sets
+/// it up shows it, and it is never logged.
 #[derive(Clone)]
 pub struct TotpSecret([u8; BYTES]);
 

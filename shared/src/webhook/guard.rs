@@ -1,7 +1,7 @@
 //! The guard against server-side request forgery (SSRF): deliveries go to public hosts only.
 //!
-//! An endpoint's URL is checked when an admin enters it ([`EndpointUrl::parse`]), and again with its addresses at every
-//! attempt ([`check`]), because the addresses of a name change. Connect only to the addresses that `check` returned.
+//! [`EndpointUrl::parse`] checks a URL when an admin enters it; [`check`] checks it and its addresses again at every
+//! attempt, because DNS changes. Connect only to the addresses that `check` returned.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -24,7 +24,7 @@ impl Guard for PublicOnly {
     fn allows_name(&self, _: Scheme, name: &str) -> bool {
         let mut labels = name.rsplit('.');
         let last = labels.next().unwrap_or_default();
-        // A name of one label is a name of a local network.
+        // A name of one label belongs to a local network.
         labels.next().is_some() && !PRIVATE_SUFFIXES.contains(&last)
     }
 
@@ -33,9 +33,8 @@ impl Guard for PublicOnly {
     }
 }
 
-/// The last labels of names that are not in the public DNS: reserved for special use (RFC 6761, 6762, 7686, 8375, 9476
-/// and ICANN's `internal`), or so common inside of networks that they will never be public. `arpa` has addresses and
-/// `home.arpa`, and no hosts.
+/// Top-level labels outside the public DNS: reserved for special use (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's
+/// `internal`), or too common inside networks ever to be public. `arpa` has addresses and `home.arpa`, but no hosts.
 const PRIVATE_SUFFIXES: [&str; 15] = [
     "alt",
     "arpa",
@@ -54,8 +53,7 @@ const PRIVATE_SUFFIXES: [&str; 15] = [
     "workgroup",
 ];
 
-/// Whether an address is public: it is in none of IANA's special-purpose registries, is not multicast, and does not embed
-/// an address that is not public.
+/// Whether an address is in none of IANA's special-purpose registries, not multicast, and embeds no address that is.
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
@@ -63,7 +61,7 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The networks of IPv4 that are not public: IANA's whole special-purpose registry, and addresses that are not of one host.
+/// IPv4 networks that are not public: IANA's special-purpose registry, and addresses that belong to no single host.
 const SPECIAL_V4: [(Ipv4Addr, u32); 19] = [
     (Ipv4Addr::UNSPECIFIED, 8),            // this network
     (Ipv4Addr::new(10, 0, 0, 0), 8),       // private
@@ -91,9 +89,9 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !SPECIAL_V4.iter().any(|(network, bits)| starts_with(*network, *bits))
 }
 
-/// The networks that are not public of the eighth of IPv6 that is allocated (`2000::/3`). The rest of IPv6 is special:
-/// loopback, unique local, link-local, site-local, multicast, discard, the deprecated forms of IPv4 addresses, segment
-/// routing, local NAT64, and unallocated networks.
+/// Networks within `2000::/3`, the allocated eighth of IPv6, that are not public. Everything outside is special:
+/// loopback, (unique) local, multicast, discard, deprecated forms of IPv4 addresses, segment routing, local NAT64,
+/// unallocated.
 const SPECIAL_V6: [(Ipv6Addr, u32); 5] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments: Teredo, benchmarks, AMT, ORCHID, DRIP
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
@@ -106,7 +104,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let starts_with = |network: Ipv6Addr, bits: u32| (address.to_bits() ^ network.to_bits()) >> (128 - bits) == 0;
     let [.., high, low] = address.segments();
     let embedded = Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
-    // NAT64, by which a network without IPv4 reaches IPv4 hosts: the connection goes to the address in the last 32 bits.
+    // NAT64: the connection goes to the IPv4 address in the last 32 bits.
     if starts_with(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96) {
         return is_public_v4(embedded);
     }
@@ -118,13 +116,13 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         && !SPECIAL_V6.iter().any(|(network, bits)| starts_with(*network, *bits))
 }
 
-/// The reason why an endpoint can't be connected to now, in words for a form.
+/// Why an endpoint can't be connected to now, in words for a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// Its name has no address.
     #[error("must have a host name that leads somewhere: it has no address now, or could not be looked up")]
     Unresolved(#[from] ResolveError),
-    /// It is, or resolves to, an address that is not public. The error does not name the address, so that outsiders do not
+    /// It is, or resolves to, an address that is not public. The error doesn't name the address: outsiders must not
     /// learn how internal names resolve.
     #[error("{NOT_PUBLIC}")]
     Refused,
@@ -178,8 +176,7 @@ mod tests {
     use super::*;
     use crate::webhook::testing::Names;
 
-    /// Hosts that resolve to internal addresses, as attackers write them, one per line. Each must be refused, as not public or
-    /// as an invalid host.
+    /// Hosts that resolve to internal addresses, as attackers write them, one per line.
     const INSIDE: &str = include_str!("inside.txt");
 
     #[test]

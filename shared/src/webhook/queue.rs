@@ -1,5 +1,5 @@
-//! The messages of the sender's queue. The delivery's record is the truth: a message that is lost, repeated, late or out of
-//! order changes only when the sender reads the record.
+//! The messages of the sender's queue. They are hints: the delivery's record is the truth, so a message that is lost,
+//! repeated, late or out of order only changes when the sender reads that record.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ impl DeliveryMessage {
         Some(Self { delivery, due_at: entry.at })
     }
 
-    /// The organization.
+    /// The delivery's organization.
     #[must_use]
     pub fn org(&self) -> OrgId {
         self.delivery.org

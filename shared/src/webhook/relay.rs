@@ -1,9 +1,9 @@
-//! The relay turns due entries into work: an event becomes a delivery per endpoint that subscribes to it, a due delivery
-//! becomes a message, and a change of an endpoint updates the endpoint's deliveries.
+//! The relay turns due entries into work: an event becomes a delivery per subscribed endpoint, a due delivery becomes a
+//! message, and a change of an endpoint updates its deliveries.
 //!
-//! An entry is on the due index from the transaction that causes it until the relay has processed it. The relay gets
-//! entries from the table's stream in the cloud, from the process itself on the local stack, and from the clock if both
-//! missed one. Processing an entry twice does no harm.
+//! An entry is written in the transaction that causes it and stays until the relay has processed it. Entries reach the
+//! relay from the table's stream in the cloud, from the process itself on the local stack, and from the clock if both
+//! missed one. Processing an entry twice is harmless.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,15 +32,14 @@ pub struct Relay {
     queue: Arc<dyn Queue>,
 }
 
-/// The outcome of processing an entry.
+/// How processing an entry ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayOutcome {
     /// All of its work is done.
     Done,
     /// The entry is not for the relay.
     NotRelayed,
-    /// Its time ran out, or a replay waits for attempts that began before it: the entry stays, and the clock processes the
-    /// rest.
+    /// Time ran out, or a replay waits for attempts that began before it. The entry stays for the clock.
     Partial,
 }
 
@@ -51,8 +50,8 @@ impl Relay {
         Self { store, queue }
     }
 
-    /// Processes an entry until a moment at the latest. The deliveries of one endpoint get some seconds at a time, so that
-    /// many of them do not delay other entries.
+    /// Processes an entry until `until` at the latest. The deliveries of one endpoint get a few seconds at a time, so
+    /// that many of them don't delay other entries.
     ///
     /// # Errors
     /// When the store or the queue fails. The entry stays.
@@ -72,7 +71,7 @@ impl Relay {
         Ok(RelayOutcome::Done)
     }
 
-    /// Creates the deliveries of an event, which are due themselves then, and deletes the event's entry.
+    /// Creates an event's deliveries, each with its own due entry, and deletes the event's entry.
     async fn fan_out(&self, entry: DueEntry) -> Result<RelayOutcome, Error> {
         let org = entry.org;
         let (event, endpoints) = try_join!(self.store.event(org, entry.id.into()), self.store.endpoints(org))?;
@@ -90,7 +89,7 @@ impl Relay {
         Ok(RelayOutcome::Done)
     }
 
-    /// Updates the deliveries of an endpoint that was deleted or resumed, itself or with its organization, or of which a replay was requested.
+    /// Updates the deliveries of an endpoint that was deleted, resumed (itself or its organization) or asked to replay.
     async fn update_deliveries(&self, entry: DueEntry, until: Instant) -> Result<RelayOutcome, Error> {
         let (org, id) = (entry.org, EndpointId::from(entry.id));
         let Some(endpoint) = self.store.endpoint(org, id).await? else {
@@ -142,11 +141,11 @@ impl Relay {
         Ok(true)
     }
 
-    /// Makes deliveries of an endpoint due again, in the order of their events and a little apart. False if the time ran out:
-    /// the next call finds only the rest. Another call may have begun, or be under way: this one goes on behind what that
-    /// one has made due.
+    /// Makes an endpoint's deliveries due again, in the order of their events and spaced apart, behind those that an
+    /// earlier or concurrent call made due.
     ///
-    /// False also if a delivery is under attempt that is a part of a replay if the attempt fails.
+    /// False if the time ran out (the next call finds the rest), or if a delivery of a replay is under attempt and
+    /// joins the replay only if that attempt fails.
     async fn requeue(&self, org: OrgId, endpoint: EndpointId, which: &Requeue, until: Instant) -> Result<bool, Error> {
         let (from, states) = match which {
             Requeue::Held => (Uuid::nil(), vec![DeliveryState::Held]),

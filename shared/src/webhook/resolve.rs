@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::limits;
 
-/// Resolves names.
+/// Looks up the addresses of a host name.
 pub trait Resolve: fmt::Debug + Send + Sync {
     /// All current addresses of a host name.
     fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a>;
@@ -32,8 +32,7 @@ pub enum ResolveError {
     Failed(String),
 }
 
-/// The operating system's resolver. A library in its place would add 290 KB to a zipped function. The guard checks every
-/// answer, so an entry of a hosts file is as safe as a name server's.
+/// The operating system's resolver. Its answers need no trust, because the guard checks each of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
@@ -45,11 +44,11 @@ impl SystemResolver {
     }
 
     async fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
-        // Name servers must not be asked for it (RFC 6761, section 6.3), and not all systems resolve it.
+        // Name servers must not be asked for this name (RFC 6761, section 6.3), and not all systems resolve it.
         if host == "localhost" || host.ends_with(".localhost") {
             return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
         }
-        // The dot at its end makes the name absolute, so that no search domain is tried.
+        // The final dot makes the name absolute, so that no search domain is tried.
         let name = format!("{host}.");
         match timeout(limits::WEBHOOK_RESOLVE_TIMEOUT, lookup_host((name.as_str(), 0))).await {
             Ok(Ok(addresses)) => Ok(addresses.map(|address| address.ip()).collect()),

@@ -1,7 +1,7 @@
 //! The signature of a delivery (specification, "Delivery"): the sender signs, subscribers verify.
 //!
-//! The same body is signed twice, from the same timestamp: in the service's own two headers, and in the three of
-//! Standard Webhooks (<https://www.standardwebhooks.com>), so that a subscriber can use any library for either.
+//! The same body and timestamp are signed twice, so that a subscriber can use any library: in the service's own two
+//! headers, and in the three of Standard Webhooks (<https://www.standardwebhooks.com>).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -25,7 +25,7 @@ pub const STANDARD_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-time
 /// Standard Webhooks: `v1,<base64>`, with one for each secret, separated by spaces.
 pub const STANDARD_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// The headers that sign a body with each of the secrets: the current one, and those that it replaces while they still sign.
+/// Signs a body with each of the secrets: the current one and, during a rotation, those that it replaces.
 #[must_use]
 pub fn headers(secrets: &[SigningSecret], event: EventId, at_unix_seconds: i64, body: &[u8]) -> HeaderMap {
     let mut ours = format!("t={at_unix_seconds}");
@@ -60,7 +60,7 @@ pub enum Unverified {
     /// The timestamp is more than 300 s in the past or in the future.
     #[error("the timestamp is {0} s from the present; at most 300 are allowed")]
     Stale(u64),
-    /// The signature is of another secret, or of another body.
+    /// The signature was made with another secret or over another body.
     #[error("no signature fits this body and this secret")]
     NoMatch,
 }
@@ -82,7 +82,7 @@ pub fn verify(
     }
     assert_fresh("service-webhook-timestamp", timestamp, now_unix_seconds)?;
     let mac = own_mac(secret, timestamp, body);
-    // Versions beside v1 may be added later, and are ignored.
+    // Versions other than v1 may be added later, and are ignored.
     let fits = |item: &str| item.strip_prefix("v1=").and_then(unhex).is_some_and(|sum| is_sum(&mac, &sum));
     signatures.split(',').any(fits).then_some(()).ok_or(Unverified::NoMatch)
 }
@@ -137,7 +137,7 @@ fn standard_mac(secret: &SigningSecret, id: &str, timestamp: &str, body: &[u8]) 
 
 /// The MAC of parts with points between them.
 fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
-    /// HMAC pads a shorter key with zeros to this length (RFC 2104). `Hmac::new` takes a key of this length without an error.
+    /// HMAC pads a shorter key with zeros to this length (RFC 2104); `Hmac::new` takes such a key without an error.
     const BLOCK: usize = 64;
     let mut block = [0; BLOCK];
     block.iter_mut().zip(key).for_each(|(place, byte)| *place = *byte);
@@ -162,7 +162,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
-/// A header value of digits, letters and punctuation, which are always valid.
+/// A header value of digits, letters and punctuation, which is always valid.
 fn value(text: &str) -> HeaderValue {
     HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
 }

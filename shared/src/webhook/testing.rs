@@ -19,10 +19,10 @@ use super::signature::TIMESTAMP;
 pub(super) const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// The body of every test delivery.
 pub(super) const BODY: &str = r#"{"id":"1","note":"é"}"#;
-/// The deadline of attempts that end before it: long, because the machine may be busy.
+/// Longer than attempts that should end by themselves take, even on a busy machine.
 pub(super) const TEST_DEADLINE: Duration = Duration::from_secs(10);
 
-/// A resolver that gives its answers in turn, whatever the name, and repeats the last one.
+/// A resolver that gives its answers in turn, whatever the name, then repeats the last one.
 #[derive(Debug)]
 pub(super) struct Names {
     answers: Vec<Vec<IpAddr>>,
@@ -51,7 +51,7 @@ impl Resolve for Names {
     }
 }
 
-/// A guard that allows loopback addresses, where tests listen, beside public ones.
+/// Allows loopback addresses, where tests listen, besides public ones.
 #[derive(Debug)]
 pub(super) struct WithLoopback;
 
@@ -69,7 +69,7 @@ impl Guard for WithLoopback {
     }
 }
 
-/// A server that answers every request with the same parts, and pauses after each part.
+/// A server that answers every request with the same parts, pausing after each.
 pub(super) struct Receiver {
     pub(super) address: SocketAddr,
     accepted: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! Receiving a body: bounded in bytes and in time, so that an incomplete request gets an answer of its own.
+//! Receives a request body, bounded in bytes and in time.
 
 use std::time::Instant;
 
@@ -19,10 +19,10 @@ pub(crate) enum NotReceived {
     Incomplete,
 }
 
-/// Whether the headers say that the body is compressed or encoded otherwise.
+/// Whether `Content-Encoding` names anything but `identity`.
 ///
-/// Decision: none is read. What little compression would save is not worth bodies that unpack to any size; and bytes that
-/// say they are something else must not be taken for JSON or a form.
+/// Decision: encoded bodies are refused. Compression would save little and allow bodies that unpack to any size; and
+/// bytes that claim another encoding must not be read as JSON or a form.
 pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
     let is_plain = |coding: &str| coding.is_empty() || coding.eq_ignore_ascii_case("identity");
     let values = headers.get_all(CONTENT_ENCODING).iter();
@@ -44,8 +44,8 @@ pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), FieldErrors> {
     Err(FieldErrors::one(BODY, FieldCode::InvalidFormat, message))
 }
 
-/// Receives a body of up to `bytes_max` bytes. Of a longer one, bytes up to `discarded_max` are received and discarded, so
-/// that the client gets the refusal.
+/// Receives a body of up to `bytes_max` bytes. A longer body is read and discarded up to `discarded_max`, so that the
+/// client gets to see the refusal.
 pub(crate) async fn receive(body: Body, bytes_max: usize, discarded_max: usize) -> Result<Vec<u8>, NotReceived> {
     let deadline = Instant::now() + limits::BODY_DEADLINE;
     let mut chunks = body.into_data_stream();

@@ -19,8 +19,8 @@ pub(crate) use doc_line;
 
 /// Declares an enumeration whose values are texts on the wire.
 ///
-/// Generates the values in their order (`ALL`), `as_str`, `Display`, `parse`, `serde`, `deserr` and the schema of the API
-/// document, which all use the same text. The schema has the documentation of each value.
+/// Generates `ALL` (in order), `as_str`, `Display`, `parse`, `serde`, `deserr` and the API document's schema from the
+/// same texts. The schema shows the doc comment of each value.
 macro_rules! text_enum {
     (
         $(#[$($about:tt)*])*
@@ -80,8 +80,7 @@ macro_rules! text_enum {
 }
 pub(crate) use text_enum;
 
-/// The schema of an enumeration, with the texts of its values and what each means. The description lists the meanings too,
-/// since some tools leave extensions out.
+/// The schema of an enumeration. The description repeats the meanings, since some tools ignore extensions.
 pub(crate) fn schema(about: &str, values: &[(&str, &str)]) -> RefOr<Schema> {
     let meanings: Vec<&str> = values.iter().map(|(_, meaning)| meaning.trim()).collect();
     let listed: Vec<String> =

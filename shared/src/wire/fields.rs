@@ -87,7 +87,8 @@ text_enum! {
 }
 
 impl FieldCode {
-    /// What the form of any request may have wrong, whatever is stored. The other codes are of rules, which operations declare.
+    /// Errors in the form of any request, whatever is stored. The other codes belong to rules, which operations
+    /// declare.
     pub const OF_FORM: [Self; 10] = [
         Self::Required,
         Self::InvalidType,
@@ -137,7 +138,7 @@ impl FieldErrors {
         Self::one(field_path(location), code, message)
     }
 
-    /// Adds the error of a value. Its path is formatted only if the error is kept.
+    /// Adds an error. Its path is formatted only if the error is kept.
     pub fn add_at(&mut self, location: ValuePointerRef<'_>, code: FieldCode, message: &str) {
         if self.first.len() < limits::FIELD_ERRORS_MAX {
             self.extend(Self::at(location, code, message));
@@ -171,8 +172,7 @@ impl FieldErrors {
         self.first.is_empty()
     }
 
-    /// The errors in the order in which they were found, with a last entry that says how many more there are, if some
-    /// were only counted.
+    /// The errors in the order of finding. If some were only counted, a last entry says how many.
     #[must_use]
     pub fn into_list(self) -> Vec<FieldError> {
         let mut list = self.first;
@@ -199,7 +199,6 @@ impl fmt::Display for FieldErrors {
     }
 }
 
-/// A dotted path such as `item_ids[2]`; `body` for the whole.
 fn field_path(location: ValuePointerRef<'_>) -> String {
     fn written(location: ValuePointerRef<'_>) -> String {
         match location {

@@ -1,7 +1,7 @@
-//! Reading input: typed path, query and body, with *all* errors of a request reported at once.
+//! Reads path, query and body into types, and reports *all* errors of a request at once.
 //!
-//! Types define what is valid and read themselves with `deserr`. This file turns bytes into a value that they can read;
-//! [`fields`](super::fields) has the errors that they collect.
+//! Types say what is valid and read themselves with `deserr`; [`fields`](super::fields) has the errors that they
+//! collect.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use percent_encoding::percent_decode_str;
@@ -175,8 +175,8 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
     }
 }
 
-/// An optional field of a create that has a default: the default when absent. `null` is no value of it. Where it matters
-/// whether it was sent, it is one of an `Option`.
+/// An optional field of a create that falls back to a default when absent and refuses `null`. Use
+/// `Option<OrDefault<T>>` where it matters whether the field was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OrDefault<T>(pub T);
 
@@ -195,8 +195,8 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for OrDefault<T> {
     }
 }
 
-/// Declares newtypes of text that is valid by construction: trimmed, one line, bounded. A type may have a check of its
-/// own in addition, with the pattern, which takes no blanks, and the format that describe it.
+/// Declares newtypes of text that is valid by construction: trimmed, one line, bounded. A type may add a check of its
+/// own, with the pattern and format that describe it.
 macro_rules! texts {
     ($(
         $(#[doc = $about:literal])+

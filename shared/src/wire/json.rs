@@ -1,5 +1,4 @@
-//! JSON as the API takes it: strict UTF-8, bounded depth, and no key twice in one object (two readers of such a body
-//! could see two different requests).
+//! Parses JSON strictly: UTF-8, bounded depth, and no duplicate keys, which two readers could understand differently.
 
 use std::fmt;
 
@@ -24,7 +23,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, FieldErrors> {
         Err(error) => Err(FieldErrors::one(
             "body",
             FieldCode::MalformedJson,
-            // serde_json's own text can quote the input; where it broke is enough.
+            // serde_json's own text can quote the input; the position is enough.
             format!(
                 "must be well-formed JSON in UTF-8, at most 128 levels deep; see line {} column {}",
                 error.line(),

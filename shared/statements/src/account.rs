@@ -4,10 +4,9 @@ use std::fmt;
 
 use crate::text::account_ending;
 
-/// The account of a statement as its file names it, so that it can be compared with the account that a payment names.
+/// The account of a statement as its file names it, to be compared with the account of a payment.
 ///
-/// The number is for comparing alone: no page, message or log has more of it than its [ending](Self::ending), and neither has
-/// the `Debug` of anything that contains it.
+/// No page, message, log or `Debug` output shows more of the number than its [ending](Self::ending).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Account {
     number: String,
@@ -28,8 +27,8 @@ impl Account {
         (!number.is_empty()).then_some(Self { number, bic: None, bank_code: None })
     }
 
-    /// The same account at a bank. What has the form of a BIC is one; what else has a letter or a digit is a code that the
-    /// bank has in its country. The first of each kind stays.
+    /// The same account at a bank. A code in the form of a BIC is one; any other is the bank's national code. The first
+    /// of each kind stays.
     pub(crate) fn at_bank(mut self, code: &str) -> Self {
         let code = compact(code);
         let known = if is_bic(&code) { &mut self.bic } else { &mut self.bank_code };
@@ -44,8 +43,7 @@ impl Account {
         is_bic(code) || is_routing_number(code)
     }
 
-    /// The IBAN, or the account number: its letters and digits only, the letters in capitals. Zeros before it are as the file
-    /// has them.
+    /// The IBAN or account number: letters and digits only, in capitals, with the file's leading zeros.
     #[must_use]
     pub fn number(&self) -> &str {
         &self.number
@@ -63,27 +61,26 @@ impl Account {
         self.bic.as_deref()
     }
 
-    /// The code of the bank in its country, if the file has it: an ABA routing number, a sort code, a Bankleitzahl. Its letters
-    /// and digits only, the letters in capitals. Which of them it is, files don't say.
+    /// The bank's national code, if the file has it (an ABA routing number, a sort code, a Bankleitzahl; files don't
+    /// say which): letters and digits only, in capitals.
     #[must_use]
     pub fn bank_code(&self) -> Option<&str> {
         self.bank_code.as_deref()
     }
 
-    /// The last four characters of the number, or none of a number so short that they would be most of it.
+    /// The last four characters of the number; none if they would be most of it.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
         account_ending(&self.number)
     }
 }
 
-/// The letters and digits of a number.
 fn compact(number: &str) -> String {
     number.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_uppercase()).collect()
 }
 
-/// Whether a code is a BIC: four letters or digits of the bank, two letters of its country, two of its place, three of its
-/// branch. Only a bank that has letters before the country is told from a national code.
+/// Whether a code is a BIC: four letters or digits of the bank, two letters of the country, two of the place, three of
+/// the branch. Only letters before the country tell it from a national code.
 fn is_bic(code: &str) -> bool {
     let (bank, rest) = code.split_at_checked(4).unwrap_or_default();
     matches!(code.len(), 8 | 11)
@@ -93,7 +90,7 @@ fn is_bic(code: &str) -> bool {
 
 /// Whether a code is a routing number of a bank in the United States: nine digits, of which the last is a check digit.
 fn is_routing_number(code: &str) -> bool {
-    // The length first: whoever sends a group of accounts is compared once for each.
+    // The length first, since this runs for every account of a group.
     if code.len() != 9 {
         return false;
     }

@@ -1,9 +1,9 @@
-//! Whether the entries of a statement lead from its opening to its closing balance.
+//! Checks that a statement's entries lead from its opening to its closing balance.
 
 use crate::model::{Balance, Entry, Side};
 use crate::refusal::Refusal;
 
-/// Checks a statement that begins at a line. Without both balances, or where currencies differ, there is nothing to check.
+/// Checks the statement that begins at a line. Skipped if a balance is missing or currencies differ.
 pub(crate) fn check(
     line: usize,
     opening: Option<Balance>,

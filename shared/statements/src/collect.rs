@@ -1,4 +1,4 @@
-//! What the readers of all formats do with an entry once they have found its parts.
+//! Collects the entries that the readers of all formats find, and cleans their parts.
 
 use crate::limits;
 use crate::model::{Entry, Reference, ReferenceKind};
@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::text::{clean, masked, shortened};
 
-/// What banks write where there is no reference, beside zeros.
+/// What banks write in place of a reference, besides zeros.
 const NO_REFERENCE: [&str; 5] = ["NOTPROVIDED", "NONREF", "NOREF", "NOT PROVIDED", "KREF+NONREF"];
 
 /// The entries of a file, statement by statement.
@@ -19,17 +19,17 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Begins a statement of an account, whose number texts will not have.
+    /// Begins a statement of an account, whose number is masked in texts.
     pub fn begin(&mut self, account: Option<&str>) {
         self.account = account.map(str::to_owned);
     }
 
-    /// The entries of the statement, and how many were of amount 0.
+    /// The statement's entries, and how many had amount 0.
     pub fn take(&mut self) -> (Vec<Entry>, usize) {
         (std::mem::take(&mut self.entries), std::mem::take(&mut self.entries_of_zero))
     }
 
-    /// Adds an entry, unless its amount is 0: it may be that until here only.
+    /// Adds an entry. One of amount 0 is only counted.
     pub fn add(&mut self, entry: Entry) -> Result<(), Refusal> {
         self.count += 1;
         if self.count > limits::ENTRIES_MAX {
@@ -43,7 +43,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Adds a reference to an entry, unless it is none or is there already.
+    /// Adds a reference, unless it is a placeholder or a duplicate.
     pub fn reference(&self, entry: &mut Entry, kind: ReferenceKind, value: &str) -> Result<(), Problem> {
         let value = self.cleaned(value);
         let is_none =

@@ -1,8 +1,8 @@
 //! Currencies, with the decimals that their amounts have.
 //!
-//! Decision: the number of decimals comes from `iso_currency`: it has the funds with four decimals and the latest codes (XCG,
-//! ZWG, XAD), and brings one small crate along. `rust_iso4217` needs `phf`; `iso4217` was last released in 2018;
-//! `rusty-money` brings decimals and formats that nothing here needs.
+//! Decision: `iso_currency` gives the number of decimals: it knows the funds with four decimals and the latest codes
+//! (XCG, ZWG, XAD), and is small. `rust_iso4217` needs `phf`, `iso4217` was last released in 2018, and `rusty-money`
+//! brings decimals and formats that nothing needs.
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ impl Currency {
         self.0.symbol().symbol
     }
 
-    /// An amount in minor units with its decimals and its code, as messages have it: `1250.50 EUR`.
+    /// An amount in minor units with its decimals and code, for messages: `1250.50 EUR`.
     #[must_use]
     pub fn written(self, minor: i128) -> String {
         let decimals = self.decimals();

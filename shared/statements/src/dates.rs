@@ -2,10 +2,10 @@
 
 use jiff::civil::Date;
 
-/// The years that a statement can be of. Others are misread.
+/// The plausible years of a statement. Others are misread.
 const YEARS: std::ops::RangeInclusive<i16> = 1990..=2199;
 
-/// No booking is further from its value date than the same day of another year would be.
+/// A booking is at most this far from its value date: the same day of another year is further.
 const HALF_A_YEAR_DAYS: i32 = 183;
 
 /// A date that exists, in a year that a statement can be of.
@@ -13,7 +13,7 @@ pub(crate) fn date(year: i16, month: i8, day: i8) -> Option<Date> {
     Date::new(year, month, day).ok().filter(|date| YEARS.contains(&date.year()))
 }
 
-/// `2026-01-31`, also with a time or a time zone after it, which change nothing: the day is that of the bank.
+/// `2026-01-31`. A time or time zone after it is ignored: the day is the bank's.
 pub(crate) fn iso(text: &str) -> Option<Date> {
     let (date, rest) = text.split_at_checked(10)?;
     let is_bare = rest.is_empty() || rest.starts_with(['T', 'Z', '+', '-']);
@@ -44,8 +44,7 @@ pub(crate) fn from_digits(year: &str, month: &str, day: &str) -> Option<Date> {
     date(year, month.parse().ok()?, day.parse().ok()?)
 }
 
-/// The day and month of a booking in the year that brings it nearest to its value date: around the turn of the year they are
-/// of different years.
+/// A booking's day and month in the year that brings it nearest to its value date, which may be in another year.
 pub(crate) fn near(value_on: Date, month: &str, day: &str) -> Option<Date> {
     let candidates = [value_on.year() - 1, value_on.year(), value_on.year() + 1];
     let dates = candidates.into_iter().filter_map(|year| from_digits(&format!("{year:04}"), month, day));

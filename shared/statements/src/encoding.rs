@@ -1,8 +1,8 @@
-//! From bytes to text: UTF-8, UTF-16, ISO-8859-1 and Windows-1252, and nothing else.
+//! Decodes files: UTF-8, UTF-16, ISO-8859-1 and Windows-1252, and nothing else.
 //!
-//! Decision: what declares no encoding is UTF-8 if it can be, else Windows-1252, which has all of ISO-8859-1 that a text
-//! needs. XML without a declaration is UTF-8, as its standard has it. A byte order mark says more than a declaration: programs
-//! that save XML in another encoding leave the declaration as it was.
+//! Decision: text without a declared encoding is UTF-8 if valid, else Windows-1252, which includes all of ISO-8859-1
+//! that a text needs. XML without a declaration is UTF-8, as its standard says. A byte order mark overrides a
+//! declaration, since programs that save XML in another encoding leave the declaration as it was.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
@@ -10,18 +10,18 @@ use crate::limits;
 use crate::refusal::{NotText, Refusal};
 use crate::text::quoted;
 
-/// What frames a message on its way and is no part of it: the beginning and end of header, text and transmission (SWIFT), and
-/// the end of a file (DOS).
+/// Characters that frame a message in transit: begin and end of header, text and transmission (SWIFT), and of a file
+/// (DOS).
 const FRAMES: [char; 5] = ['\u{1}', '\u{2}', '\u{3}', '\u{4}', '\u{1a}'];
 
-/// Those of them that end something. Zeros may fill the block that they stand in.
+/// The frames that end something. Zeros may fill the block after them.
 const ENDS: [char; 3] = ['\u{3}', '\u{4}', '\u{1a}'];
 
-/// The bytes among which an XML declaration ends.
+/// The bytes within which an XML declaration ends.
 const DECLARATION_BYTES_MAX: usize = 256;
 
-/// The text of a file, with `\n` at the end of each line and no other control character but tabs. Characters that frame a
-/// message are left out where a line begins or ends.
+/// The text of a file, with `\n` line ends and no other control characters but tabs. Framing characters at the ends of
+/// lines are dropped.
 pub(crate) fn decode(bytes: &[u8]) -> Result<String, Refusal> {
     if bytes.len() > limits::FILE_BYTES_MAX {
         return Err(Refusal::TooLarge);
@@ -53,7 +53,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<String, Refusal> {
     if text.trim().is_empty() { Err(Refusal::Empty) } else { Ok(text) }
 }
 
-/// A text without the zeros that fill a block after its end. Zeros elsewhere stay.
+/// Drops the zeros that fill a block after its end. Others stay.
 fn unfilled(text: &str) -> String {
     let mut is_after_end = false;
     let is_kept = |letter: &char| {
@@ -65,13 +65,13 @@ fn unfilled(text: &str) -> String {
     text.chars().filter(is_kept).collect()
 }
 
-/// The lines of a text without what frames a message.
+/// Drops what frames messages from each line.
 fn unframed(text: &str) -> String {
     let unframed = |line: &str| between_messages(line.trim_end_matches(' ').trim_matches(FRAMES));
     text.split('\n').map(unframed).collect::<Vec<_>>().join("\n")
 }
 
-/// A line on which one message ends and, perhaps after blanks that fill a block, the next one begins.
+/// Splits a line on which one message ends and the next begins, possibly after blanks that fill a block.
 fn between_messages(line: &str) -> String {
     let mut parts = line.split('\u{3}');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -81,12 +81,12 @@ fn between_messages(line: &str) -> String {
     })
 }
 
-/// The line of a byte of a text, from 1.
+/// The line of a byte offset, from 1.
 pub(crate) fn line_at(text: &str, at: usize) -> usize {
     1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count()
 }
 
-/// The encoding, the bytes after a byte order mark, and whether the file itself says it.
+/// The encoding, the bytes after a byte order mark, and whether the file itself declares it.
 fn encoding_of(bytes: &[u8]) -> Result<(&'static Encoding, &[u8], bool), Refusal> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return Ok((encoding, bytes.get(length..).unwrap_or_default(), true));

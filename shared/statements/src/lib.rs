@@ -1,18 +1,19 @@
-//! Bank statements: files that members upload on the receiving side, as entries, and the open movements that an entry may
-//! belong to.
+//! Bank statements: reads files that members upload on the receiving side into entries, and finds the open movements
+//! that an entry may belong to.
 //!
-//! Bytes in, statements or a clear refusal out: no I/O, no clock, no name of a file. [`read`] recognizes camt.052,
-//! camt.053, camt.054, MT940, MT942, BAI2, OFX and CSV by their content. CSV needs a [`Mapping`], for which [`suggest`] says what a file looks like.
-//! [`OpenMovements`] finds what an entry may belong to and says why; it accepts nothing.
+//! Bytes in, statements or a clear refusal out: no I/O, no clock, no file names. [`read`] recognizes camt.052,
+//! camt.053, camt.054, MT940, MT942, BAI2, OFX and CSV by their content. CSV needs a [`Mapping`], for which [`suggest`]
+//! makes a proposal. [`OpenMovements`] finds candidates for an entry and says why; it accepts nothing.
 //!
-//! Decision: a file is read completely or not at all. Entries that were left out would be payments that nobody sees.
+//! Decision: a file is read completely or not at all. Omitted entries would be payments that nobody sees.
 //!
-//! Decision: the readers are written here. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines, and
-//! no camt.054; the grammar of `mt940` (1.1) has no letter beyond SWIFT's own, which banks don't keep to. Both bring `chrono`,
-//! which `deny.toml` refuses, and `rust_decimal`; `camt053` zip archives too. `swift-mt-message` brings `chrono` and a rule
-//! engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`, and `ofx-rs` (0.2), a few months old,
-//! brings `time`, `rust_decimal` and a second `quick-xml`; neither has what banks write beside the standard. What is taken from crates is what is hard to get right: XML (`quick-xml`, which needs nothing but `memchr` and
-//! resolves no entities), CSV (`csv`), encodings (`encoding_rs`), currencies (`iso_currency`), check digits of IBANs
+//! Decision: the readers are our own. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines,
+//! and no camt.054; the grammar of `mt940` (1.1) has only SWIFT's letters, which banks don't keep to. Both bring
+//! `chrono`, which `deny.toml` refuses, and `rust_decimal`; `camt053` zip archives too. `swift-mt-message` brings
+//! `chrono` and a rule engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`; `ofx-rs`
+//! (0.2), a few months old, brings `time`, `rust_decimal` and a second `quick-xml`; neither knows what banks write
+//! beside the standard. Crates do what is hard to get right: XML (`quick-xml`, which needs only `memchr` and resolves
+//! no entities), CSV (`csv`), encodings (`encoding_rs`), currencies (`iso_currency`), check digits of IBANs
 //! (`iban_validate`), similar names (`strsim`).
 
 mod account;
@@ -46,7 +47,7 @@ pub use table::{
     STATUS_WORDS, Suggested, Suggestion,
 };
 
-/// Reads a file: its statements, at least one. `mapping` is for CSV only, and not looked at for other formats.
+/// Reads a file's statements, at least one. `mapping` is used for CSV only.
 ///
 /// # Errors
 /// Why the file is not read. It is read completely or not at all.
@@ -62,10 +63,10 @@ pub fn read(bytes: &[u8], mapping: Option<&Mapping>) -> Result<Vec<Statement>, R
     }
 }
 
-/// Says what a CSV file looks like, for the page on which a member says which column is which.
+/// Describes a CSV file, for the page on which a member maps its columns.
 ///
 /// # Errors
-/// The file can't be decoded, or is no CSV: then [`read`] reads it without a mapping, or says why not.
+/// The file can't be decoded or isn't CSV: then [`read`] needs no mapping, or says what is wrong.
 pub fn suggest(bytes: &[u8]) -> Result<Suggestion, Refusal> {
     let text = encoding::decode(bytes)?;
     match shape(&text) {
@@ -100,8 +101,8 @@ fn shape(text: &str) -> Shape {
     }
 }
 
-/// The rows of a CSV file that is no statement, blank ones left out: each with its number as spreadsheets count, and its
-/// cells without blanks around them. No more rows than so many are read.
+/// Up to `rows_max` rows of a CSV file that is no statement, without blank ones: each with its number as spreadsheets
+/// count, and its trimmed cells.
 ///
 /// # Errors
 /// The file can't be decoded.

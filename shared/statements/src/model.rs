@@ -58,7 +58,7 @@ pub struct Statement {
     pub closing: Option<Balance>,
     /// The entries in the order of the file.
     pub entries: Vec<Entry>,
-    /// Entries of amount 0, which are not among the entries. Banks write them to say something; no money moved.
+    /// How many entries of amount 0 were left out. Banks use them as messages; no money moved.
     pub entries_of_zero: usize,
 }
 
@@ -153,7 +153,7 @@ impl Entry {
         }
     }
 
-    /// Adds a reference, unless it is there already or there are too many.
+    /// Adds a reference, unless it is a duplicate or one too many.
     pub(crate) fn refer(&mut self, reference: Reference) {
         if self.references.len() < limits::REFERENCES_PER_ENTRY_MAX && !self.references.contains(&reference) {
             self.references.push(reference);

@@ -7,8 +7,7 @@ use crate::limits;
 
 /// What is wrong with one value. Displayed, it follows the name of the field or column: "Amount is missing".
 ///
-/// Values are quoted with at most [`limits::QUOTE_CHARS_MAX`] characters, and with no more than the last four characters of
-/// what may be an account number.
+/// Quotes have at most [`limits::QUOTE_CHARS_MAX`] characters, and only the last four of a possible account number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
     /// It has to be there.

@@ -4,8 +4,7 @@ use crate::currency::Currency;
 use crate::limits;
 use crate::problem::{Problem, RowProblems};
 
-/// Why a file is not read, in whole: a file is read completely or not at all. Displayed, it completes "The file …" and ends
-/// without a period.
+/// Why a file is not read. Displayed, it completes "The file …", without a period.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There is nothing in it.

@@ -1,8 +1,8 @@
-//! Texts from files: on one line, without what can't be seen, without account numbers.
+//! Cleans texts from files: one line, no invisible characters, no account numbers.
 //!
-//! Decision: IBANs and the number of the statement's own account are replaced by `…` and their last four characters wherever
-//! a bank or a payer wrote them, in names, references and texts. Pages show what was read, and no page shows account numbers.
-//! Numbers that only look like accounts stay: references are made of such numbers.
+//! Decision: IBANs and the statement's own account number are reduced to `…` and their last four characters in all
+//! names, references and texts, since pages show these but no account numbers. Numbers that only look like accounts
+//! stay: references are made of such numbers.
 
 use std::borrow::Cow;
 

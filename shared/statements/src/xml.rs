@@ -1,11 +1,11 @@
-//! XML as a tree of the elements that statements are read from: no DTD, no entities but those of XML itself, bounded in depth
-//! and size.
+//! Parses XML into a tree of the elements that statements are read from: no DTD, only XML's own entities, bounded in
+//! depth and size.
 //!
-//! Decision: names outside [`KNOWN`] are checked for being well-formed and left out with all that is in them, and so is what
-//! belongs to another namespace than the root. What remains is small, and a bank's own extensions can't look like an amount.
+//! Decision: elements outside [`KNOWN`] or of another namespace than the root's are checked for well-formedness and
+//! dropped with their content. What remains is small, and a bank's extensions can't look like an amount.
 //!
-//! Decision: namespaces are compared by the prefix of the root, not with `NsReader`: its search through all declared prefixes
-//! takes time by the square of what a hostile file declares.
+//! Decision: namespaces are compared by the root's prefix, not with `NsReader`, whose search through all prefixes takes
+//! quadratic time for a hostile file.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -86,23 +86,18 @@ const KNOWN: &[&str] = &[
     "ValDt",
 ];
 
-/// An element.
 #[derive(Debug)]
 pub(crate) struct Element {
-    /// Its name without prefix.
     pub name: &'static str,
     /// The line at which it begins, from 1.
     pub line: usize,
     /// The attribute `Ccy`.
     pub currency: Option<String>,
-    /// Its own text.
     pub text: String,
-    /// The elements in it, in their order.
     pub children: Vec<Element>,
 }
 
 impl Element {
-    /// All children of a name.
     pub fn all<'a>(&'a self, name: &'static str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.name == name)
     }
@@ -127,7 +122,6 @@ impl Element {
         path.iter().try_fold(self, |element, name| element.all(name).next())
     }
 
-    /// The text without blanks around it.
     pub fn value(&self) -> &str {
         self.text.trim()
     }
@@ -140,7 +134,6 @@ impl Element {
 
 /// A document: its root's name and namespace, and what is in it.
 pub(crate) struct Document {
-    /// The name of the root.
     pub name: String,
     /// The namespace of the root; empty if it has none.
     pub namespace: String,
@@ -148,7 +141,6 @@ pub(crate) struct Document {
     pub children: Vec<Element>,
 }
 
-/// Reads a document.
 pub(crate) fn parse(text: &str) -> Result<Document, Refusal> {
     let mut parser =
         Parser { text, line: 1, counted: 0, elements: 0, depth: 0, skipping: 0, root: None, open: Vec::new() };

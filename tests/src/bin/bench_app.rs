@@ -1,6 +1,5 @@
-//! What each page of the app takes and costs: `make bench`.
-//!
-//! Times are reported, never judged, since machines are noisy. A page that is an error ends the bench.
+//! Measures each page of the app: `make bench`. Times are reported, never judged; a page that is an error ends the
+//! bench.
 #![allow(clippy::expect_used, reason = "a wrong answer ends the bench there and then")]
 
 use std::time::{Duration, Instant};
@@ -28,7 +27,7 @@ async fn bench() {
     let mut visits = pages::crawl(&org, admin).await;
     visits.push(pages::visit(&org, admin, &format!("{document}/view"), &document).await.1);
     visits.push(pages::visit(&org, admin, "/app/search?q=e", "the form on every page").await.1);
-    // Of each page the one that costs most.
+    // The most expensive visit of each page.
     visits.sort_by(|one, other| {
         one.operation.cmp(&other.operation).then(other.waits.cmp(&one.waits)).then(other.bytes.cmp(&one.bytes))
     });

@@ -1,7 +1,6 @@
-//! How fast a function starts, how large it is and how much memory it takes, beside one that does nothing but answer:
-//! `make bench`.
+//! Measures each function's start, size and memory, beside a function that only answers: `make bench`.
 //!
-//! Every round starts each function anew, one after the other, so that what disturbs the machine disturbs them all.
+//! Every round starts each function anew, one after the other, so that disturbances of the machine hit them all.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
 
 use std::path::Path;
@@ -15,7 +14,7 @@ use tests::figures::percentile;
 use tests::runtime_api::{self, Function, recorded};
 use tests::{Needs, Org, Stack};
 
-/// Starts of each function that count, and before them some that fill the caches.
+/// Starts of each function that count, after some that fill the caches.
 const ROUNDS: usize = 50;
 const WARM_UP: usize = 3;
 
@@ -44,7 +43,7 @@ struct Case {
     resident_kib: Vec<u64>,
 }
 
-/// Every function, with an event that takes it through the store: its first connection, and the reads and writes of a call.
+/// Every function, with an event that takes it through the store.
 const CASES: [(&str, &str, Option<u16>); 19] = [
     (BARE, "get-identity", Some(200)),
     // Without the store: what starting costs.
@@ -70,7 +69,7 @@ const CASES: [(&str, &str, Option<u16>); 19] = [
     ("event-relay", "stream-batch", None),
     ("webhook-sender", "sqs-deliveries", None),
     ("clock", "schedule", None),
-    // The bare one again: how much the machine wavers.
+    // The bare function again shows how much the machine wavers.
     (BARE, "get-identity", Some(200)),
 ];
 

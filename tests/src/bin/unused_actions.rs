@@ -1,6 +1,6 @@
-//! Says which actions roles of the template allow that no function used in a whole run of the system tests (goal S4).
-//! `scripts/test` runs it at the end, with the file of the calls. What no test can bring about is listed in `tests::calls`
-//! with its reason.
+//! Lists actions that the template's roles allow but no function used in a whole run of the system tests (goal S4),
+//! from the file of calls. `scripts/test` runs it at the end; `tests::calls` lists, with reasons, what no test can
+//! cause.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,6 @@
-//! The functions under `cargo lambda watch`, over a store of this machine: `make watch`.
-//!
-//! `cargo lambda watch` plays Lambda and the gateway (`CargoLambda.toml` says which function answers what) and rebuilds
-//! a function whenever its code changes. The local stack provides the store and the tokens.
+//! Runs the functions under `cargo lambda watch`, which plays Lambda and the gateway (`CargoLambda.toml` has the
+//! routes) and rebuilds a function when its code changes: `make watch`. The local stack provides the store and the
+//! tokens.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,7 +49,7 @@ async fn main() -> ExitCode {
     };
     stack.stop().await;
     match ended {
-        // Without a code it was ended by a signal, as a person does it.
+        // Without a code, a signal such as Ctrl-C ended it.
         Ok(status) if status.success() || status.code().is_none() => ExitCode::SUCCESS,
         Ok(status) => {
             eprintln!("watch: cargo lambda watch ended with {status}");

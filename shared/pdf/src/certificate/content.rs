@@ -1,4 +1,4 @@
-//! What stands on a certificate.
+//! Lays out the content of a certificate.
 
 use super::sheet::{ACCENT, Boxed, Cell, INK, LEFT, Look, MUTED, RIGHT, RULE, Role, Sheet};
 use super::text::Style;
@@ -26,7 +26,6 @@ const PADDING: f32 = 3.5;
 const ACTS: [(f32, f32); 3] = [(LEFT, 138.0), (LEFT + 150.0, 132.0), (LEFT + 294.0, RIGHT - LEFT - 294.0)];
 const EVENTS: [(f32, f32); 3] = [(LEFT, 138.0), (LEFT + 150.0, 150.0), (LEFT + 312.0, RIGHT - LEFT - 312.0)];
 
-/// Writes a certificate on pages.
 pub(super) fn put(certificate: &Certificate, sheet: &mut Sheet<'_>) {
     sheet.rule(ACCENT, 2.5);
     sheet.space(16.0);
@@ -111,7 +110,7 @@ fn put_signer(sheet: &mut Sheet<'_>, signer: &Signer) {
             ("Email", &signer.email, BODY),
             ("Signed", &signer.signed_at, BODY),
             ("Method", &signer.method, BODY),
-            // Whole: in its box it has one line.
+            // In full here: in its box it has only one line.
             ("Name typed", typed, BODY),
             ("Statement", &signer.intent, BODY),
             ("Document shown, SHA-256", &signer.shown_sha256, CODE),
@@ -124,7 +123,7 @@ fn put_signer(sheet: &mut Sheet<'_>, signer: &Signer) {
     );
 }
 
-/// Labels and values. What is empty is left out. A further page begins with what they are about.
+/// Rows of labels and values, without empty values. A continued table repeats what it is about.
 fn facts(sheet: &mut Sheet<'_>, about: &str, facts: &[(&str, &str, Look)]) {
     let table = sheet.node(Role::Table, 0);
     let about = cell(Role::Paragraph, (LEFT, RIGHT - LEFT), &format!("{about} (continued)"), LABEL);

@@ -1,5 +1,5 @@
-//! Letters: documents to be signed, with a title, paragraphs, facts and lines for signatures. They are written as
-//! certificates are: the same letter is the same file, PDF/A-2a and PDF/UA-1, in any script.
+//! Letters to be signed, with a title, paragraphs, facts and signature lines. Like certificates, they are reproducible,
+//! PDF/A-2a and PDF/UA-1, in any script.
 
 use super::output::{self, About};
 use super::sheet::{ACCENT, Cell, INK, LEFT, Look, MUTED, RIGHT, RULE, Role, Sheet};
@@ -46,10 +46,7 @@ pub enum Part {
     Signatures(Vec<String>),
 }
 
-/// Writes letters with the same fonts, which are read once.
-///
-/// # Errors
-/// [`Unwritable`].
+/// Writes letters, reading their fonts once.
 pub fn write_all(letters: &[Letter], fonts: &Fonts) -> Result<Vec<Vec<u8>>, Unwritable> {
     let faces = Faces::load(fonts)?;
     letters.iter().map(|letter| write(letter, &faces)).collect()

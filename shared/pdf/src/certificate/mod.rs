@@ -1,12 +1,11 @@
 //! The certificate of a completed agreement, as a PDF: who signed which documents, how and when, and everything that
-//! happened with the agreement.
+//! happened.
 //!
-//! The same certificate is the same file: there is no clock in it and nothing random. It is PDF/A-2a and PDF/UA-1, so
-//! that it can be archived, and read aloud. What is in it comes ready to print: times are formatted, and sentences
-//! written, by the caller.
+//! The output is deterministic: no clock, nothing random. It is PDF/A-2a and PDF/UA-1, so that it can be archived and
+//! read aloud. The caller formats times and writes sentences.
 //!
-//! Names come from strangers. A character that no font has, or that has no shape and could hide in a name or turn it
-//! around, is shown as its code point, in gray: `[U+202E]`.
+//! Names come from strangers. A character that no font has, or that is invisible or changes the direction of text, is
+//! shown as its code point, in gray: `[U+202E]`.
 
 mod content;
 pub mod letter;
@@ -22,7 +21,7 @@ use std::borrow::Cow;
 /// Why a certificate could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unwritable {
-    /// A font can't be read, or those for text don't have the characters that code points are shown with.
+    /// A font can't be read, or those for text lack the characters that code points are shown with.
     #[error("its fonts can’t be used")]
     Fonts,
     /// The library that writes PDFs refused.
@@ -30,10 +29,10 @@ pub enum Unwritable {
     Pdf(String),
 }
 
-/// Fonts, as TrueType or OpenType: each character is shown in the first that has it.
+/// Fonts, as TrueType or OpenType. Each character uses the first one that has it.
 #[derive(Debug, Clone, Default)]
 pub struct Fonts {
-    /// Text. These come after the others, too.
+    /// Text, and the fallback for the others.
     pub text: Vec<Cow<'static, [u8]>>,
     /// Headings and names.
     pub strong: Vec<Cow<'static, [u8]>>,
@@ -177,9 +176,6 @@ pub struct Event {
 }
 
 /// Writes a certificate.
-///
-/// # Errors
-/// [`Unwritable`].
 pub fn write(certificate: &Certificate, fonts: &Fonts) -> Result<Vec<u8>, Unwritable> {
     let faces = text::Faces::load(fonts)?;
     let mut sheet = sheet::Sheet::new(&faces);

@@ -1,9 +1,9 @@
-//! Pages as a PDF.
+//! Writes pages as a PDF.
 //!
-//! Decision: a line that runs to the left has its glyphs from left to right, each with the characters that it stands for, and says
-//! the text in the order of reading in the structure. Programs that search and copy turn such lines around themselves, and
-//! those for the blind read the structure. A text in the content itself (`ActualText` there) would be turned around too. So only
-//! the structure has such a line's joiners, which have no glyph: what is copied has the letters without them.
+//! Decision: a right-to-left line stores its glyphs from left to right, each with its characters; the structure has the
+//! text in reading order. Programs that search and copy reverse such lines (and would reverse an `ActualText` in the
+//! content too); screen readers use the structure. Joiners, which have no glyph, are therefore only in the structure
+//! and are lost when copying.
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;
@@ -38,13 +38,10 @@ const NUMBER_WIDTH: f32 = 110.0;
 /// The width of a pen, in points.
 const PEN: f32 = 1.3;
 
-/// What a file says about itself, and what stands at the foot of each of its pages.
+/// The properties of a file, and the footer of its pages.
 pub(super) struct About<'a> {
-    /// Its title, in its properties.
     pub(super) title: &'a str,
-    /// Its date, in its properties.
     pub(super) date: Date,
-    /// What identifies it, in its properties.
     pub(super) id: &'a str,
     /// The first line at the foot.
     pub(super) name: &'a str,
@@ -101,7 +98,7 @@ fn date(Date { year, month, day, hour, minute, second }: Date) -> DateTime {
 /// What is drawn, as the structure names it.
 struct Content {
     identifier: Identifier,
-    /// The text in the order in which it is read, if that is another.
+    /// The text in reading order, if that differs.
     read: Option<String>,
 }
 
@@ -193,7 +190,7 @@ fn rectangle([x, y, width, height]: [f32; 4]) -> Option<Path> {
     path.finish()
 }
 
-/// A stroke of a pen. A touch is a dot.
+/// A pen stroke; a single point becomes a dot.
 fn line(points: &[(f32, f32)]) -> Option<Path> {
     let (first, rest) = points.split_first()?;
     let mut path = PathBuilder::new();
@@ -209,7 +206,7 @@ fn line(points: &[(f32, f32)]) -> Option<Path> {
 
 fn tree(nodes: &[Node], mut shown: HashMap<usize, Vec<Content>>) -> TagTree {
     let mut groups: Vec<TagGroup> = nodes.iter().map(|node| TagGroup::new(tag(&node.role))).collect();
-    // Parts come after what they belong to, so that from the last on each is complete.
+    // Children come after their parents: going backward, each node is complete when it is reached.
     let mut children: Vec<Vec<TagGroup>> = nodes.iter().map(|_| Vec::new()).collect();
     for (n, node) in nodes.iter().enumerate().skip(1).rev() {
         let Some(mut group) = groups.pop() else { break };
@@ -251,7 +248,7 @@ fn tag(role: &Role) -> TagKind {
     }
 }
 
-/// The list of contents: what has a lower level stands below what comes before it.
+/// The list of contents, nested by level.
 fn outline(contents: &[Entry]) -> Outline {
     let mut outline = Outline::new();
     let mut rest = contents;

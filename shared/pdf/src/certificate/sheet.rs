@@ -1,4 +1,4 @@
-//! Pages to write on, from top to bottom, with the structure that readers for the blind follow.
+//! Lays out pages from top to bottom, with the structure that screen readers follow.
 
 use super::text::{Faces, Line, Style};
 
@@ -9,14 +9,13 @@ pub(super) const LEFT: f32 = 60.0;
 pub(super) const RIGHT: f32 = PAGE.0 - 60.0;
 const TOP: f32 = 60.0;
 const BOTTOM: f32 = PAGE.1 - 78.0;
-/// The distance of lines, in sizes of their text.
+/// The distance between lines, relative to the font size.
 const LEADING: f32 = 1.4;
-/// How far below the top of a line its letters stand, in sizes of its text.
+/// The distance from the top of a line to its baseline, relative to the font size.
 const ASCENT: f32 = 1.05;
 
 /// A color: red, green, blue.
 pub(super) type Color = [u8; 3];
-/// Text.
 pub(super) const INK: Color = [27, 31, 36];
 /// Labels, and code points.
 pub(super) const MUTED: Color = [96, 104, 114];
@@ -62,21 +61,20 @@ pub(super) enum Role {
     Figure(String),
 }
 
-/// A part of the structure: its role and the part it belongs to.
+/// A part of the structure: its role and its parent.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) role: Role,
     pub(super) parent: usize,
 }
 
-/// What is drawn, and the part of the structure it belongs to: none if it only decorates.
+/// A drawn item, and the part of the structure it belongs to: none if it only decorates.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) node: Option<usize>,
     pub(super) mark: Mark,
 }
 
-/// What is drawn.
 #[derive(Debug)]
 pub(super) enum Mark {
     /// Letters on a line that begins here.
@@ -98,7 +96,6 @@ pub(super) struct Entry {
     pub(super) y: f32,
 }
 
-/// Pages as they are to be drawn.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) pages: Vec<Vec<Item>>,
@@ -132,14 +129,14 @@ impl<'a> Sheet<'a> {
         self.written
     }
 
-    /// Leaves room, except at the top of a page.
+    /// Adds vertical space, except at the top of a page.
     pub(super) fn space(&mut self, height: f32) {
         if self.y > TOP {
             self.y += height;
         }
     }
 
-    /// Continues on the next page if there is less room than this.
+    /// Starts a new page if less than this height is left.
     pub(super) fn need(&mut self, height: f32) {
         if self.y + height > BOTTOM && self.y > TOP {
             self.written.pages.push(Vec::new());
@@ -158,13 +155,11 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A line across the page.
     pub(super) fn rule(&mut self, color: Color, thickness: f32) {
         self.put(None, Mark::Fill([LEFT, self.y, RIGHT - LEFT, thickness], color));
         self.y += thickness;
     }
 
-    /// Text across the page.
     pub(super) fn text(&mut self, role: Role, text: &str, look: Look) {
         let lines = self.faces.lines(text, look.style, look.size, RIGHT - LEFT);
         let node = self.node(role, 0);
@@ -175,7 +170,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A heading, which stays together with what follows.
+    /// A heading, kept together with what follows.
     pub(super) fn heading(&mut self, level: u16, text: &str, look: Look, with: f32) {
         self.need(look.height() + with);
         let page = self.written.pages.len() - 1;
@@ -183,7 +178,7 @@ impl<'a> Sheet<'a> {
         self.text(Role::Heading(level, text.to_owned()), text, look);
     }
 
-    /// A row of a table. It is kept on one page where it fits on one; on a new page, `again` comes first.
+    /// A table row, kept on one page if it fits. `again` runs first on a new page.
     pub(super) fn row(&mut self, table: usize, cells: &[Cell], padding: f32, again: Option<&dyn Fn(&mut Self)>) {
         let lines: Vec<Vec<Line>> = cells
             .iter()
@@ -222,7 +217,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// What decorates only: a text that stands elsewhere already.
+    /// Repeats a text as decoration only.
     pub(super) fn repeat(&mut self, cells: &[Cell], padding: f32) {
         let height = cells.iter().map(|cell| cell.look.height()).fold(0.0, f32::max);
         self.y += padding;
@@ -261,7 +256,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// What is in a box.
+/// The content of a box.
 #[derive(Clone, Copy)]
 pub(super) enum Boxed<'a> {
     /// Strokes, and the size of what they are drawn in.

@@ -99,7 +99,7 @@ fn written(certificate: &Certificate) -> Vec<u8> {
     write(certificate, &crate::fonts::all()).unwrap()
 }
 
-/// The pages of a certificate, drawn. Where a look is wanted: `PAPER_LOOK=folder cargo test`.
+/// Renders a certificate's pages. `PAPER_LOOK=folder cargo test` keeps the pictures.
 fn drawn(name: &str, file: &[u8]) -> Vec<Vec<u8>> {
     let pages = Pages::open(file).unwrap();
     let drawn: Vec<Vec<u8>> = (0..pages.count()).map(|n| pages.render(n, 1000).unwrap()).collect();
@@ -183,7 +183,7 @@ fn names_in_any_script_are_written() {
     drawn("scripts", &written(&scripts));
 }
 
-/// What a text is shown as, line by line.
+/// How a text is shown, line by line.
 fn shown(text: &str, style: text::Style, width: f32) -> Vec<Vec<String>> {
     let fonts = crate::fonts::all();
     let faces = text::Faces::load(&fonts).unwrap();

@@ -1,4 +1,4 @@
-//! Text in any script: which font has a character, where lines break, which way they run, and which glyphs they are.
+//! Text in any script: font fallback, line breaking, direction and shaping.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -14,13 +14,12 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::{Fonts, Unwritable};
 
-/// What a character without a shape of its own is shown with: its code point in brackets.
+/// The characters that code points are shown with.
 const NEEDED: &str = " …[]+0123456789ABCDEFU";
 
 /// Which fonts come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Text.
     Text,
     /// Headings and names.
     Strong,
@@ -30,9 +29,9 @@ pub(super) enum Style {
 
 /// The fonts of a certificate, ready for use.
 pub(super) struct Faces<'a> {
-    /// Each for drawing, and for shaping.
+    /// Each font for drawing and for shaping.
     loaded: Vec<(Font, rustybuzz::Face<'a>)>,
-    /// How each font shapes a script in a direction. Finding that out takes longer than shaping a line.
+    /// Shaping plans by font, direction and script. Making one takes longer than shaping a line.
     plans: RefCell<HashMap<(usize, Direction, Script), Rc<ShapePlan>>>,
     text: Range<usize>,
     strong: Range<usize>,
@@ -80,8 +79,8 @@ impl<'a> Faces<'a> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
-    /// The glyphs of a run as they are drawn. A letter can be a stroke and its dots: two glyphs. Programs that turn a line
-    /// around take each glyph for a letter, and split the word at dots, so these are no text.
+    /// The glyphs of a run as they are drawn. A letter's dots may be glyphs of their own; programs that reverse a line
+    /// would split the word at them, so dots are drawn as shapes, not text.
     pub(super) fn drawn(&self, run: &Run) -> Drawn {
         let glyphs = self.glyphs(run);
         let is_stroke = |glyph: &KrillaGlyph| glyph.x_advance != 0.0;
@@ -115,29 +114,29 @@ impl<'a> Faces<'a> {
     }
 }
 
-/// A part of a text that one font shows.
+/// A range of a text in one font.
 #[derive(Debug, Clone, PartialEq)]
 struct Part {
     range: Range<usize>,
     face: usize,
-    /// It is a code point, instead of a character.
+    /// It is a code point in place of a character.
     code: bool,
 }
 
-/// Text as it is shown, in the order in which it is read.
+/// Text as it is shown, in reading order.
 struct Shown {
     text: String,
     parts: Vec<Part>,
 }
 
-/// Text of one font on a line. Its glyphs, which take far more memory than its letters, are found when it is drawn.
+/// Text of one font on a line. It is shaped when drawn, since glyphs take far more memory than letters.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     face: usize,
     to_left: bool,
-    /// It is a code point, instead of a character.
+    /// It is a code point in place of a character.
     pub(super) code: bool,
-    /// Where it begins, from the start of the line.
+    /// The distance from the start of the line.
     pub(super) x: f32,
     pub(super) text: String,
 }
@@ -145,9 +144,9 @@ pub(super) struct Run {
 /// The glyphs of a run, from left to right.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
-    /// Those that are text.
+    /// Glyphs drawn as text.
     pub(super) letters: Vec<KrillaGlyph>,
-    /// Those that are shapes, each placed from the start of the run.
+    /// Glyphs drawn as shapes, placed from the start of the run.
     pub(super) dots: Vec<KrillaGlyph>,
 }
 
@@ -156,12 +155,12 @@ pub(super) struct Drawn {
 pub(super) struct Line {
     pub(super) runs: Vec<Run>,
     pub(super) width: f32,
-    /// Its text in the order in which it is read, if that is another.
+    /// The text in reading order, if that differs.
     pub(super) read: Option<String>,
 }
 
 impl Faces<'_> {
-    /// Breaks a text into lines of this width. There is always one.
+    /// Breaks a text into at least one line of at most this width.
     pub(super) fn lines(&self, text: &str, style: Style, size: f32, width: f32) -> Vec<Line> {
         let shown = self.shown(text, style);
         if shown.text.is_empty() {
@@ -172,7 +171,7 @@ impl Faces<'_> {
         breaks(&shown.text, &advances, width).into_iter().map(|range| self.line(&shown, &info, range, size)).collect()
     }
 
-    /// A text on one line, with an ellipsis where it has no room for all of it.
+    /// A text on one line, shortened with an ellipsis.
     pub(super) fn single_line(&self, text: &str, style: Style, size: f32, width: f32) -> Line {
         let mut lines = self.lines(text, style, size, width);
         if lines.len() == 1 {
@@ -185,7 +184,7 @@ impl Faces<'_> {
         self.lines(&cut, style, size, f32::MAX).remove(0)
     }
 
-    /// Finds a font for each character, and the code point for those that have none or no shape.
+    /// Chooses a font for each character, or the code point of one that has no font or shape.
     fn shown(&self, text: &str, style: Style) -> Shown {
         let mut shown = Shown { text: String::with_capacity(text.len()), parts: Vec::new() };
         let mut chars = text.chars().peekable();
@@ -207,13 +206,13 @@ impl Faces<'_> {
 
     fn push_code(&self, shown: &mut Shown, c: char) {
         for c in format!("[U+{:04X}]", u32::from(c)).chars() {
-            // `load` has made sure of these.
+            // `load` has checked that the fonts have these.
             let face = self.having(c, Style::Text).unwrap_or_default();
             shown.push(c.encode_utf8(&mut [0; 4]), face, true);
         }
     }
 
-    /// How wide each byte of the text is: all of a cluster is at its first.
+    /// The width at each byte of the text: that of a whole cluster at its first byte.
     fn advances(&self, shown: &Shown, size: f32) -> Vec<Option<f32>> {
         let mut advances = vec![None; shown.text.len()];
         for part in &shown.parts {
@@ -261,7 +260,7 @@ impl Faces<'_> {
         match to_left {
             Some(true) => {
                 buffer.set_direction(Direction::RightToLeft);
-                // Each mark stands for itself: programs that turn the line around put it behind its letter.
+                // Marks keep clusters of their own: programs that reverse the line put them behind their letters.
                 buffer.set_cluster_level(BufferClusterLevel::Characters);
             }
             Some(false) => buffer.set_direction(Direction::LeftToRight),
@@ -282,7 +281,7 @@ impl Faces<'_> {
                 let start = cluster(info.cluster);
                 let next = starts.partition_point(|other| *other <= start);
                 let end = starts.get(next).copied().unwrap_or(text.len());
-                // Programs that turn the line around would split the word at a joiner, which has no glyph.
+                // Programs that reverse the line would split the word at a joiner, which has no glyph.
                 let is_left_out = |c| to_left == Some(true) && is_joiner(c);
                 let behind = text[start..end].trim_start_matches(is_left_out);
                 let (start, end) = (end - behind.len(), start + text[start..end].trim_end_matches(is_left_out).len());
@@ -321,11 +320,11 @@ fn cluster(cluster: u32) -> usize {
     usize::try_from(cluster).unwrap_or_default()
 }
 
-/// Where lines end: at the last place where one may break, else where it is full.
+/// Breaks lines at the best place that fits, or where they are full.
 fn breaks(text: &str, advances: &[Option<f32>], width: f32) -> Vec<Range<usize>> {
     let mut lines = Vec::new();
     let (mut start, mut used) = (0, 0.0);
-    // The last place to break, how good it is, and the width up to it.
+    // The last place to break, its quality, and the width up to it.
     let mut place: Option<(usize, u8, f32)> = None;
     let mut before = None;
     for (at, c) in text.char_indices() {
@@ -350,7 +349,7 @@ fn breaks(text: &str, advances: &[Option<f32>], width: f32) -> Vec<Range<usize>>
     lines
 }
 
-/// How good it is to break a line between two characters: 0 if it is not.
+/// How good a line break between two characters is: 0 if none is allowed.
 fn worth(before: char, after: char) -> u8 {
     match before {
         ' ' => 3,
@@ -402,7 +401,7 @@ fn is_closing(c: char) -> bool {
     )
 }
 
-/// What decides on the shapes of its neighbors, which Persian and Indian languages need.
+/// Joiners determine the shapes of their neighbors, which Persian and Indian languages need.
 pub(super) fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200C}' | '\u{200D}')
 }
@@ -412,8 +411,8 @@ fn is_joined(c: char) -> bool {
     matches!(c, '\u{0600}'..='\u{0DFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}')
 }
 
-/// A text for the file's properties and lists, which viewers show as they like: of bounded length, never empty, and
-/// without what has no shape.
+/// A text for the file's properties and lists, which viewers show as they like: bounded, never empty, without invisible
+/// characters.
 pub(super) fn plain(text: &str) -> String {
     const CHARS_MAX: usize = 500;
     let shown = |c: char| if is_hidden(c) && !is_joiner(c) { char::REPLACEMENT_CHARACTER } else { c };
@@ -421,7 +420,7 @@ pub(super) fn plain(text: &str) -> String {
     if plain.trim().is_empty() { "–".to_owned() } else { plain }
 }
 
-/// What has no shape: it could hide in a name, or turn it around.
+/// Whether a character is invisible, and so could hide in a name or turn it around.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}')
@@ -429,7 +428,7 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}')
         || matches!(c, '\u{FFF0}'..='\u{FFFB}' | '\u{E000}'..='\u{F8FF}' | '\u{1BCA0}'..='\u{1BCA3}')
         || u32::from(c) >= 0xE_0000
-        // No characters at all.
+        // Noncharacters.
         || u32::from(c) & 0xFFFE == 0xFFFE
         || matches!(c, '\u{FDD0}'..='\u{FDEF}')
 }

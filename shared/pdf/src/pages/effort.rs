@@ -1,11 +1,11 @@
-//! What drawing a page would take, so that a page that asks for too much is not drawn at all.
+//! Estimates the effort of drawing a page, so that a page that asks for too much isn't drawn at all.
 //!
 //! A page of a few hundred bytes can paint the same form 2⁵⁰ times, split a line into billions of dashes or cover the
-//! page a million times: nothing in `hayro` ends it, and a thread can't be stopped from outside. So the page is first
-//! drawn by a device that only adds up, in units that take about as long as each other. It is off by a factor, which
-//! does: a page with dense text takes 0.1 million units, a detailed map a million.
+//! page a million times. Nothing in `hayro` ends that, and a thread can't be stopped from outside. So a device that
+//! only counts draws the page first, in units of about equal time. Dense text takes 0.1 million units, a detailed map a
+//! million: an estimate that is off by a factor is good enough.
 //!
-//! What the page only has to be read for, drawing nothing, is not in the units, so that the time is limited too.
+//! Reading the page without drawing isn't counted, so the time is limited too.
 
 use std::collections::HashSet;
 use std::panic::resume_unwind;
@@ -21,9 +21,9 @@ use hayro::hayro_syntax::object::{Dict, Name, Object, Stream};
 use hayro::hayro_syntax::page::Page;
 use hayro::kurbo::{Affine, BezPath, PathEl, Point, Rect, Shape as _};
 
-/// The units of a page that is drawn. All of them take a function some seconds.
+/// The most units of a page, which take a function some seconds.
 const UNITS_MAX: f64 = 20_000_000.0;
-/// The time for adding up. It is a part of the time that the drawing takes, which reads the same.
+/// The most time for the estimate. Drawing reads the same again.
 const TIME_MAX: Duration = Duration::from_secs(3);
 /// The pixels that one unit fills: `vello_cpu` keeps a command for every 256 × 4.
 const UNIT_FILLED: f64 = 1024.0;
@@ -31,18 +31,17 @@ const UNIT_FILLED: f64 = 1024.0;
 const UNIT_OUTLINE: f64 = 4.0;
 /// The pixels that one unit decodes, shades or masks.
 const UNIT_PIXELS: f64 = 4.0;
-/// A step that draws nothing yet, such as entering a form, or a glyph of a font.
+/// A step that draws nothing itself, such as entering a form or a glyph.
 const STEP: f64 = 16.0;
 
-/// What is on a page, as far as it matters to the picture of it.
+/// What about a page's content matters to its picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Content {
     /// It has images or gradients, whose shades should all be kept.
     pub(super) shades: bool,
 }
 
-/// Looks through a page that is to be drawn in this size. It unwinds the thread where the page asks for too much: there
-/// is no other way out of `hayro`.
+/// Estimates a page at this size. Unwinds the thread if the page asks for too much: `hayro` offers no other way out.
 pub(super) fn of(page: &Page<'_>, (width_px, height_px): (u16, u16), slowest: f64) -> Content {
     let area = Rect::new(0.0, 0.0, f64::from(width_px), f64::from(height_px));
     let mut meter = Meter {
@@ -63,12 +62,12 @@ pub(super) fn of(page: &Page<'_>, (width_px, height_px): (u16, u16), slowest: f6
 struct Meter {
     started: Instant,
     left: f64,
-    /// How often what is drawn now is drawn: for the cell of a pattern.
+    /// How often the current content is drawn: for the cell of a pattern.
     times: f64,
-    /// The slowest function of the page, in the time of a pixel.
+    /// The time of the page's slowest function, relative to a pixel's.
     slowest: f64,
     area: Rect,
-    /// The masks that are drawn already. Each is kept.
+    /// The masks drawn so far, each of which is cached.
     masks: HashSet<u128>,
     content: Content,
 }
@@ -76,7 +75,7 @@ struct Meter {
 impl Meter {
     fn take(&mut self, units: f64) {
         self.left -= units * self.times;
-        // Neither is what is not a number.
+        // NaN counts as too much.
         if self.left.is_nan() || self.left < 0.0 || self.started.elapsed() > TIME_MAX {
             resume_unwind(Box::new("a page that asks for too much"));
         }
@@ -139,7 +138,7 @@ impl Meter {
         }
     }
 
-    /// A cell of a pattern is drawn into a picture of its own, as often as copies of it overlap.
+    /// A pattern's cell is drawn into a picture of its own, as often as its copies overlap.
     fn tiles<'a>(&mut self, tiling: &TilingPattern<'a>)
     where
         Self: Device<'a>,
@@ -196,7 +195,7 @@ impl<'a> Device<'a> for Meter {
             self.take(STEP);
             match &**glyph {
                 Glyph::Outline(_) => {
-                    // A glyph fills about the square of its size, which has 1,000 of its units.
+                    // A glyph fills about its em square, which is 1,000 units wide.
                     let square = Rect::new(0.0, 0.0, 1000.0, 1000.0).to_path(1.0);
                     self.drawn(&square, props.transform * glyph.transform(), mode);
                 }
@@ -248,7 +247,8 @@ fn masked(image: &Stream<'_>) -> f64 {
     mask.map_or(0.0, |mask| side(&mask, b"Width") * side(&mask, b"Height"))
 }
 
-/// The length of a dash, on average. Negative ones, which no program writes, can keep `kurbo` busy forever: they get none.
+/// The mean length of a dash. Negative ones, which no program writes, could keep `kurbo` busy forever, so they count as
+/// 0.
 fn mean_dash(dashes: &[f32]) -> f64 {
     if dashes.iter().any(|dash| *dash < 0.0) {
         return 0.0;

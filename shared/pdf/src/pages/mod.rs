@@ -1,11 +1,11 @@
-//! Pages of a PDF as images, for signers on phones, whose browsers show no PDF inside a page.
+//! Renders pages of a PDF as images, for signers on phones, whose browsers show no PDF inside a page.
 //!
 //! PDFs come from strangers, and a small one can ask for any amount of memory and work. So a page is measured before it
-//! is drawn (`streams`, `effort`), and whatever the libraries below make of it happens in a thread of its own, which
-//! has a stack for the deepest nesting they follow and whose panic is nothing more than a page that can't be drawn.
+//! is drawn (`streams`, `effort`), and the libraries run in a thread whose stack fits the deepest nesting they follow,
+//! and whose panic only means that the page can't be drawn.
 //!
-//! Decision: the fonts and character maps of `hayro` are embedded. PDFs needn't carry the 14 standard fonts, nor the
-//! maps of Chinese, Japanese and Korean ones, and a page without its text is not the document. They cost 0.6 MB, zipped.
+//! Decision: `hayro`'s fonts and character maps are embedded (0.6 MB zipped). PDFs needn't carry the 14 standard fonts
+//! nor the maps of Chinese, Japanese and Korean ones, and a page without its text isn't the document.
 
 mod effort;
 mod picture;
@@ -26,12 +26,11 @@ use hayro::{RenderCache, RenderSettings};
 
 /// The widths that a page is drawn at, in pixels.
 pub const WIDTHS_PX: RangeInclusive<u16> = 400..=1600;
-/// The pixels of a drawn page: A4 at the largest width has 3.6 million. A longer page shrinks.
+/// The most pixels of a drawn page; longer pages shrink. A4 at the largest width has 3.6 million.
 const PIXELS_MAX: f64 = 4_000_000.0;
-/// The height of a drawn page, in pixels: what is longer shrinks too.
+/// The greatest height of a drawn page, in pixels; longer pages shrink.
 const HEIGHT_MAX: f64 = 16_000.0;
-/// The bytes of a drawn page, which pass through a function: Lambda's bodies end at 6 MB, encoded. What is larger, such as
-/// noise, shrinks as well.
+/// The most bytes of a drawn page; larger ones, such as noise, shrink. Lambda's bodies end at 6 MB, encoded.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The stack for reading and drawing. `hayro` follows arrays 512 levels deep and forms 50.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -69,16 +68,16 @@ impl Pages {
         self.pdf.pages().len()
     }
 
-    /// The width and height of a page as it is shown, in points. The first page is 0; there is none after the last, and
-    /// none for a page whose size is beyond all numbers.
+    /// The displayed width and height of page `n`, from 0, in points. None if there is no such page or its size
+    /// overflows.
     #[must_use]
     pub fn size(&self, n: usize) -> Option<(f32, f32)> {
         let (width, height) = self.pdf.pages().get(n)?.render_dimensions();
         (width.is_finite() && height.is_finite()).then_some((width, height))
     }
 
-    /// Draws a page on white, as a PNG, or as a JPEG where that takes less, of this width: at least and at most [`WIDTHS_PX`], and less for a page that is so
-    /// long that it would have too many pixels. There is no picture of a page that can't be drawn or asks for too much.
+    /// Draws page `n` on white, as a PNG or a JPEG, whichever is smaller, within [`WIDTHS_PX`]; narrower if the page is
+    /// so long that it would have too many pixels. None for a page that can't be drawn or asks for too much.
     #[must_use]
     pub fn render(&self, n: usize, width_px: u16) -> Option<Vec<u8>> {
         let size = self.size(n)?;
@@ -99,7 +98,7 @@ impl Pages {
     }
 }
 
-/// Does something in a thread of its own. There is no result of what panics.
+/// Runs work in a thread of its own. None if it panics.
 fn apart<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     thread::scope(|scope| {
         let builder = thread::Builder::new().name("page".to_owned()).stack_size(STACK_BYTES);
@@ -107,7 +106,7 @@ fn apart<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     })
 }
 
-/// How many pixels a page of this size is wide and high.
+/// The size in pixels of a page of this size.
 fn pixels((width, height): (f32, f32), width_px: u16) -> (u16, u16) {
     let (width, height) = (f64::from(width), f64::from(height));
     let scale = (f64::from(width_px) / width).min(HEIGHT_MAX / height).min((PIXELS_MAX / (width * height)).sqrt());
@@ -115,7 +114,7 @@ fn pixels((width, height): (f32, f32), width_px: u16) -> (u16, u16) {
     (in_pixels(width), in_pixels(height))
 }
 
-/// Points to pixels, for a picture of the whole page.
+/// Maps points to pixels of the whole page.
 fn transform(page: &Page<'_>, width_px: u16, height_px: u16) -> Affine {
     let (width, height) = page.render_dimensions();
     let scale =
@@ -135,7 +134,7 @@ fn draw(page: &Page<'_>, width: u16, height: u16) -> Pixmap {
     pixmap
 }
 
-/// A number of pixels: what is out of range is the nearest in it.
+/// Rounds to the nearest number in range.
 fn whole(pixels: f64) -> u16 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such a cast saturates")]
     let whole = pixels as u16;

@@ -1,5 +1,5 @@
-//! How much a page's compressed parts unpack to, and how long its functions take: `hayro` unpacks them whole, whatever
-//! memory that takes, where a file of 4 MB can hold 4 GB; and a function is a program, which can run for each pixel.
+//! Measures how much a page's compressed parts unpack to (4 MB can hold 4 GB, and `hayro` unpacks them whole), and how
+//! long its functions take, which are programs that can run for each pixel.
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};
@@ -8,18 +8,17 @@ use flate2::read::{DeflateDecoder, ZlibDecoder};
 use hayro::hayro_syntax::object::{Array, Dict, MaybeRef, Name, Object, Stream};
 use hayro::hayro_syntax::page::Page;
 
-/// All that a page unpacks to, in bytes. A page scanned in color takes 26 MB, in the finest resolution 105 MB.
+/// The most bytes that a page may unpack to. One scanned in color takes 26 MB, at the finest resolution 105 MB.
 const UNPACKED_MAX: u64 = 128 * 1024 * 1024;
-/// The objects that a page is made of.
+/// The most objects of a page.
 const OBJECTS_MAX: usize = 200_000;
-/// What a byte of the most generous compression unpacks to.
+/// The greatest ratio of any compression.
 const RATIO_MAX: u64 = 2048;
 
-/// The bytes of a program that run in the time that a pixel takes.
+/// The bytes of a program that run in the time of a pixel.
 const PROGRAM_BYTES: f64 = 6.0;
 
-/// Looks through what the page is made of: if it fits into memory, unpacked, this is the time of its slowest function,
-/// in those of drawing a pixel.
+/// The time of the page's slowest function, relative to drawing a pixel. None if the page unpacks to too much.
 pub(super) fn slowest(page: &Page<'_>) -> Option<f64> {
     let (mut seen, mut left, mut slowest) = (HashSet::new(), UNPACKED_MAX, 0_f64);
     let mut rest = vec![Object::Dict(page.raw().clone())];
@@ -55,7 +54,7 @@ pub(super) fn slowest(page: &Page<'_>) -> Option<f64> {
     Some(slowest)
 }
 
-/// How long a function takes: a program as long as it is, a table as many of its corners as there are around a point.
+/// The time of a function: for a program its length, for a table the number of corners around a point.
 fn function(dict: &Dict<'_>, size: u64) -> f64 {
     let inputs = || dict.get::<Array<'_>>(b"Domain").map_or(0, |domain| domain.raw_iter().take(64).count() / 2);
     match dict.get::<u8>(b"FunctionType") {
@@ -78,15 +77,15 @@ fn entries<'a>(dict: &Dict<'a>) -> Vec<MaybeRef<Object<'a>>> {
     dict.entries().map(|(_, part)| part).collect()
 }
 
-/// Another page, or a list of them: what a link leads to is no part of the page.
+/// Whether an object is a page or a list of pages. What a link leads to is no part of the page.
 fn is_page(object: &Object<'_>) -> bool {
     let Object::Dict(dict) = object else { return false };
     dict.get::<Name<'_>>(b"Type").is_some_and(|name| matches!(name.as_ref(), b"Page" | b"Pages" | b"Catalog"))
 }
 
-/// The bytes that a stream unpacks to, counted until they are more than may be.
+/// The bytes that a stream unpacks to, counted up to just over `max`.
 fn unpacked(stream: &Stream<'_>, max: u64) -> u64 {
-    // Their type has no name outside of `hayro_syntax`, their texts have.
+    // The type has no name outside of `hayro_syntax`, but its debug text does.
     let filters: Vec<String> = stream.filters().iter().map(|filter| format!("{filter:?}")).collect();
     let grow = filters.iter().filter(|name| matches!(name.as_str(), "FlateDecode" | "LzwDecode" | "RunLengthDecode"));
     let packed = stream.raw_data();
@@ -95,12 +94,12 @@ fn unpacked(stream: &Stream<'_>, max: u64) -> u64 {
         (_, 0) => size,
         (Some("FlateDecode"), 1) => inflated(&packed, max),
         (_, 1) => size.saturating_mul(RATIO_MAX),
-        // No program packs twice.
+        // No program compresses twice.
         _ => u64::MAX,
     }
 }
 
-/// As `hayro` does it, which takes what has no head as well.
+/// Inflates as `hayro` does, which also accepts data without a header.
 fn inflated(packed: &[u8], max: u64) -> u64 {
     let mut whole = ZlibDecoder::new(packed);
     if let Ok(size) = io::copy(&mut whole.by_ref().take(max + 1), &mut io::sink()) {

@@ -11,7 +11,7 @@ fn is_jpeg(picture: &[u8]) -> bool {
     picture.starts_with(b"\xff\xd8\xff")
 }
 
-/// A PDF of these objects, from number 1. The first is the catalog.
+/// A PDF of these objects, numbered from 1. The first is the catalog.
 fn pdf(objects: &[impl AsRef<[u8]>]) -> Vec<u8> {
     let mut file = b"%PDF-1.7\n".to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
@@ -80,7 +80,7 @@ fn is_dark(pixel: [u8; 3]) -> bool {
     pixel.iter().all(|channel| *channel < 128)
 }
 
-/// Opens and draws, and takes no longer than a function may.
+/// Opens and draws a page, and checks the time that a function has.
 fn rendered(file: Vec<u8>, width: u16) -> Option<Vec<u8>> {
     let started = Instant::now();
     let png = Pages::open(file).unwrap().render(0, width);
@@ -158,7 +158,7 @@ fn a_picture_has_no_more_pixels_than_it_may() {
     assert_eq!((pages.size(0), pages.render(0, 400)), (None, None));
 }
 
-/// Numbers that repeat no pattern, always the same.
+/// Deterministic noise.
 fn noise() -> impl Iterator<Item = u8> {
     let mut state = 1_u32;
     std::iter::repeat_with(move || {
@@ -167,7 +167,7 @@ fn noise() -> impl Iterator<Item = u8> {
     })
 }
 
-/// A page of letter size with a picture of so many pixels on it, three bytes each or one.
+/// A page of letter size with an image of this size, in three bytes per pixel or one.
 fn page_of_image((width, height): (usize, usize), color: &str, pixels: &[u8]) -> Vec<u8> {
     let keys = format!(
         "/Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /{color} /BitsPerComponent 8"
@@ -256,7 +256,7 @@ fn what_is_no_pdf_with_pages_is_not_opened() {
     assert!(Pages::open(without).is_err());
     let pages = Pages::open(whole.clone()).unwrap();
     assert_eq!((pages.size(1), pages.render(1, 400), pages.render(usize::MAX, 400)), (None, None, None));
-    // Cut off, or with a byte changed, anywhere: anything but the end of the process.
+    // Truncated, or with a byte changed, anywhere: nothing may abort the process.
     for at in 0..whole.len() {
         let _ = Pages::open(&whole[..at]).map(|pages| pages.render(0, 400));
         let mut changed = whole.clone();

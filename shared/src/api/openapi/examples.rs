@@ -1,17 +1,17 @@
-//! Examples that follow from others. Whole records have theirs where they are declared; of these are the examples of their
-//! members and of the types inside, so that no two differ. What is left after that is put together from its members.
+//! Derives examples from others. Whole records declare theirs, which give examples to their members and inner types, so
+//! that no two differ. The rest is composed from its members.
 
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};
 
-/// What a reference to a type begins with.
+/// The prefix of references to types.
 const TYPES: &str = "#/components/schemas/";
 
-/// A type, by its name, with a value that it is seen to have.
+/// A type's name, with a value of it.
 type Seen = VecDeque<(String, Value)>;
 
-/// Gives each type and each member in a document an example, as far as one follows.
+/// Gives each type and member of a document an example, as far as one follows.
 pub(super) fn complete(document: &mut Value) {
     let mut seen = Seen::new();
     for place in ["/paths", "/webhooks", "/components/responses"] {
@@ -44,7 +44,6 @@ pub(super) fn complete(document: &mut Value) {
     }
 }
 
-/// The example that a schema has.
 fn of(schema: &Value) -> Option<&Value> {
     schema.get("example").or_else(|| schema.pointer("/examples/0"))
 }
@@ -56,7 +55,7 @@ fn set(schema: &mut Value, example: &Value) {
     }
 }
 
-/// Learns from each body that is described with an example.
+/// Learns from each body with an example.
 fn learn_from_bodies(value: &mut Value, seen: &mut Seen) {
     match value {
         Value::Object(members) => {
@@ -70,7 +69,7 @@ fn learn_from_bodies(value: &mut Value, seen: &mut Seen) {
     }
 }
 
-/// Learns the examples of what is inside of a schema from a value of it.
+/// Learns the examples of a schema's parts from a value.
 fn learn(schema: &mut Value, value: &Value, seen: &mut Seen) {
     if value.is_null() {
         return;
@@ -105,7 +104,7 @@ fn learn(schema: &mut Value, value: &Value, seen: &mut Seen) {
     }
 }
 
-/// A value of a schema, put together from the examples of what is inside; none if something has none.
+/// A value composed from the examples of a schema's parts. None if a part has none.
 fn compose(types: &Map<String, Value>, schema: &Value) -> Option<Value> {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix(TYPES)) {
         return compose(types, types.get(name)?);

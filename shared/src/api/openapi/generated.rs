@@ -1,14 +1,14 @@
-//! What the document says for generators of clients, whose code has to compile.
+//! Adapts the document to generators of clients, whose code has to compile.
 //!
-//! Decision: the names that one of them can't do without are everybody's, since a document has one set of names. Go has one
-//! space of names for a whole client: the values of enumerations carry the names of their types there, as Go has it, and a
-//! type can't be called `NewContact`, which is what makes a `Contact`.
+//! Decision: a document has one set of names, so names that one generator needs apply to all. Go has one namespace per
+//! client: its enumeration values carry their type's name, and no type can be called `NewContact`, which is the
+//! constructor of `Contact`.
 
 use serde_json::{Map, Value, json};
 
-/// What the name of a type of bodies begins with here, and what it ends with in the document.
+/// The prefix of types of bodies here, and their suffix in the document.
 const CREATES: (&str, &str) = ("New", "Create");
-/// Where types are referred to.
+/// The prefix of references to types.
 const SCHEMAS: &str = "#/components/schemas/";
 
 /// Completes the document.
@@ -53,7 +53,7 @@ fn refer_to_renamed(value: &mut Value) {
     }
 }
 
-/// An enumeration with the names of its values, such as `ContactKindPerson`.
+/// Adds names to an enumeration's values, such as `ContactKindPerson`.
 fn with_names_of_values(mut schema: Value, name: &str) -> Value {
     let Some(values) = schema["enum"].as_array() else { return schema };
     let names: Vec<String> = values.iter().filter_map(Value::as_str).map(|value| name_of_value(name, value)).collect();

@@ -1,10 +1,10 @@
-//! What is stored of an account so that it can be compared: HMACs under keys that are made from the keyring for the
-//! organization. Nobody without the keyring finds a number by trying, though its ending is shown, and the digests of two
-//! organizations tell nothing about each other. A digest is never shown, exported or sent.
+//! Digests of accounts, stored for comparison: HMACs under keys derived from the keyring for each organization. Without
+//! the keyring nobody can find a number by trial, although its ending is shown, and digests of two organizations are
+//! unrelated. A digest is never shown, exported or sent.
 //!
-//! Decision: a digest has its values under each key of the keyring that was not retired, by the key's name. So two digests
-//! have a key in common across rotations. Where they have none, because a key was retired in between, the account itself has
-//! to be read again ([`Compared::Unknown`]): sealed instructions are opened, statements are in their files.
+//! Decision: a digest has one value per key of the keyring that isn't retired, so two digests share a key across
+//! rotations. Where they don't, because a key was retired in between, the account has to be read again
+//! ([`Compared::Unknown`]) from sealed instructions or a statement's file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,26 +15,26 @@ use crate::crypto::keyring::Keyring;
 use crate::crypto::{hex, keyed_hash};
 use crate::domain::ids::OrgId;
 
-/// The bytes of a value that are kept: 128 bits.
+/// The stored bytes of an HMAC: 128 bits.
 const MARK_BYTES: usize = 16;
 
 type HmacKey = [u8; 64];
 
 /// The keys of an organization's account digests.
 pub struct AccountKeys {
-    /// Those that new digests are made with.
+    /// Keys for new digests.
     live: BTreeMap<String, HmacKey>,
-    /// Those whose digests may be stored still.
+    /// Keys of digests that may still be stored.
     retired: BTreeMap<String, HmacKey>,
 }
 
 impl AccountKeys {
-    /// The keys that a keyring makes for an organization.
+    /// Derives the keys of an organization.
     #[must_use]
     pub fn new(keyring: &Keyring, org: OrgId) -> Self {
         let (mut live, mut retired) = (BTreeMap::new(), BTreeMap::new());
         for name in keyring.names() {
-            // A key that was dropped makes none.
+            // A dropped key derives nothing.
             let Ok(key) = keyring.derive_with(name, &format!("digests of accounts in {org}")) else { continue };
             let keys = if keyring.retired(name).is_some() { &mut retired } else { &mut live };
             keys.insert(name.to_owned(), key);
@@ -49,7 +49,7 @@ impl AccountKeys {
         AccountDigest { sealed: marks.collect() }
     }
 
-    /// Whether a digest can be compared with those that these keys make now: one of them made it too.
+    /// Whether one of the current keys made a digest, so that it can be compared with new ones.
     #[must_use]
     pub fn made(&self, digest: &AccountDigest) -> bool {
         self.live.keys().any(|name| digest.sealed.contains_key(name))
@@ -63,7 +63,7 @@ impl AccountKeys {
 /// What is stored of an account, for comparison only.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountDigest {
-    /// By the name of their key. Exports leave out what has this name, wherever it is stored.
+    /// By the name of their key. Exports leave out every field of this name.
     sealed: BTreeMap<String, Marks>,
 }
 
@@ -76,7 +76,7 @@ struct Marks {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     coded: BTreeSet<String>,
     alone: BTreeSet<String>,
-    /// Whether its number is written in no other way than these.
+    /// Whether its number is never written in other ways.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_plain: bool,
 }
@@ -84,12 +84,12 @@ struct Marks {
 /// How two names of accounts compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compared {
-    /// They are the same account, as far as both say.
+    /// The same account, as far as both say.
     Same,
-    /// They are two accounts.
+    /// Different accounts.
     Another,
-    /// It can't be told: an IBAN and a number of a country that writes one account in several ways; or the digests were made
-    /// with different keys, and the account has to be read again.
+    /// Unknown: an IBAN and a number of a country where one account is written in several ways, or digests without a
+    /// common key, whose account has to be read again.
     Unknown,
 }
 
@@ -113,8 +113,7 @@ impl AccountDigest {
         self.under_own_key(keys, account).map_or(Compared::Unknown, |(own, read)| own.compare(&read))
     }
 
-    /// Whether country, code and number are exactly those of an account that was just typed. None if no key of the digest is
-    /// left.
+    /// Whether country, code and number are exactly those of a typed account. None if the digest's keys are gone.
     #[must_use]
     pub fn is_exactly(&self, keys: &AccountKeys, account: &BankAccount) -> Option<bool> {
         self.under_own_key(keys, account).map(|(own, typed)| own.exact == typed.exact)
@@ -202,13 +201,13 @@ mod tests {
             (&american, "FR1420041010050500013M02606", Compared::Another),
             (&french, "FR1420041010050500013M02606", Compared::Same),
             (&french, "20041010050500013M02606", Compared::Same),
-            // Without the key that ends the number within the IBAN.
+            // Without the key that ends the number in the IBAN.
             (&french, "20041010050500013M026", Compared::Unknown),
             (&french, "GB82WEST12345698765432", Compared::Another),
         ] {
             assert_eq!(same(instructions, named), expected, "{named}");
         }
-        // The routing number for wires is often another than the one on statements.
+        // The routing number for wires often differs from the one on statements.
         assert_eq!(keys.digest(&american).compare(&keys.digest(&account("123456789", "121000358"))), Compared::Same);
         for hidden in ["XXXX6789", "****6789", "ACCOUNT", ""] {
             assert!(BankAccount::named(hidden).is_none(), "{hidden}");
@@ -248,14 +247,14 @@ mod tests {
         let after = keys(&rotated).digest(&same);
         assert_eq!((before.compare(&after), after.compare(&before)), (Compared::Same, Compared::Same));
         assert_eq!(before.compare(&keys(&rotated).digest(&other)), Compared::Another);
-        // A retired key makes no digest anymore, but what was typed is still compared with those that it made.
+        // A retired key makes no new digests, but compares what was typed with its old ones.
         assert_eq!(before.compare(&keys(&retired).digest(&same)), Compared::Unknown);
         assert_eq!(before.compare_with(&keys(&retired), &same), Compared::Same);
         assert_eq!(before.is_exactly(&keys(&retired), &same), Some(true));
         assert_eq!(before.compare_with(&keys(&dropped), &same), Compared::Unknown);
         assert_eq!(before.is_exactly(&keys(&dropped), &same), None);
         assert_eq!(after.compare_with(&keys(&dropped), &same), Compared::Same);
-        // Nothing connects the accounts of two organizations.
+        // Accounts of two organizations are unrelated.
         let elsewhere = AccountKeys::new(&one, OrgId::new()).digest(&same);
         assert_eq!(before.compare(&elsewhere), Compared::Another);
     }

@@ -1,18 +1,18 @@
-//! IBANs: which countries have them, and which part of one is the bank and which the account.
+//! IBANs: their countries, and their parts for bank and account.
 //!
-//! Decision: `iban_validate` knows the registry. Its newest version (5.0.1) lacks two countries, which are listed here until
-//! it has them; a test fails then.
+//! Decision: `iban_validate` knows the registry. Its newest version (5.0.1) lacks two countries, which are listed here;
+//! a test fails once it has them.
 
 use iban::{BaseIban, IbanLike};
 
-/// How the part of an IBAN behind the check digits is written in a country.
+/// The structure of a country's IBAN after the check digits.
 struct Structure {
     country: &'static str,
-    /// The letters of the bank, with which it begins.
+    /// The number of letters of the bank's code, which comes first.
     bank: usize,
-    /// What follows, in characters.
+    /// The number of remaining characters.
     account: usize,
-    /// Whether the rest has digits only.
+    /// Whether those are digits only.
     is_numeric: bool,
 }
 
@@ -22,7 +22,7 @@ const MORE_COUNTRIES: [Structure; 2] = [
     Structure { country: "PK", bank: 4, account: 16, is_numeric: false },
 ];
 
-/// Countries in which people who use no IBAN write the account of one as it has it: as a whole, or without the bank.
+/// Countries where the account is always written as in the IBAN, in full or without the bank.
 const PLAIN_COUNTRIES: [&str; 11] = ["AT", "BE", "DE", "DK", "ES", "GB", "IE", "NL", "NO", "PL", "PT"];
 
 /// A valid IBAN.
@@ -35,11 +35,10 @@ pub struct Iban {
 }
 
 impl Iban {
-    /// Reads an IBAN without blanks, in upper case. None if its country has none, or its length, its form or its check digits
-    /// are wrong.
+    /// Reads an IBAN without blanks, in upper case. None if its country, length, form or check digits are wrong.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        // Both types of the crate take blanks as well.
+        // Both types of the crate accept blanks too.
         if !text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()) {
             return None;
         }
@@ -72,7 +71,7 @@ impl Iban {
             || found.is_some_and(|found| matches!(found, Ok(_) | Err(iban::ParseIbanError::InvalidBban(_))))
     }
 
-    /// Whether a text is an IBAN but for its check digits, which may be wrong.
+    /// Whether a text has the form of an IBAN, whatever its check digits.
     #[must_use]
     pub fn has_form(text: &str) -> bool {
         let parts = text.split_at_checked(2).zip(text.get(4..));
@@ -92,19 +91,20 @@ impl Iban {
         self.text.get(..2).unwrap_or_default()
     }
 
-    /// Whether people who use no IBAN write its account as it has it. Elsewhere they leave keys out, or add some.
+    /// Whether its account is always written as in the IBAN. In other countries people leave check digits out or add
+    /// some.
     #[must_use]
     pub fn has_plain_number(&self) -> bool {
         PLAIN_COUNTRIES.contains(&self.country())
     }
 
-    /// All behind the check digits: in many countries what people write where they use no IBAN.
+    /// Everything after the check digits: in many countries what people write in place of an IBAN.
     #[must_use]
     pub fn national(&self) -> &str {
         self.text.get(4..).unwrap_or_default()
     }
 
-    /// The codes in it by which statements may name the bank: bank, branch, and both in a row.
+    /// The codes by which statements may name the bank: bank, branch, and both together.
     #[must_use]
     pub fn codes(&self) -> Vec<String> {
         let both = format!("{}{}", self.bank, self.branch);
@@ -121,7 +121,7 @@ impl Iban {
     }
 }
 
-/// A country and what is behind the check digits, with the check digits that fit. None if there are other characters than
+/// The IBAN of a country and its national part, with computed check digits. None if there are characters other than
 /// digits and letters.
 fn with_check_digits(country: &str, bban: &str) -> Option<String> {
     const MODULUS: u32 = 97;

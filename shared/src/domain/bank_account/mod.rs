@@ -1,18 +1,18 @@
-//! Accounts at banks, as what names them is compared: payment instructions, what a second member types, statements, and the
+//! Bank accounts, compared by what names them: payment instructions, what a second member types, statements, and the
 //! accounts that an organization calls its own.
 //!
-//! [`numbers`] takes off what people type around a number, [`text`] finds numbers in a free text, [`iban`] knows the
+//! [`numbers`] strips what people type around a number, [`text`] finds numbers in free text, [`iban`] knows the
 //! countries, `digest` makes the [`AccountDigest`] that is stored in place of an account.
 //!
 //! Decision: banks name one account in many ways, so there are two comparisons.
-//! - [`AccountDigest::is_exactly`]: country, code and number are equal. What a member types again has to be.
-//! - [`AccountDigest::compare`]: they are the same account as far as both say. Two IBANs are compared as such. Otherwise two
-//!   national codes of banks (sort code, BSB, Bankleitzahl, also those within an IBAN) have to agree, and the number of the
-//!   account at its bank decides: a statement often has no more. Routing numbers and BICs don't, for banks have several of
-//!   both, and the one for wires is often not the one on statements. In some countries the number within an IBAN has keys
-//!   that people leave out elsewhere: there an IBAN and a number that differ can't be told apart, and are not called two.
+//! - [`AccountDigest::is_exactly`]: country, code and number are equal. It applies to what a member types again.
+//! - [`AccountDigest::compare`]: the same account, as far as both say. Two IBANs are compared directly. Otherwise
+//!   national codes of banks (sort code, BSB, Bankleitzahl, also within an IBAN) have to agree, and the number at the
+//!   bank decides: statements often have no more. Routing numbers and BICs don't count, since banks have several, and
+//!   the one for wires often differs from the one on statements. In some countries the number within an IBAN has check
+//!   digits that people leave out elsewhere: an IBAN and a differing number are then never called two accounts.
 //!
-//! Decision: zeros before a number of digits are filling, and don't count.
+//! Decision: leading zeros of a number of digits are padding and don't count.
 
 mod digest;
 pub mod iban;
@@ -26,7 +26,7 @@ pub use digest::{AccountDigest, AccountKeys, Compared};
 use iban::Iban;
 use numbers::{is_bic, is_routing_number, normalized};
 
-/// An account, normalized for comparison. No text about it has its number.
+/// An account, normalized for comparison. Its `Debug` hides the number.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BankAccount {
     number: AccountNumber,
@@ -42,17 +42,17 @@ enum AccountNumber {
 /// A code of a bank, or of its branch.
 #[derive(Clone, PartialEq, Eq)]
 enum BankCode {
-    /// A routing number of the United States.
+    /// A United States routing number.
     Routing(String),
-    /// Institution, country and place of a BIC.
+    /// The institution, country and place of a BIC.
     Bic(String),
-    /// Another code, of a country that is not known.
+    /// Another code, of unknown country.
     National(String),
 }
 
-/// The characters of a BIC that name an institution in a place: branches follow.
+/// The length of a BIC without its branch.
 const BIC_WITHOUT_BRANCH: usize = 8;
-/// The letters of a currency, which statements add to numbers.
+/// The length of a currency code, which statements append to numbers.
 const CURRENCY_LETTERS: usize = 3;
 
 impl fmt::Debug for BankAccount {
@@ -62,18 +62,18 @@ impl fmt::Debug for BankAccount {
 }
 
 impl BankAccount {
-    /// The account of a number, or an IBAN, and a code of its bank: a routing number, a BIC or another. Both may have labels
-    /// and blanks. A code that can't be one is taken for none.
+    /// The account of a number or IBAN and a bank's code (routing number, BIC or another), possibly with labels and
+    /// blanks. An impossible code is ignored.
     ///
-    /// None if the number can't name an account: it has no digit but zeros, or some of its characters are hidden (`XXXX1234`).
+    /// None if the number can't name an account: it has no digit but zeros, or hidden characters (`XXXX1234`).
     #[must_use]
     pub fn new(number: &str, code: Option<&str>) -> Option<Self> {
         let number = AccountNumber::of(&normalized(number).text)?;
         Some(Self { number, code: code.and_then(|code| BankCode::of(&normalized(code).text)) })
     }
 
-    /// The account that a statement names in one text: an IBAN, a number, or a code and a number with a slash between them
-    /// (`:25:` of MT940), perhaps with a currency behind it.
+    /// The account that a statement names in one text: an IBAN, a number, or a code, a slash and a number (`:25:` of
+    /// MT940), possibly followed by a currency.
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         let whole = normalized(text).text;
@@ -89,9 +89,8 @@ impl BankAccount {
         Self::new(without_currency.map_or(number, |(left, _)| left), code)
     }
 
-    /// What a number or a code in a free text names, or what was typed for it: it may be a code as well, or a number that names
-    /// no account. Marks that stand between the groups of numbers are taken off, too. None if it has no letters and digits, or
-    /// others than those of ASCII.
+    /// The account for a number or code found in free text, or typed to confirm one; it may name no real account. Marks
+    /// between groups are stripped. None without ASCII letters or digits, or with others.
     #[must_use]
     pub fn of_text(number: &str) -> Option<Self> {
         let text = normalized(number).text.replace(text::GROUPING, "");
@@ -111,7 +110,7 @@ impl BankAccount {
         }
     }
 
-    /// All of it, as one text.
+    /// Country, code and number as one text.
     fn exact(&self) -> String {
         let code = match &self.code {
             Some(BankCode::Routing(code)) => format!("US routing {code}"),
@@ -125,11 +124,11 @@ impl BankAccount {
         }
     }
 
-    /// Whether its number is written in no other way than those that [`coded`](Self::coded) and [`alone`](Self::alone) give.
+    /// Whether its number is only ever written as [`coded`](Self::coded) and [`alone`](Self::alone) return it.
     fn is_plain(&self) -> bool {
         match &self.number {
             AccountNumber::Iban(iban) => iban.has_plain_number(),
-            // There are no IBANs in the United States.
+            // The United States have no IBANs.
             AccountNumber::Other(_) => matches!(self.code, Some(BankCode::Routing(_))),
         }
     }
@@ -138,7 +137,7 @@ impl BankAccount {
         if let AccountNumber::Iban(iban) = &self.number { Some(iban.as_str()) } else { None }
     }
 
-    /// Its number at its bank, with each national code that may be the one which others name.
+    /// Its number at its bank, combined with each national code that others may name.
     fn coded(&self) -> BTreeSet<String> {
         let (codes, number) = match (&self.number, &self.code) {
             (AccountNumber::Iban(iban), _) => (iban.codes(), iban.account()),
@@ -148,7 +147,7 @@ impl BankAccount {
         codes.into_iter().map(|code| format!("{} {}", without_zeros(&code), without_zeros(number))).collect()
     }
 
-    /// Its number as it may be named alone: that at its bank, and that with the code before it.
+    /// Its number without a code: at its bank, and with the bank's code as prefix.
     fn alone(&self) -> BTreeSet<String> {
         let (number, all) = match (&self.number, &self.code) {
             (AccountNumber::Iban(iban), _) => (iban.account(), iban.national().to_owned()),
@@ -186,7 +185,7 @@ impl BankCode {
     }
 }
 
-/// A number of digits without the zeros before it; another text as it is.
+/// Strips leading zeros of a number of digits; leaves other text unchanged.
 fn without_zeros(number: &str) -> &str {
     let is_numeric = number.bytes().all(|byte| byte.is_ascii_digit());
     if is_numeric { number.trim_start_matches('0') } else { number }

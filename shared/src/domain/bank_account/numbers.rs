@@ -1,13 +1,13 @@
-//! Numbers of accounts and codes of banks as people type them: `IBAN: DE89 3704 0044…`, `Account no. 0001-2345`,
+//! Normalizes account numbers and bank codes as people type them: `IBAN: DE89 3704 0044…`, `Account no. 0001-2345`,
 //! `ABA 021000021`.
 //!
-//! Decision: a label before a number, blanks, dashes, points and what shows nothing (U+200B) are taken off before a number is
-//! looked at. So the same number is the same however it was typed or copied, and an IBAN with a label, or with something
-//! invisible in it, is never taken for another kind of number. Within a free text, `text` tells what belongs to a number.
+//! Decision: a leading label, blanks, dashes, points and invisible characters (U+200B) are stripped first. So a number
+//! is the same however it was typed or copied, and an IBAN with a label or an invisible character is never taken for
+//! another kind of number. In free text, `text` finds where a number begins and ends.
 //!
-//! Decision: a label may be glued to its number (`Konto12345678`, `SWIFTDEUTDEFF`) if it has three letters or more. Fewer can be
-//! the country of an IBAN, or belong to a number (`N12345678`). What is a BIC as a whole has no label, unless a label is all
-//! that stands before its digits (`Number12345`): no bank has such a code.
+//! Decision: a label of three letters or more may be glued to its number (`Konto12345678`, `SWIFTDEUTDEFF`). Fewer can
+//! be an IBAN's country or part of a number (`N12345678`). A text that is a BIC as a whole has no label, unless only a
+//! label precedes its digits (`Number12345`): no bank has such a code.
 
 use crate::domain::sensitive::{is_account_label, plain};
 
@@ -17,20 +17,20 @@ use super::iban::Iban;
 /// A number without what is not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Normalized {
-    /// The number, in upper case. It still has what no number has, such as `*`.
+    /// The number, in upper case. It may still have invalid characters, such as `*`.
     pub text: String,
     /// Whether a label said that it is an IBAN.
     pub says_iban: bool,
 }
 
-/// Takes off a number what is not part of it.
+/// Strips what is not part of a number.
 #[must_use]
 pub fn normalized(typed: &str) -> Normalized {
     let plain = plain(typed);
     let (mut rest, mut says_iban) = (plain.trim_start_matches(is_beside), false);
     let mut is_behind_label = false;
     while let Some((label, behind)) = leading_label(rest) {
-        // "No" is Norway, unless another label is before it, or its point behind it.
+        // "No" is Norway, unless another label precedes it or a point follows it.
         let says_number = is_behind_label || behind.starts_with(['.', ':', '#']);
         if label == "NO" && (!says_number || Iban::parse(&compact(rest)).is_some()) {
             break;
@@ -40,14 +40,14 @@ pub fn normalized(typed: &str) -> Normalized {
         rest = behind.trim_start_matches(is_beside);
     }
     let text = compact(rest);
-    // What was taken off may have stood within the label.
+    // Stripped characters may have been within the label.
     match text.strip_prefix("IBAN") {
         Some(behind) => Normalized { text: behind.to_owned(), says_iban: true },
         None => Normalized { text, says_iban },
     }
 }
 
-/// Marks that stand before a number and are no part of it.
+/// Marks before a number that are no part of it.
 fn is_beside(mark: char) -> bool {
     !mark.is_alphanumeric() && mark != '*'
 }
@@ -71,7 +71,7 @@ fn leading_label(text: &str) -> Option<(&str, &str)> {
     glued_label(text, word, behind)
 }
 
-/// The label that is glued to an IBAN or to a number, and what is behind it.
+/// A label glued to an IBAN or a number, and the rest.
 fn glued_label<'a>(text: &'a str, word: &'a str, behind: &'a str) -> Option<(&'a str, &'a str)> {
     let is_label = is_glued_label(word);
     let has_digits_only = compact(behind).bytes().all(|byte| byte.is_ascii_digit());
@@ -81,13 +81,12 @@ fn glued_label<'a>(text: &'a str, word: &'a str, behind: &'a str) -> Option<(&'a
     }
     let before_country = word.char_indices().rev().nth(1).and_then(|(at, _)| text.split_at_checked(at));
     let before_iban = before_country.filter(|(label, iban)| is_glued_label(label) && looks_like_iban(iban));
-    // "AccountNo" is a label, unless what begins with "No" is an IBAN.
+    // "AccountNo" is a label, unless the part from "No" on is an IBAN.
     let before_iban = before_iban.filter(|(_, iban)| !is_label || Iban::parse(&compact(iban)).is_some());
     before_iban.or_else(|| is_label.then_some((word, behind)))
 }
 
-/// Whether a word is a label that may be glued to a number: one that is long enough, or several in a row
-/// (`ROUTINGNUMBER`).
+/// Whether a word is a label that may be glued to a number: a long enough one, or several in a row (`ROUTINGNUMBER`).
 pub(super) fn is_glued_label(word: &str) -> bool {
     const LETTERS_MIN: usize = 3;
     const LETTERS_MIN_NEXT: usize = 2;
@@ -101,7 +100,7 @@ pub(super) fn is_glued_label(word: &str) -> bool {
     word.len() >= LETTERS_MIN && (is_account_label(&word) || (LETTERS_MIN..word.len()).any(is_several))
 }
 
-/// The BIC behind a label that is glued to it, or before which nothing but blanks, dashes and points stand.
+/// The BIC after a label, glued to it or separated by blanks, dashes and points only.
 #[must_use]
 pub fn behind_bic_label(text: &str) -> Option<&str> {
     if is_bic(&compact(text)) {
@@ -142,7 +141,7 @@ pub fn read_account_number(typed: &str) -> Result<String, &'static str> {
     if !is_number || !number.bytes().any(|byte| byte.is_ascii_digit()) {
         return Err("must be an IBAN, or an account number of 4 to 34 letters and digits");
     }
-    // What names no account can't be compared with what is typed again.
+    // A number that names no account can't be compared with what is typed again.
     match BankAccount::new(&number, None) {
         Some(_) => Ok(number),
         None => Err("must be a full account number, with no hidden or placeholder digits"),
@@ -170,12 +169,11 @@ pub fn read_bank_code(typed: &str) -> Result<String, &'static str> {
 /// The digits of a routing number.
 pub(super) const ROUTING_DIGITS: usize = 9;
 
-/// The first two digits of the routing numbers that were ever given out: the government and the twelve districts of the
-/// Federal Reserve, their thrift institutions, electronic transactions, and traveler's checks.
+/// The first two digits of all routing numbers ever assigned: the government, the twelve Federal Reserve districts,
+/// their thrift institutions, electronic transactions, and traveler's checks.
 const ROUTING_PREFIXES: [std::ops::RangeInclusive<u8>; 4] = [0..=12, 21..=32, 61..=72, 80..=80];
 
-/// Whether a text is a routing number of a bank in the United States: it begins in a range that is in use, and its checksum
-/// fits.
+/// Whether a text is a United States routing number: in a range in use, with a correct checksum.
 #[must_use]
 pub fn is_routing_number(text: &str) -> bool {
     if text.len() != ROUTING_DIGITS || !text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -188,12 +186,12 @@ pub fn is_routing_number(text: &str) -> bool {
     is_in_use && sum != 0 && sum.is_multiple_of(10)
 }
 
-/// Whether a text in capitals has the form of a BIC: institution, country, place, and perhaps a branch.
+/// Whether a text in capitals has the form of a BIC: institution, country, place, and an optional branch.
 #[must_use]
 pub fn is_bic(code: &str) -> bool {
     const INSTITUTION: std::ops::RangeTo<usize> = ..4;
     const COUNTRY: std::ops::Range<usize> = 4..6;
-    // BICs have Kosovo, which is not in ISO 3166.
+    // BICs use XK for Kosovo, which is not in ISO 3166.
     let is_country = |code: &str| code == "XK" || code.parse::<iso_currency::Country>().is_ok();
     matches!(code.len(), 8 | 11)
         && code.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -201,7 +199,7 @@ pub fn is_bic(code: &str) -> bool {
         && code.get(COUNTRY).is_some_and(is_country)
 }
 
-/// The last characters of an account number: four, or fewer of a short one.
+/// The last four characters of an account number, fewer of a short one.
 #[must_use]
 pub fn ending(number: &str) -> String {
     const SHOWN_MAX: usize = 4;

@@ -1,20 +1,20 @@
-//! Numbers in instructions that are a free text, with their places.
+//! Finds numbers, with their places, in payment instructions that are free text.
 //!
-//! Decision: a number is every run of letters and digits with a digit in it, however short: a text can have an account in
-//! parts, with anything between them. So a date and a house number are typed again too, rather than a part of an account left
-//! out.
+//! Decision: a number is every run of letters and digits with a digit in it, however short: an account may be split,
+//! with anything between its parts. So dates and house numbers are typed again too, rather than a part of an account
+//! left out.
 //!
-//! Decision: a word that has the form of a BIC is one, too: in capitals wherever it stands, else behind "BIC", "SWIFT" or
-//! "code". Instructions are often written in capitals throughout, so ordinary words (`BENEFICIARY`: Finland) are none unless they stand behind such a
-//! label: no bank has these codes. Another word or name that has the form by chance (`BARCLAYS`: Laos) is asked for, for it
-//! can't be told apart; what is shown in its place says that it may be a word.
+//! Decision: a word with the form of a BIC is one: in capitals anywhere, otherwise after "BIC", "SWIFT" or "code".
+//! Instructions are often all in capitals, so ordinary words that no bank has as its code (`BENEFICIARY`: Finland)
+//! don't count unless they follow such a label. Other words with the form (`BARCLAYS`: Laos) can't be told apart and
+//! are asked for; what is shown in their place says that it may be a word.
 //!
-//! Decision: a number that is written so that it would be overlooked, or read as another, is refused when it is entered: in
-//! other digits or numerals, as an IBAN or a BIC with letters of another script, as what looks like an IBAN and is none. A
-//! routing number is refused only if it is called one. Behind the word "routing", one that begins with 0 may be Canadian.
+//! Decision: a number that could be overlooked or misread is refused on entry: in other digits or numerals, as an IBAN
+//! or BIC with letters of another script, as what looks like an IBAN and is none. A routing number is refused only if
+//! it is called one; after the word "routing", one that begins with 0 may be Canadian.
 //!
-//! Decision: groups of digits are one number where only blanks, or one mark without blanks, stand between them. So people find
-//! the numbers of a text as a payee reads them out. Wherever two groups are taken for two numbers, each of them is typed.
+//! Decision: groups of digits are one number if only blanks, or one mark without blanks, separate them, as a payee
+//! reads them out. Groups taken for two numbers are each typed.
 
 use std::ops::Range;
 
@@ -25,20 +25,20 @@ use super::numbers::{ROUTING_DIGITS, behind_bic_label, is_bic, is_glued_label, i
 use crate::domain::sensitive::{is_account_label, is_number_word, is_other_label};
 use crate::wire::text::{INVISIBLE, is_in};
 
-/// The marks that stand between the groups of a number.
+/// Marks between the groups of a number.
 pub(super) const GROUPING: [char; 8] = ['-', '.', ',', ':', '/', '_', '\'', '\u{2044}'];
-/// The characters of the shortest IBAN.
+/// The length of the shortest IBAN.
 const IBAN_CHARS_MIN: usize = 15;
-/// The characters of an IBAN's groups.
+/// The length of an IBAN's groups.
 const IBAN_GROUP: usize = 4;
 
-/// The marks that may stand between the groups of an IBAN, at most.
+/// The most marks between groups of an IBAN.
 const IBAN_GAP_MAX: usize = 3;
-/// The lengths of the groups of a BIC that is written in groups.
+/// The lengths of the groups of a BIC written in groups.
 const BIC_GROUPS: [usize; 4] = [4, 2, 2, 3];
-/// The words that may stand between a label and its number.
+/// The most words between a label and its number.
 const WORDS_BEHIND_LABEL_MAX: usize = 6;
-/// The shortest text that is taken for the number of a label some words before it.
+/// The shortest text that counts as the number of a label some words before it.
 const CHARS_BEHIND_WORDS_MIN: usize = 9;
 
 /// Words of payment instructions that have the form of a BIC by chance.
@@ -114,7 +114,7 @@ const ORDINARY_WORDS: [&str; 69] = [
     "VIRGINIA",
 ];
 
-/// Letters of Cyrillic and Greek that look like those of the alphabet from A to Z, and these.
+/// Cyrillic and Greek letters that look like Latin ones, and those.
 const LOOKALIKES: [(&str, &str); 4] = [
     ("АВЕЅІЈКМНОРСТУҮХԌԚԜ", "ABESIJKMHOPCTYYXGQW"),
     ("аеѕіјорсухԛԝ", "aesijopcyxqw"),
@@ -122,7 +122,7 @@ const LOOKALIKES: [(&str, &str); 4] = [
     ("οϲϳ", "ocj"),
 ];
 
-/// Numerals of Chinese and Japanese, each of which can stand for a digit or be part of a number.
+/// Chinese and Japanese numerals.
 const IDEOGRAPHIC_NUMERALS: &str =
     "〇零一二三四五六七八九十百千廿卅壹壱弌贰貳貮弍弐叁參参叄弎肆伍陆陸柒漆捌玖拾佰仟两兩";
 
@@ -150,7 +150,7 @@ pub struct NumberInText {
 struct Run {
     range: Range<usize>,
     text: String,
-    /// What stands before it that can be seen.
+    /// The visible characters before it.
     gap: String,
     /// Whether it was written in capitals.
     is_in_capitals: bool,
@@ -165,7 +165,7 @@ impl Run {
         self.text.contains(|letter: char| letter.is_ascii_digit())
     }
 
-    /// Whether it may be the country of an IBAN.
+    /// Whether it may be an IBAN's country.
     fn is_country(&self) -> bool {
         self.text.len() == 2 && !self.has_digit()
     }
@@ -174,13 +174,13 @@ impl Run {
         self.gap.chars().all(|mark| mark == ' ') || GROUPING.iter().any(|mark| self.gap.chars().eq([*mark]))
     }
 
-    /// Whether it may go on with an IBAN, whose check digits tell whether it does.
+    /// Whether it may continue an IBAN; the check digits decide.
     fn is_near_the_one_before(&self) -> bool {
         self.is_grouped_with_the_one_before()
             || self.gap.chars().count() <= IBAN_GAP_MAX && !self.gap.contains(char::is_alphanumeric)
     }
 
-    /// Whether it ends what stands before it, so that a label there is not its own.
+    /// Whether it begins another part of the text, so that a label before it isn't its own.
     fn begins_another_part(&self) -> bool {
         self.gap.contains([',', ';', '.', '\n'])
     }
@@ -203,8 +203,8 @@ pub fn numbers_in(text: &str) -> Vec<NumberInText> {
     found
 }
 
-/// Whether a text has digits that are not 0 to 9, in which a number would be overlooked. An ideograph that is a numeral is one
-/// only beside another, or right beside a digit: alone, it may be part of a name.
+/// Whether a text has digits other than 0 to 9, in which a number could be overlooked. An ideograph counts as a numeral
+/// only next to another or directly next to a digit: alone, it may be part of a name.
 #[must_use]
 pub fn has_other_digits(text: &str) -> bool {
     let (mut before, mut is_right_beside) = (None, false);
@@ -229,7 +229,7 @@ pub fn has_other_digits(text: &str) -> bool {
     false
 }
 
-/// Whether a text has what looks like an IBAN or a BIC, and is none because a letter of it is of another script.
+/// Whether a text has what would be an IBAN or a BIC but for a letter of another script.
 #[must_use]
 pub fn has_other_letters(text: &str) -> bool {
     let plain_of = |letter: char| {
@@ -247,7 +247,7 @@ pub fn has_other_letters(text: &str) -> bool {
     plain != text && codes(&plain).len() > codes(text).len()
 }
 
-/// The number with which runs begin, and how many of them it takes.
+/// The number at the start of runs, and how many runs it takes.
 fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
     let first = runs.first()?;
     let number = |taken: usize, text: String, fault: Option<NumberFault>| {
@@ -278,7 +278,7 @@ fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
     Some(number(taken, text, fault))
 }
 
-/// Whether a number that begins with a run is not what its label says.
+/// The fault of a number that isn't what its label says.
 fn fault_by_label(number: &str, first: &Run, before: &[Run]) -> Option<NumberFault> {
     let label = label_of(first, before);
     let is_called = |names: &[&str]| {
@@ -294,8 +294,8 @@ fn fault_by_label(number: &str, first: &Run, before: &[Run]) -> Option<NumberFau
     (is_routing && has_its_length && !is_routing_number(number)).then_some(NumberFault::RoutingNumber)
 }
 
-/// The label of the number that is a run: the last one before it, but for words such as "no." and those that say whose it is;
-/// and whether only the former stand between them.
+/// The last label before a run, skipping words such as "no." and those that say whose number it is; and whether only
+/// the former were skipped.
 fn label_of<'a>(number: &Run, before: &'a [Run]) -> Option<(&'a str, bool)> {
     let (mut behind, mut is_near) = (number, true);
     for (at, run) in before.iter().rev().take(WORDS_BEHIND_LABEL_MAX).enumerate() {
@@ -316,7 +316,7 @@ fn label_of<'a>(number: &Run, before: &'a [Run]) -> Option<(&'a str, bool)> {
     None
 }
 
-/// The BIC with which runs begin, and how many of them it takes.
+/// The BIC at the start of runs, and how many runs it takes.
 fn bic_at(runs: &[Run], before: &[Run]) -> Option<(usize, String)> {
     let first = runs.first()?;
     let is_behind_code = before.last().is_some_and(|run| run.text == "CODE");
@@ -337,7 +337,7 @@ fn bic_at(runs: &[Run], before: &[Run]) -> Option<(usize, String)> {
     [BIC_GROUPS.len(), BIC_GROUPS.len() - 1].into_iter().filter_map(joined).find(|(_, text)| is_called && is_bic(text))
 }
 
-/// The longest IBAN with which runs begin, and how many of them it takes.
+/// The longest IBAN at the start of runs, and how many runs it takes.
 fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
     let (mut text, mut found) = (String::new(), None);
     for (at, run) in runs.iter().enumerate().take_while(|(at, run)| *at == 0 || run.is_near_the_one_before()) {
@@ -352,11 +352,11 @@ fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
     found
 }
 
-/// Whether runs begin with a country, as an IBAN does whose country stands apart: its groups follow, or all but its check
+/// Whether runs begin with the separate country of an IBAN: the IBAN's groups follow, or everything but its check
 /// digits is right.
 fn is_iban_in_parts(runs: &[Run], before: &[Run]) -> bool {
     let Some((country, rest)) = runs.split_first().filter(|(first, _)| first.is_country()) else { return false };
-    // "Account no" is no Norway.
+    // "Account no" isn't Norway.
     let is_number_word = is_number_word(&country.text.to_lowercase())
         && before.last().is_some_and(|run| is_account_label(&run.text.to_lowercase()));
     if is_number_word || !Iban::has_country(&country.text) {
@@ -368,12 +368,12 @@ fn is_iban_in_parts(runs: &[Run], before: &[Run]) -> bool {
         text.push_str(&run.text);
         looks_like_iban(&text) && Iban::has_form(&text)
     });
-    // "De" and "at" are words, too.
+    // "De" and "at" are words too.
     country.is_in_capitals && has_form || is_grouped_as_iban(runs)
 }
 
-/// Whether runs are grouped as an IBAN of a country is: the country and two digits, in one or apart, and groups of four, of
-/// which the last may be shorter. Any marks may stand between them.
+/// Whether runs are grouped like an IBAN of a country: the country and two digits, together or apart, then groups of
+/// four, the last possibly shorter, with any marks between them.
 fn is_grouped_as_iban(runs: &[Run]) -> bool {
     let Some((first, rest)) = runs.split_first() else { return false };
     let is_apart = first.is_country();
@@ -394,7 +394,7 @@ fn is_grouped_as_iban(runs: &[Run]) -> bool {
     begins && text.len() >= IBAN_CHARS_MIN && looks_like_iban(&text) && has_country
 }
 
-/// Whether runs begin like an IBAN, and go on like one for long enough.
+/// Whether runs begin like an IBAN and continue like one for long enough.
 fn is_almost_iban(runs: &[Run]) -> bool {
     let Some((first, rest)) = runs.split_first() else { return false };
     let goes_on =
@@ -404,7 +404,7 @@ fn is_almost_iban(runs: &[Run]) -> bool {
     looks_like_iban(begins) && chars >= IBAN_CHARS_MIN
 }
 
-/// A run without the word "IBAN", or a label before what looks like an IBAN, that is glued to it.
+/// Strips a glued "IBAN", or a glued label before what looks like an IBAN.
 fn without_label(run: &str) -> &str {
     if let Some(behind) = run.strip_prefix("IBAN") {
         return behind;
@@ -414,14 +414,14 @@ fn without_label(run: &str) -> &str {
     parts.filter(|(label, iban)| is_glued_label(label) && looks_like_iban(iban)).map_or(run, |(_, iban)| iban)
 }
 
-/// The letters and digits in a text that stand in a row. A label that is glued to a number (`ACCT12345678`) is a run of its
-/// own. Letters that no number has, such as those of other scripts, are none.
+/// The runs of letters and digits in a text. A label glued to a number (`ACCT12345678`) is a separate run. Letters that
+/// no number has, such as those of other scripts, don't count.
 fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut gap = String::new();
     for (at, letter) in text.char_indices().filter(|(_, letter)| !is_in(INVISIBLE, *letter)) {
         let (end, is_capital) = (at + letter.len_utf8(), !letter.is_lowercase());
-        // One character may be several: "\u{2488}" is a digit and a point.
+        // One character may expand: "\u{2488}" is a digit and a point.
         for plain in std::iter::once(letter).nfkc().flat_map(char::to_uppercase) {
             if !plain.is_ascii_alphanumeric() {
                 gap.push(match plain {

@@ -1,5 +1,5 @@
-//! Bank details as participants give them: where money is to be sent. They are checked as far as their check digits go,
-//! sealed at once, and never shown in full again.
+//! Bank details that participants give to receive money. They are validated by their check digits, sealed at once, and
+//! never shown in full again.
 
 use std::fmt;
 
@@ -36,8 +36,8 @@ impl fmt::Debug for BankDetails {
 }
 
 impl BankDetails {
-    /// Reads bank details from what was typed: account holder, bank, IBAN or account number, and BIC, routing number or
-    /// another code of the bank, which an IBAN does not need.
+    /// Reads typed bank details: account holder, bank, IBAN or account number, and a BIC, routing number or other code,
+    /// which an IBAN doesn't need.
     ///
     /// # Errors
     /// What is wrong, by part.
@@ -50,7 +50,7 @@ impl BankDetails {
             }
             check_line(&text, limits::NAME_CHARS_MAX).map_err(|(code, message)| FieldErrors::one(part, code, message))
         };
-        // What shows nothing is taken off these two, not refused.
+        // Invisible characters are stripped from these two, not refused.
         let invalid = |part: &str, message: &str| FieldErrors::one(part, FieldCode::InvalidValue, message);
         let number = match typed("number") {
             blank if blank.trim().is_empty() => Err(FieldErrors::one("number", FieldCode::Required, "is missing")),
@@ -79,7 +79,7 @@ impl BankDetails {
         }
     }
 
-    /// The details in clear as a text to be sealed, and for nothing else.
+    /// The details in clear, only to be sealed.
     #[must_use]
     pub fn reveal(&self) -> String {
         serde_json::json!(self).to_string()
@@ -121,7 +121,7 @@ impl BankDetails {
         !self.is_iban() && self.code.as_deref().is_some_and(is_routing_number)
     }
 
-    /// The details in full, a line each with its label: for whoever sends money there, and for nobody else.
+    /// The details in full, one labeled line each, only for those who send money there.
     #[must_use]
     pub fn in_full(&self) -> Vec<(&'static str, String)> {
         let number = if self.is_iban() { "IBAN" } else { "Account number" };
@@ -131,7 +131,7 @@ impl BankDetails {
         lines.filter_map(|(label, text)| Some((label, text?.clone()))).collect()
     }
 
-    /// The details as a member who reads an answer sees them, a line each: nobody can send money with these alone.
+    /// The details as a member who reviews an answer sees them, one line each, not enough to send money.
     #[must_use]
     pub fn masked(&self) -> Vec<String> {
         let kind = if looks_like_iban(&self.number) { "IBAN" } else { "Account" };

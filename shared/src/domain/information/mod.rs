@@ -1,12 +1,12 @@
-//! Information requests: the answers of participants. A participant's draft is theirs alone; what they send is a submission,
-//! which a member reads and accepts or returns (specification, "Information submission").
+//! Information requests and participants' answers. A draft is the participant's alone; what they send is a submission,
+//! which a member accepts or returns (specification, "Information submission").
 //!
-//! `typed` reads what people type, `bank_details` the one kind of answer that no page and no response ever shows in full,
-//! [`sensitive`](super::sensitive) finds such numbers in other answers. What participants and members do with answers is in
-//! `participant::answers` and `member::answers`.
+//! `typed` reads what people type, `bank_details` the one kind of answer that is never shown in full, and
+//! [`sensitive`](super::sensitive) finds such numbers in other answers. `participant::answers` and `member::answers`
+//! have the acts.
 //!
-//! Decision: a submission holds its answers in clear, but for bank details, each of which is sealed on its own with the
-//! keyring. The API, which never shows them, then needs no keys. A draft may hold anything, so all of it is sealed.
+//! Decision: a submission holds its answers in clear, except bank details, which are sealed one by one with the
+//! keyring: the API never shows them and so needs no keys. A draft may hold anything, so all of it is sealed.
 
 pub mod bank_details;
 pub mod typed;
@@ -40,12 +40,12 @@ pub struct Submission {
     pub participant_id: ParticipantId,
     /// Counted from 1 for each participant and request.
     pub revision: u32,
-    /// Random, so that nobody finds out answers by trying which have the hash that the receipt names.
+    /// Random, so that nobody can find the answers by trying values against the receipt's hash.
     pub salt: Uuid,
     /// The answers, by question. Optional questions may have none.
     pub answers: BTreeMap<FieldId, Answer>,
-    /// What opens of the answers whose bank details a key sealed that is not the current one any more: the same, sealed anew. The
-    /// answers themselves stay as they are, since the receipt proves them as they were stored.
+    /// Bank details resealed with a newer key, for answers whose key is no longer current. The answers themselves stay
+    /// unchanged, since the receipt proves them as stored.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resealed: BTreeMap<FieldId, Sealed>,
     /// The questions whose answers differ from those of the revision before. Empty for the first one.
@@ -53,7 +53,7 @@ pub struct Submission {
     pub changed: BTreeSet<FieldId>,
     /// When it was sent.
     pub sent_at: Timestamp,
-    /// The member in whose browser it was sent, if it was a member's of the organization.
+    /// The member in whose browser it was sent, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_person: Option<InPerson>,
     /// What a member decided about it.
@@ -100,7 +100,8 @@ pub enum Answer {
     Open(OpenAnswer),
 }
 
-/// An answer that is no secret by its type. Whether responses and bundles show it, [`may_be_shown`](Self::may_be_shown) says.
+/// An answer that isn't secret by its type. [`may_be_shown`](Self::may_be_shown) says whether responses and bundles
+/// show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenAnswer {
@@ -129,7 +130,7 @@ pub struct AnswerFile {
     pub name: Label,
     /// Its content.
     pub content: DocumentContent,
-    /// The type, which was checked.
+    /// The verified type.
     pub file_type: FileType,
 }
 
@@ -176,20 +177,20 @@ pub enum Given {
     Open(OpenAnswer),
 }
 
-/// The place for which bank details of an answer are sealed. They open nowhere else.
+/// The place that bank details of an answer are sealed for. They open nowhere else.
 #[must_use]
 pub fn place(gate: GateId, participant: ParticipantId, field: FieldId) -> String {
     format!("bank details {gate} {participant} {field}")
 }
 
-/// The place for which a draft of answers is sealed. It opens nowhere else.
+/// The place that a draft is sealed for. It opens nowhere else.
 #[must_use]
 pub fn draft_place(org: OrgId, agreement: AgreementId, gate: GateId, participant: ParticipantId) -> String {
     format!("answers {org} {agreement} {gate} {participant}")
 }
 
 impl AnswerFile {
-    /// Its name, if responses and bundles show it.
+    /// Its name, unless that must be hidden from responses and bundles.
     #[must_use]
     pub fn shown_name(&self) -> Option<&str> {
         Some(self.name.as_str()).filter(|name| !has_account_number(name))
@@ -197,8 +198,8 @@ impl AnswerFile {
 }
 
 impl OpenAnswer {
-    /// Whether responses and bundles show it: people write numbers of accounts and cards where they should not. A plain number
-    /// may be an amount of any length.
+    /// Whether responses and bundles show it: people write account and card numbers where they shouldn't. A plain
+    /// number may be an amount of any length.
     #[must_use]
     pub fn may_be_shown(&self) -> bool {
         match self {
@@ -225,7 +226,7 @@ impl Given {
         })
     }
 
-    /// Whether it is the same answer as one that is stored. `open` opens bank details; those that don't open are others.
+    /// Whether a stored answer is the same. `open` opens bank details; those that don't open differ.
     #[must_use]
     pub fn is(&self, stored: &Answer, open: impl FnOnce(&Sealed) -> Option<String>) -> bool {
         match (self, stored) {
@@ -239,15 +240,13 @@ impl Given {
 }
 
 impl Submission {
-    /// The salt and the stored answers as JSON: what is hashed for the receipt. Bank details are sealed in it, as they are
-    /// stored.
+    /// The salt and the stored answers, with bank details sealed, as JSON: the receipt's hash covers this.
     #[must_use]
     pub fn hashed_text(&self) -> String {
         serde_json::json!([self.salt, self.answers]).to_string()
     }
 
-    /// The SHA-256 of [`hashed_text`](Self::hashed_text), in hexadecimal, which the receipt names: it proves later what was
-    /// answered.
+    /// The SHA-256 of [`hashed_text`](Self::hashed_text) in hexadecimal, by which the receipt proves what was answered.
     #[must_use]
     pub fn sha256(&self) -> String {
         crypto::sha256_hex(self.hashed_text().as_bytes())
@@ -267,7 +266,7 @@ impl Submission {
         self.answers.keys().any(|field| self.sealed(*field).is_some())
     }
 
-    /// Its bank details sealed with the current key, those of all answers that need it. None if none does.
+    /// All bank details that need it, sealed with the current key. None if none do.
     ///
     /// # Errors
     /// When one can't be opened.

@@ -1,4 +1,4 @@
-//! Answers as people type them: a draft, which may be incomplete or wrong, and the reading of it when it is sent.
+//! Answers as people type them: drafts, which may be incomplete or wrong, and reading them when sent.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,17 +17,17 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::text::{check_line, check_lines};
 
-/// What the names of the inputs begin with.
+/// The prefix of inputs' names.
 const PREFIX: &str = "answer.";
 /// The parts of a postal address in a form, each with whether it must be given.
 pub const ADDRESS_PARTS: [(&str, bool); 6] =
     [("line1", true), ("line2", false), ("city", true), ("region", false), ("postal_code", false), ("country", true)];
 /// The values of an answer of yes or no.
 pub const YES_NO: [(&str, &str); 2] = [("yes", "Yes"), ("no", "No")];
-/// The part of a name that removes a file or bank details which a draft has.
+/// The part of a name that removes a draft's file or bank details.
 pub const REMOVE: &str = "remove";
 
-/// The name of a question's input, or of what its inputs' names begin with.
+/// The name of a question's input, or the prefix of its inputs' names.
 #[must_use]
 pub fn input_name(field: FieldId) -> String {
     format!("{PREFIX}{field}")
@@ -45,7 +45,7 @@ pub fn is_answer(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// Whether an input of this name holds what no page shows again: the number or the code of bank details.
+/// Whether an input of this name is never shown again: the number or code of bank details.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let part = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('.')).map(|(_, part)| part);
@@ -82,8 +82,8 @@ fn names(field: &InformationField) -> Vec<String> {
 }
 
 impl TypedAnswers {
-    /// The answers of a submitted form. Files, and the parts of bank details that no page shows again, stay as they were
-    /// saved where the form says nothing else of them.
+    /// The answers of a submitted form. Files and secret parts of bank details stay as saved unless the form changes
+    /// them.
     #[must_use]
     pub fn submitted<'a>(
         fields: &[InformationField],
@@ -153,7 +153,7 @@ impl TypedAnswers {
         serde_json::from_str(text).ok()
     }
 
-    /// Reads all answers. What is wrong completes a sentence that begins with `Your answer`, or with the name of the part.
+    /// Reads all answers. Messages complete a sentence that begins with `Your answer` or the part's name.
     ///
     /// # Errors
     /// All that is wrong, by the names of the inputs.
@@ -269,10 +269,10 @@ impl TypedAnswers {
     }
 }
 
-/// The name of a question's first input, where the error stands if nothing was answered.
+/// The name of a question's first input, where the error of a missing answer stands.
 fn first_input(field: &InformationField) -> String {
     match field.field_type {
-        // Their choices are one group, which has the error as a whole.
+        // Their choices are one group, which has the error.
         FieldType::MultiChoice | FieldType::File => input_name(field.id),
         _ => names(field).into_iter().next().unwrap_or_else(|| input_name(field.id)),
     }

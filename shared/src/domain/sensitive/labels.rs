@@ -1,17 +1,18 @@
-//! Numbers that a word before them says are accounts: `acct 12345678`, `Konto: 532 013 000`, `sort code 20-00-00 55779911`.
+//! Finds numbers that a preceding word calls accounts: `acct 12345678`, `Konto: 532 013 000`, `sort code 20-00-00
+//! 55779911`.
 //!
-//! Decision: what is a number of an account is told by the word right before it, with nothing between but marks and words such
-//! as "no.". A plain word (`account`) needs 8 digits, one that means nothing else (`acct`, `account number`) 7: customers have
-//! shorter numbers, and so have invoices. A date is none, except after a word that means nothing else.
+//! Decision: only marks and words such as "no." may stand between word and number. A plain word (`account`) needs 8
+//! digits, an unambiguous one (`acct`, `account number`) 7: customers have shorter numbers, and so do invoices. A date
+//! doesn't count, except after an unambiguous word.
 
 use super::tokens::Token;
 
-/// Words that mean an account, and other things too.
+/// Words for an account that also mean other things.
 const PLAIN: [&str; 12] = [
     "account", "accounts", "acc", "konto", "konten", "compte", "cuenta", "conto", "conta", "rekening", "rachunek",
     "konta",
 ];
-/// Words that mean a number of an account and nothing else.
+/// Words that only mean an account number.
 const CLEAR: [&str; 12] = [
     "acct",
     "accts",
@@ -26,14 +27,14 @@ const CLEAR: [&str; 12] = [
     "iban",
     "clabe",
 ];
-/// Words that mean the number of a bank, which that of an account follows.
+/// Words for a bank's number, which an account number follows.
 const BANK: [&str; 9] = ["routing", "aba", "rtn", "blz", "bankleitzahl", "bsb", "ifsc", "sortcode", "transit"];
-/// Words that say that a number follows.
+/// Words that announce a number.
 const NUMBER_WORDS: [&str; 13] =
     ["no", "nr", "num", "number", "numbers", "nummer", "numero", "número", "n", "is", "ist", "code", "id"];
-/// More words that people put before a number in a field that asks for it.
+/// More words before a number in a field that asks for it.
 const LABELS_OF_FIELDS: [&str; 3] = ["sort", "swift", "bic"];
-/// The same for numbers of something else: what follows one of them right away is no account, unless its check digits say so.
+/// Words for other numbers: what directly follows one is no account, unless its check digits say so.
 const OTHERS: [&str; 33] = [
     "invoice",
     "invoices",
@@ -70,32 +71,32 @@ const OTHERS: [&str; 33] = [
     "uetr",
 ];
 
-/// The digits of a number of an account after a plain word, without grouping.
+/// The digits, without grouping, of an account number after a plain word.
 const PLAIN_DIGITS: std::ops::RangeInclusive<usize> = 8..=18;
-/// The same after a word that means nothing else.
+/// The same after an unambiguous word.
 const CLEAR_DIGITS: std::ops::RangeInclusive<usize> = 7..=18;
-/// The same after the number of the bank.
+/// The same after a bank's number.
 const BEHIND_BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=18;
-/// The digits of the number of a bank.
+/// The digits of a bank's number.
 const BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=9;
 /// The length of a group of digits.
 const GROUP: std::ops::RangeInclusive<usize> = 1..=6;
-/// The marks that may stand between a word and its number.
+/// The most marks between a word and its number.
 const MARKS_MAX: usize = 6;
 
-/// Whether a word, in lower case, says that the number behind it is an account or a bank.
+/// Whether a lower-case word announces an account's or bank's number.
 pub(in crate::domain) fn is_account_label(word: &str) -> bool {
     [&PLAIN[..], &CLEAR, &BANK, &LABELS_OF_FIELDS].iter().any(|words| words.contains(&word))
         // "Is" is Iceland.
         || NUMBER_WORDS.contains(&word) && word != "is"
 }
 
-/// Whether a word, in lower case, says that a number follows.
+/// Whether a lower-case word announces a number.
 pub(in crate::domain) fn is_number_word(word: &str) -> bool {
     NUMBER_WORDS.contains(&word)
 }
 
-/// Whether a word, in lower case, says that the number behind it is one of something else than an account.
+/// Whether a lower-case word announces a number other than an account.
 pub(in crate::domain) fn is_other_label(word: &str) -> bool {
     OTHERS.contains(&word)
 }
@@ -113,7 +114,7 @@ enum Label {
 #[derive(Debug)]
 struct Number {
     groups: Vec<String>,
-    /// Where the tokens behind it begin.
+    /// The index of the token after it.
     end: usize,
 }
 
@@ -123,7 +124,7 @@ impl Number {
     }
 }
 
-/// Whether a number follows a word that says that it is one of an account.
+/// Whether an account number follows a word that announces it.
 pub(super) fn has_labeled_account(tokens: &[Token]) -> bool {
     (0..tokens.len()).any(|at| match label(tokens, at) {
         Some((label @ (Label::Plain | Label::Clear), end)) => {
@@ -135,14 +136,14 @@ pub(super) fn has_labeled_account(tokens: &[Token]) -> bool {
     }) || has_sort_code(tokens)
 }
 
-/// Whether the digits at a place follow a word that says that they are a number of something else.
+/// Whether the digits at an index follow a word for another kind of number.
 pub(super) fn is_labeled_as_another(tokens: &[Token], at: usize) -> bool {
     (at.saturating_sub(MARKS_MAX * 2)..at).any(|before| {
         matches!(label(tokens, before), Some((Label::Other, end)) if behind_number_words(tokens, Label::Other, end).1 == at)
     })
 }
 
-/// What a word at a place says of the number behind it, and where the tokens behind the word begin.
+/// The meaning of the word at an index, and the index after it.
 fn label(tokens: &[Token], at: usize) -> Option<(Label, usize)> {
     let word = tokens.get(at)?.word()?;
     let next = |ahead: usize| tokens.get(at + ahead);
@@ -167,7 +168,7 @@ fn label(tokens: &[Token], at: usize) -> Option<(Label, usize)> {
     Some((found, at + 1))
 }
 
-/// Where a number may begin behind a word: behind some marks, and words such as "no.", after which a plain word is clear.
+/// Where a word's number may begin: after marks and words such as "no.", which make a plain word unambiguous.
 fn behind_number_words(tokens: &[Token], label: Label, from: usize) -> (Label, usize) {
     let (mut label, mut at, mut marks) = (label, from, 0);
     while let Some(token) = tokens.get(at) {
@@ -195,7 +196,7 @@ fn account_at(tokens: &[Token], at: usize, label: Label) -> bool {
     })
 }
 
-/// Whether a number of an account follows that of its bank.
+/// Whether an account number follows a bank's number.
 fn behind_bank(tokens: &[Token], at: usize) -> bool {
     [number(tokens, at, true), number(tokens, at, false)].into_iter().flatten().any(|bank| {
         BANK_DIGITS.contains(&bank.digits()) && {
@@ -206,7 +207,7 @@ fn behind_bank(tokens: &[Token], at: usize) -> bool {
     })
 }
 
-/// Where the number behind that of a bank may begin.
+/// Where the account number after a bank's may begin.
 fn behind_joining_words(tokens: &[Token], from: usize) -> usize {
     let joins = |token: &Token| match token {
         Token::Mark(mark) => *mark != '+' && *mark != '*',
@@ -219,7 +220,7 @@ fn behind_joining_words(tokens: &[Token], from: usize) -> usize {
     from + tokens.iter().skip(from).take(MARKS_MAX * 2).take_while(|token| joins(token)).count()
 }
 
-/// Whether a sort code stands right before 8 digits, as accounts of the United Kingdom are written: `20-00-00 55779911`.
+/// Whether a sort code precedes 8 digits, as in the United Kingdom: `20-00-00 55779911`.
 fn has_sort_code(tokens: &[Token]) -> bool {
     (0..tokens.len()).any(|at| {
         let group = |ahead: usize| tokens.get(at + ahead).and_then(Token::digits);
@@ -240,11 +241,11 @@ fn has_sort_code(tokens: &[Token]) -> bool {
     })
 }
 
-/// The number that begins at a place; in groups, or only the first of them.
+/// The number at an index, with all its groups or only the first.
 fn number(tokens: &[Token], at: usize, is_grouped: bool) -> Option<Number> {
     let mut groups = vec![tokens.get(at)?.digits()?.to_owned()];
     let mut end = at + 1;
-    // One mark stands between all groups. Another one begins something else, such as a date.
+    // The same mark separates all groups. Another begins something else, such as a date.
     let between = tokens.get(end).filter(|token| is_grouped && token.is_mark(|mark| " -./_".contains(mark)));
     while between.is_some()
         && tokens.get(end) == between
@@ -266,7 +267,7 @@ fn is_amount(tokens: &[Token], number: &Number) -> bool {
     is_mark && follows.is_some_and(|digits| matches!(digits.len(), 1..=3))
 }
 
-/// Whether it is a number of something in a year, as in "account 2026-0117".
+/// Whether it begins with a year, as in "account 2026-0117".
 fn begins_with_year(number: &Number) -> bool {
     number.groups.len() > 1 && number.groups.first().is_some_and(|first| first.len() == 4 && is_year(first))
 }
@@ -275,7 +276,7 @@ fn is_year(digits: &str) -> bool {
     digits.starts_with("19") || digits.starts_with("20")
 }
 
-/// Whether digits are a date: year, month and day in an order that people use, in groups or without.
+/// Whether digits are a date in a common order of year, month and day, in groups or not.
 fn is_date(groups: &[String]) -> bool {
     let all = groups.concat();
     let part = |from: usize, to: usize| all.get(from..to).and_then(|part| part.parse::<u32>().ok()).unwrap_or_default();

@@ -1,12 +1,12 @@
-//! What must not stand in texts that pages, responses and searches show: numbers of accounts and of cards. People write them
-//! where they should not.
+//! Finds account and card numbers, which must not appear in texts that pages, responses and searches show. People write
+//! them where they shouldn't.
 //!
-//! Every place asks this module, so that what is refused is the same everywhere. Another kind of secret is one more
-//! [`Sensitive`] with a function that finds it.
+//! Every place asks this module, so that the same is refused everywhere. A new kind of secret is one more [`Sensitive`]
+//! with a function that finds it.
 //!
-//! Decision: numbers with check digits (IBANs, cards) are found wherever they begin, however they are grouped. Other numbers
-//! of accounts have none, so they are told by their length, or by the word before them (`labels`). Dates, phone numbers with
-//! their plus, identifiers with letters in them, and what a word says is a number of something else are none.
+//! Decision: numbers with check digits (IBANs, cards) are found wherever they begin and however they are grouped. Other
+//! account numbers are recognized by their length or a preceding word (`labels`). Dates, phone numbers with a plus,
+//! identifiers with letters, and numbers that a word says are something else don't count.
 
 mod labels;
 mod tokens;
@@ -18,24 +18,24 @@ pub(in crate::domain) use labels::{is_account_label, is_number_word, is_other_la
 
 /// The lengths of card numbers, in digits.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
-/// The groups of digits in which cards have their numbers.
+/// The groups in which card numbers are written.
 pub(in crate::domain) const CARD_GROUPS: [&[usize]; 3] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3]];
-/// The digits in a row from which on a number looks like that of an account.
+/// The fewest digits in a row that look like an account number.
 const ACCOUNT_DIGITS_MIN: usize = 9;
 /// The length of an IBAN, in characters.
 const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
-/// Words to which the number of a card may be glued.
+/// Words that may be glued to a card number.
 const CARD_WORDS: [&str; 8] = ["CARD", "VISA", "MASTERCARD", "MC", "AMEX", "CC", "PAN", "DISCOVER"];
 
-/// A kind of what must not be shown.
+/// A kind of number that must not be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sensitive {
     /// The number of a card, with a check digit that fits (Luhn), however it is grouped.
     CardNumber,
     /// An IBAN with check digits that fit, however it is grouped.
     Iban,
-    /// What looks like another number of an account: 9 digits or more in a row that belong to no word and to no phone number
-    /// with its plus, or fewer behind a word that says so.
+    /// What looks like another account number: 9 digits or more in a row, in no word and no phone number with a plus,
+    /// or fewer after a word that says so.
     AccountNumber,
 }
 
@@ -46,7 +46,7 @@ type Finder = fn(&[char]) -> bool;
 const KINDS: [(Sensitive, Finder); 3] =
     [(Sensitive::CardNumber, any_card), (Sensitive::Iban, any_iban), (Sensitive::AccountNumber, any_account)];
 
-/// The first kind of what must not be shown that a text has.
+/// The first kind of sensitive number in a text.
 #[must_use]
 pub fn find(text: &str) -> Option<Sensitive> {
     let letters = normalized(text);
@@ -71,13 +71,12 @@ pub fn has_iban(text: &str) -> bool {
     any_iban(&normalized(text))
 }
 
-/// A text in the characters in which it is looked at: digits of other widths are plain ones, dashes are hyphens, letters are
-/// upper case, and what shows nothing is left out.
+/// A text normalized for searching: plain digits, dashes as hyphens, upper-case letters, nothing invisible.
 pub(in crate::domain) fn plain(text: &str) -> String {
     normalized(text).into_iter().collect()
 }
 
-/// Whether something holds for a text from the beginning of one of its words on.
+/// Whether a predicate holds for a text from the start of one of its words.
 fn any_word(letters: &[char], holds: impl Fn(&[char]) -> bool) -> bool {
     let before = |at: usize| at.checked_sub(1).and_then(|before| letters.get(before));
     // A plus begins a phone number.
@@ -114,7 +113,7 @@ fn any_account(letters: &[char]) -> bool {
     tokens.iter().enumerate().any(is_long) || labels::has_labeled_account(&tokens)
 }
 
-/// Whether a number has the plus of a phone number before it, or before the code of its country.
+/// Whether a phone number's plus precedes a number or its country code.
 fn is_phone(tokens: &[Token], at: usize) -> bool {
     let back = |count: usize| at.checked_sub(count).and_then(|before| tokens.get(before));
     let is_plus = |token: Option<&Token>| token.is_some_and(|token| token.is_mark(|mark| mark == '+'));
@@ -122,7 +121,7 @@ fn is_phone(tokens: &[Token], at: usize) -> bool {
     is_plus(back(1)) || (country && is_plus(back(3)))
 }
 
-/// The digits or letters with which a text begins, and the blanks and hyphens among them left out.
+/// Growing prefixes of digits or letters, without the blanks and hyphens among them.
 fn compacted(letters: &[char], is: impl Fn(char) -> bool, most: usize) -> impl Iterator<Item = (String, bool)> {
     let mut found = Vec::new();
     let mut compact = String::new();
@@ -150,8 +149,8 @@ fn is_card(digits: &str) -> bool {
     CARD_DIGITS.contains(&digits.len()) && digits.starts_with(['2', '3', '4', '5', '6']) && is_luhn(digits)
 }
 
-/// Whether a text begins with a card's number in the groups of cards with points between them. Other groups with points are
-/// amounts, versions and addresses.
+/// Whether a text begins with a card number in groups separated by points. Other such groups are amounts, versions and
+/// addresses.
 fn begins_dotted_card(letters: &[char]) -> bool {
     let dotted: String = letters.iter().take_while(|letter| letter.is_ascii_digit() || **letter == '.').collect();
     let is_apart = letters.get(dotted.len()).is_none_or(|next| !next.is_alphanumeric());
@@ -165,7 +164,7 @@ fn begins_iban(letters: &[char]) -> bool {
     runs.into_iter().any(|(text, ends)| ends && is_iban(&text))
 }
 
-/// Whether an IBAN is glued to the letters with which a word begins, and perhaps to letters behind it: `IBANGB29NWBK…`.
+/// Whether an IBAN is glued to the letters before it, and possibly to letters after it: `IBANGB29NWBK…`.
 fn has_glued_iban(letters: &[char]) -> bool {
     let word: String = letters.iter().take_while(|letter| letter.is_ascii_alphanumeric()).collect();
     let prefix = word.bytes().take_while(u8::is_ascii_alphabetic).count();

@@ -122,7 +122,7 @@ fn ordinary_facts_are_not() {
 /// A German IBAN with its check digits.
 fn iban(account: u64) -> String {
     let bban = format!("{account:018}");
-    // DE00 behind it, as numbers: D is 13 and E is 14.
+    // Followed by DE00 in numbers: D is 13 and E is 14.
     let number = format!("{bban}131400");
     let rest = number.bytes().fold(0_u32, |rest, digit| (rest * 10 + u32::from(digit - b'0')) % 97);
     format!("DE{:02}{bban}", 98 - rest)
@@ -142,7 +142,7 @@ proptest! {
     ) {
         let compact = iban(account);
         let groups: Vec<String> = compact.as_bytes().chunks(4).map(|group| String::from_utf8_lossy(group).into_owned()).collect();
-        // What is in groups has a blank on either side.
+        // Groups have a blank on either side.
         let (label, end) = if is_grouped { (format!("{label} "), format!(" {end}")) } else { (label.to_owned(), end.to_owned()) };
         let text = format!("{label}{}{end}", if is_grouped { groups.join(" ") } else { compact });
         prop_assert!(find(&text).is_some() && has_iban(&text), "{}", text);

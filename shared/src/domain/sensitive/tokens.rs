@@ -1,4 +1,4 @@
-//! A text as words, numbers and what stands between them: what is glued together (`ACCT12345678`) is told apart.
+//! Splits a text into words, numbers and other characters, also where they are glued together (`ACCT12345678`).
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -29,8 +29,8 @@ impl Token {
     }
 }
 
-/// A text in the form in which it is looked at: digits of other widths are plain ones, dashes are hyphens, letters are upper
-/// case, what shows nothing is left out, and so is what looks like a UUID, such as the UETR of a payment.
+/// A text normalized for searching: plain digits, dashes as hyphens, upper-case letters, nothing invisible, and no
+/// UUIDs, such as a payment's UETR.
 pub(super) fn normalized(text: &str) -> Vec<char> {
     let is_visible = |letter: &char| !INVISIBLE.iter().any(|(first, last)| (first..=last).contains(&letter));
     let plain = |letter: char| match letter {

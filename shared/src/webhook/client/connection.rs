@@ -56,9 +56,8 @@ pub(super) async fn handshake(
 
 /// A TLS connection that also ends where the server closes TCP without `close_notify`, as many servers do.
 ///
-/// HTTP itself tells whether the response was complete: a body with a length or in chunks ends before the connection
-/// does. Only a body that lasts until the end of the connection could have been cut off by a third party. The app shows an
-/// excerpt of such a body; the status, which decides the attempt, arrived encrypted before it.
+/// A body with a length or in chunks tells by itself whether it is complete. A third party can only cut off a body that
+/// lasts until the end of the connection, which is no more than an excerpt; the status arrived encrypted before it.
 #[derive(Debug)]
 pub(super) struct UntilClosed(TlsStream<TcpStream>);
 
@@ -147,7 +146,6 @@ mod tests {
         port: u16,
         /// The authority that signed the certificate.
         roots: RootCertStore,
-        /// The server names of its clients.
         names: Arc<std::sync::Mutex<Vec<String>>>,
     }
 
@@ -155,7 +153,6 @@ mod tests {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum End {
         CloseNotify,
-        /// It closes TCP without a word.
         Abrupt,
     }
 
@@ -179,7 +176,7 @@ mod tests {
                     let (stream, _) = listener.accept().await.unwrap();
                     let Ok(mut stream) = acceptor.accept(stream).await else { continue };
                     kept.lock().unwrap().push(stream.get_ref().1.server_name().unwrap_or("-").to_owned());
-                    // All of the request: what is left unread when a connection closes makes TCP reset it.
+                    // Reads the whole request: closing a connection with unread bytes makes TCP reset it.
                     let mut request = Vec::new();
                     while !request.ends_with(BODY.as_bytes()) && stream.read_buf(&mut request).await.unwrap_or(0) > 0 {}
                     let _ = stream.write_all(response.as_bytes()).await;

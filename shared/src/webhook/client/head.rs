@@ -1,8 +1,7 @@
-//! The beginning of what a receiver sends, for a response that can't be read as a whole.
+//! The status line of a response that can't be read as a whole.
 //!
-//! Decision: an attempt counts by its status line as soon as that is complete: the receiver has said what became of the
-//! event. A head that breaks off, stalls or makes no sense after it, such as two lengths that contradict each other, makes a
-//! success no failure, as little as such a body does.
+//! Decision: a complete status line decides the attempt, because the receiver has then said what became of the event. A
+//! head that breaks off, stalls or is malformed after it doesn't make a success a failure.
 
 use std::io;
 use std::pin::Pin;
@@ -12,10 +11,10 @@ use std::task::{Context, Poll, ready};
 use http::StatusCode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The bytes that are kept: a status line, and before it what servers announce, such as early hints.
+/// Room for a status line and the informational responses before it, such as early hints.
 const KEPT_BYTES_MAX: usize = 16 * 1024;
 
-/// What was received first. Its clones share it.
+/// The first bytes received. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Head(Arc<Mutex<Vec<u8>>>);
 
@@ -54,7 +53,7 @@ fn status_of_line(line: &[u8]) -> Option<StatusCode> {
     StatusCode::from_bytes(code).ok()
 }
 
-/// A connection of which the beginning of what is received is kept.
+/// A connection that records the first bytes received.
 pub(super) struct Kept<S> {
     stream: S,
     head: Head,

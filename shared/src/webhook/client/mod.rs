@@ -1,7 +1,5 @@
-//! One attempt at a delivery: a POST to an address that the guard has checked, on a connection of its own.
-//!
-//! The client does nothing that a library for browsers would do: it follows no redirect, uses no proxy of the
-//! environment, decompresses nothing, keeps no cookie, and uses no connection twice.
+//! One attempt at a delivery: a POST to an address that the guard has checked, on its own connection. It follows no
+//! redirect, uses no proxy, decompresses nothing, keeps no cookie and reuses no connection.
 
 mod connection;
 mod head;
@@ -47,7 +45,7 @@ pub struct AttemptResult {
     pub excerpt: Option<String>,
 }
 
-/// The part of an attempt that is known so far. It outlives the deadline.
+/// What is known of an attempt so far. It outlives the deadline.
 #[derive(Default)]
 struct Progress {
     dialled: Option<SocketAddr>,
@@ -60,7 +58,7 @@ impl Client {
     /// A client that trusts the public certificate authorities.
     ///
     /// # Errors
-    /// When TLS can't be set up, which no input leads to.
+    /// When TLS can't be set up; no input causes this.
     pub fn new(guard: Arc<dyn Guard>, resolver: Arc<dyn Resolve>) -> Result<Self, TlsError> {
         let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         Self::trusting(roots, guard, resolver)
@@ -71,7 +69,7 @@ impl Client {
         Ok(Self { guard, resolver, tls, deadline: limits::WEBHOOK_DEADLINE })
     }
 
-    /// The same client with another deadline per attempt. Tests use a shorter one.
+    /// The same client with another deadline per attempt, for tests.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
@@ -132,7 +130,7 @@ mod tests {
         let bytes: Vec<&[u8]> = response.chunks(1).collect();
         let client = client(Names::always(&[LOCAL])).with_deadline(Duration::from_millis(300));
         for (parts, pause, status) in [
-            // Byte by byte, so that no single read takes long: first in the headers, then in the body.
+            // Byte by byte, so that no single read takes long: first in the head, then in the body.
             (&bytes[..], 30, None),
             (&[&response[..41], b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h", b"i", b"j"][..], 60, Some(200)),
             // Nothing within the deadline.
@@ -142,7 +140,7 @@ mod tests {
             let receiver = Receiver::at(LOCAL, 0, parts, Duration::from_millis(pause)).await;
             let result = post(&client, &receiver.url()).await;
             let expected = match status {
-                // The status was in time, and only the body was not.
+                // The status arrived in time; the body did not.
                 Some(200) => delivered(200),
                 Some(other) => failed(FailureClass::HttpError, other),
                 None => failed(FailureClass::Timeout, None),

@@ -17,7 +17,7 @@ use crate::webhook::guard::EndpointUrl;
 
 const USER_AGENT_VALUE: &str = concat!("Countersign/", env!("CARGO_PKG_VERSION"));
 
-/// The request. None if a part is not valid in HTTP, which a parsed URL never causes.
+/// Builds the request. None if a part is not valid in HTTP, which a parsed URL never causes.
 pub(super) fn build(url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> Option<Request<Full<Bytes>>> {
     let mut request = Request::post(url.path_and_query()).body(Full::new(body)).ok()?;
     *request.headers_mut() = headers;
@@ -30,7 +30,7 @@ pub(super) fn build(url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> Optio
     Some(request)
 }
 
-/// Sends the request, and reads the response up to the limit of its body. Once the status line is in, the attempt counts by it.
+/// Sends the request and reads the response up to its limit. The status is recorded before the body is read.
 pub(super) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: Request<Full<Bytes>>,

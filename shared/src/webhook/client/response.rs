@@ -41,8 +41,8 @@ fn is_malformed_body(error: &hyper::Error) -> bool {
 
 /// The outcome of an attempt. The status decides, whatever became of the body.
 ///
-/// Decision: a success whose body breaks off, stalls or is framed wrongly is delivered. The receiver has said that it has the
-/// event, and the body is only for the excerpt that people see; to send the event again would blame it for its server.
+/// Decision: a success whose body breaks off, stalls or is framed wrongly counts as delivered. The receiver has the
+/// event, and the body only serves the excerpt.
 pub(super) fn outcome(status: Option<StatusCode>, ended: Result<(), FailureClass>) -> Outcome {
     let number = status.map(|status| status.as_u16());
     match (status, ended) {
@@ -57,11 +57,9 @@ pub(super) fn outcome(status: Option<StatusCode>, ended: Result<(), FailureClass
     }
 }
 
-/// The beginning of a body as text for people, without characters that a page or a terminal would act on. None if
-/// nothing is left.
+/// The beginning of a body as text, without characters that a page or terminal would act on. None if nothing is left.
 #[must_use]
 pub fn excerpt(body: &[u8], chars_max: usize) -> Option<String> {
-    // A character has four bytes at most.
     let text = String::from_utf8_lossy(&body[..body.len().min(4 * chars_max)]);
     let visible = text.chars().filter(|c| *c != '\r').map(|c| match c {
         '\n' | '\t' => c,

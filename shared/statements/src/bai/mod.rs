@@ -1,22 +1,22 @@
 //! BAI2 (Cash Management Balance Reporting, version 2), the statements of banks in the United States.
 //!
-//! A file has groups, one for each day and bank, a group has accounts, and an account has its transactions. Amounts are in
+//! A file has groups, one for each day and bank; a group has accounts; an account has transactions. Amounts are in
 //! minor units, without a decimal point. Type codes say which side a transaction is on.
 //!
-//! Decision: a file is read only if its trailers are there and the amounts come to their control totals: what was left out or
-//! changed on the way shows. The records are not counted, since banks count them differently. Nor do the transactions have to
-//! lead from the opening to the closing balance: a report may leave some out.
+//! Decision: a file is read only if its trailers are there and the amounts come to their control totals, so that
+//! omissions and changes show. Records aren't counted, since banks count them differently, and transactions needn't
+//! lead from the opening to the closing balance, since a report may leave some out.
 //!
-//! Decision: a file is BAI2 if its first record is a header and the next one that of a group, and one of them ends in a slash or
-//! has its day where it has to be. What else is wrong with them, the reader says. A list whose rows are numbered 01 and 02 is a
+//! Decision: a file is BAI2 if its first record is a file header and the next a group header, and one of them ends in a
+//! slash or has its day in place; the reader reports what else is wrong. A list whose rows are numbered 01 and 02 is a
 //! table.
 //!
-//! Decision: an interim report (as-of-date modifier 1 or 3) tells what may still change, so none of its transactions counts as
-//! booked, as with MT942. Neither does what a deposit is made of (“item in …”), which its deposit counts, nor what happens to a
+//! Decision: an interim report (as-of-date modifier 1 or 3) may still change, so none of its transactions counts as
+//! booked, as with MT942. Neither do parts of a deposit (“item in …”), which the deposit counts, nor transactions of a
 //! loan.
 //!
-//! Decision: references stand in the transaction's own line, unless the availability of its funds goes on in the next. What 88
-//! adds else is text: a text that was taken for a bank's reference would claim a payment.
+//! Decision: references are in the transaction's own line, unless the availability of its funds continues in the next.
+//! Anything else in an 88 line is text: text mistaken for a bank's reference would claim a payment.
 
 mod records;
 mod transaction;
@@ -35,20 +35,18 @@ use crate::text::quoted;
 
 use records::{Fields, Record};
 
-/// Where the version stands among the fields of a file's header, from 0, its code not counted.
+/// The index of the version among the fields of a file header, without its code.
 const VERSION_AT: usize = 7;
-/// Where the days stand in the header of a file and in that of a group, from 0, with its code.
+/// The indexes of the days in the headers of a file and of a group, with their codes.
 const DAYS_AT: [usize; 2] = [3, 4];
-/// The version that is read.
 const VERSION: &str = "2";
-/// The currency of what names none.
 const DEFAULT_CURRENCY: &str = "USD";
 /// The type code of the opening ledger balance.
 const OPENING: u16 = 10;
 /// The type code of the closing ledger balance.
 const CLOSING: u16 = 15;
 
-/// Whether a text is such a file: by its header, and that of a group after it.
+/// Whether a text is BAI2, by its file header and the group header after it.
 pub(crate) fn is_bai(text: &str) -> bool {
     let lines = records::lines(text).map(str::trim);
     let mut heads = lines.filter(|line| !line.is_empty() && !line.starts_with("88,"));
@@ -62,7 +60,6 @@ pub(crate) fn is_bai(text: &str) -> bool {
         && (heads.iter().any(|head| head.ends_with('/')) || heads.into_iter().zip(DAYS_AT).any(is_day))
 }
 
-/// Reads a file.
 pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     let mut reader = Reader::default();
     for record in &records::records(text)? {
@@ -71,14 +68,12 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     reader.finish()
 }
 
-/// A part of a file that is not closed yet: the file, a group, an account.
+/// An open part of a file: the file, a group, an account.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     name: &'static str,
     trailer: &'static str,
-    /// The line at which it begins.
     line: usize,
-    /// Its amounts so far.
     sum: i128,
 }
 
@@ -87,7 +82,7 @@ impl Part {
         Self { name, trailer, line, sum: 0 }
     }
 
-    /// Compares the amounts with the control total of a trailer. One that is blank says nothing.
+    /// Compares the amounts with a trailer's control total, unless that is blank.
     fn close(self, trailer: &Record<'_>) -> Result<i128, Refusal> {
         let total = trailer.fields().next().unwrap_or_default();
         let found = signed(total).map_err(|problem| trailer.refused("The control total", problem))?;
@@ -108,7 +103,7 @@ impl Part {
 #[derive(Debug)]
 struct Group {
     part: Part,
-    /// The day of which it tells.
+    /// The day it reports on.
     on: Date,
     currency: Currency,
     is_final: bool,
@@ -273,8 +268,8 @@ impl Reader {
 }
 
 impl Open {
-    /// Reads the balances and totals of an account: a type code, an amount, a count and the availability, each. Banks end a line
-    /// of them with more commas than they need.
+    /// Reads an account's balances and totals, each a type code, an amount, a count and the availability. Banks end
+    /// their lines with more commas than needed.
     fn summaries(&mut self, mut fields: Fields<'_, '_>, on: Date) -> Result<(), Problem> {
         while let Some(code) = fields.next() {
             if code.is_empty() {
@@ -298,12 +293,12 @@ impl Open {
     }
 }
 
-/// An account number, and the sort code that banks of the United Kingdom have after it.
+/// Splits an account number from the sort code that banks of the United Kingdom append.
 fn parts_of(number: &str) -> (&str, &str) {
     number.split_once(' ').filter(|(number, code)| number.len() == 8 && code.len() == 6).unwrap_or((number, ""))
 }
 
-/// The account of a number. Who sends the group is named as its bank only if it has the form of one: it may be anyone.
+/// The account of a number. The sender of the group is its bank only if its code has the form of one: it may be anyone.
 fn account(number: &str, originator: &str) -> Option<Account> {
     let (number, sort_code) = parts_of(number);
     let account = Account::new(number)?.at_bank(sort_code);
@@ -317,7 +312,7 @@ fn type_code(text: &str) -> Result<u16, Problem> {
     is_code.then(|| text.parse().ok()).flatten().ok_or_else(malformed)
 }
 
-/// An amount in minor units, perhaps with its sign. None of a blank.
+/// An amount in minor units, with an optional sign. None if blank.
 fn signed(text: &str) -> Result<Option<i64>, Problem> {
     if text.is_empty() {
         return Ok(None);
@@ -330,12 +325,11 @@ fn signed(text: &str) -> Result<Option<i64>, Problem> {
     text.parse().map(Some).map_err(|_| Problem::AmountTooLarge { value: quoted(text) })
 }
 
-/// A day such as `260131`.
 fn day(text: &str) -> Result<Date, Problem> {
     dates::yymmdd(text).ok_or_else(|| Problem::NotADate { value: quoted(text), example: "260131" })
 }
 
-/// The currency that a field names, or the one that stands for a blank.
+/// The currency that a field names, or the inherited one if blank.
 fn currency(code: &str, inherited: Option<Currency>) -> Result<Currency, Problem> {
     let is_blank = code.is_empty();
     let code = if is_blank { DEFAULT_CURRENCY } else { code };

@@ -1,45 +1,41 @@
-//! Records of BAI2: lines that begin with a code, and the lines that continue them. A file may come without line ends: then each
-//! of its lines has the same length, filled with blanks.
+//! Records of BAI2: lines that begin with a code, and their continuation lines. In a file without line ends, all lines
+//! have the same length, padded with blanks.
 
 use crate::limits;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::text::quoted;
 
-/// The codes of records.
 const CODES: [&str; 7] = ["01", "02", "03", "16", "49", "98", "99"];
 /// The code of a line that continues a record.
 const CONTINUED: &str = "88";
 
-/// Where the length of lines stands in the header of a file, from 0, with its code.
+/// The index of the line length in a file header, with its code.
 const LENGTH_AT: usize = 6;
-/// The length of lines in a file without line ends that doesn't say it, in characters.
+/// The line length, in characters, of a file without line ends that doesn't state it.
 const DEFAULT_LENGTH: usize = 80;
 
-/// A record.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
-    /// Its code.
     pub code: &'static str,
     /// The line at which it begins, from 1.
     pub line: usize,
-    /// Its lines after the code, without the slash that ends them: at least one.
+    /// Its lines after the code, without the final slash: at least one.
     lines: Vec<&'a str>,
 }
 
 impl<'a> Record<'a> {
-    /// Its fields.
     pub fn fields(&self) -> Fields<'a, '_> {
         Fields { rest: None, lines: self.lines.iter() }
     }
 
-    /// The error that a problem with a field of it is.
+    /// The refusal for a problem with one of its fields.
     pub fn refused(&self, field: &'static str, problem: Problem) -> Refusal {
         Refusal::Field { line: self.line, field, problem }
     }
 }
 
-/// The lines of a file, perhaps with blanks and a line break at the end.
+/// The lines of a file, possibly with trailing blanks and a line break.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let fixed = fixed_length(text);
     let mut rest = text;
@@ -54,7 +50,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The length of the lines of a file without line ends, with which the second one begins as it has to.
+/// The line length of a file without line ends, with which its second line begins correctly.
 fn fixed_length(text: &str) -> Option<usize> {
     let text = text.trim_end();
     if !text.starts_with("01,") || text.contains('\n') {
@@ -68,7 +64,6 @@ fn fixed_length(text: &str) -> Option<usize> {
     said.into_iter().chain([DEFAULT_LENGTH]).find(fits)
 }
 
-/// The records of a file.
 pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Refusal> {
     let mut records: Vec<Record<'_>> = Vec::new();
     for (number, line) in (1..).zip(lines(text)) {
@@ -84,7 +79,7 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Refusal> {
         let known = CODES.into_iter().find(|known| *known == code);
         match (known, records.last_mut()) {
             (Some(code), _) => records.push(Record { code, line: number, lines: vec![rest] }),
-            // The text of a transaction may go on without a code.
+            // The text of a transaction may continue without a code.
             (None, Some(last)) if code == CONTINUED || code.is_empty() && last.code == "16" => last.lines.push(rest),
             (None, _) => {
                 let expected = "a record of BAI2 such as 16,195,125050,Z,BANKREF,OWNREF,TEXT/";
@@ -103,7 +98,7 @@ fn coded(line: &str) -> Option<(&str, &str)> {
     code.bytes().all(|byte| byte.is_ascii_digit()).then_some((code, rest))
 }
 
-/// The fields of a record, which commas separate and which go on in the lines that continue it.
+/// The comma-separated fields of a record, across its continuation lines.
 #[derive(Debug)]
 pub(super) struct Fields<'a, 'r> {
     /// What is left of the current line. None once its last field is taken.
@@ -122,7 +117,7 @@ impl<'a> Fields<'a, '_> {
         Some(field.trim())
     }
 
-    /// All that is left, as a text with its commas.
+    /// The rest as text, with its commas.
     pub fn text(self) -> String {
         let rest = self.rest.into_iter().chain(self.lines.copied());
         rest.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")

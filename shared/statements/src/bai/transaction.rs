@@ -12,12 +12,12 @@ use crate::text::quoted;
 use super::records::{Fields, Record};
 use super::{Group, day, signed, type_code};
 
-/// Type codes of what takes an earlier transaction back, or returns a payment.
+/// Type codes that reverse an earlier transaction or return a payment.
 const REVERSALS: [u16; 21] =
     [123, 252, 254, 255, 257, 258, 261, 266, 268, 395, 423, 468, 552, 554, 555, 557, 558, 561, 566, 568, 694];
-/// Type codes of what a deposit or a disbursement is made of, which is a transaction itself.
+/// Type codes for parts of a deposit or disbursement, which is itself a transaction.
 const ITEMS: [u16; 6] = [116, 136, 143, 156, 345, 452];
-/// The most parts of an availability that is spread over days.
+/// The most parts of a distributed availability.
 const DISTRIBUTIONS_MAX: usize = 99;
 
 /// What a type code says.
@@ -26,7 +26,7 @@ struct Kind {
     is_booked: bool,
 }
 
-/// Reads a transaction. Gives its amount for the control total.
+/// Reads a transaction and returns its amount for the control total.
 pub(super) fn read(
     record: &Record<'_>,
     group: &Group,
@@ -58,7 +58,7 @@ pub(super) fn read(
     Ok(minor)
 }
 
-/// The amount of a transaction, whose side is that of its type code. One that only informs has none.
+/// The amount of a transaction, without sign: its type code has the side. None for one that only informs.
 fn amount(text: &str) -> Result<i64, Problem> {
     if text.starts_with('-') {
         return Err(Problem::SignedAmount { value: quoted(text) });
@@ -66,8 +66,8 @@ fn amount(text: &str) -> Result<i64, Problem> {
     Ok(signed(text)?.unwrap_or(0))
 }
 
-/// What a type code says: 100 to 399 are credits and 400 to 699 debits; 700 to 799 are of loans, 920 to 959 a bank's own credits
-/// and 960 to 999 its own debits. The totals of all credits and debits are no transactions, nor are balances.
+/// The meaning of a type code: 100 to 399 are credits, 400 to 699 debits, 700 to 799 of loans, 920 to 959 the bank's
+/// own credits and 960 to 999 its own debits. Totals of all credits or debits and balances are no transactions.
 fn kind(code: u16) -> Option<Kind> {
     let (side, is_booked) = match code {
         101..=399 | 920..=959 => (Side::Credit, true),
@@ -79,8 +79,8 @@ fn kind(code: u16) -> Option<Kind> {
     Some(Kind { side, is_booked: is_booked && !ITEMS.contains(&code) })
 }
 
-/// Reads what belongs to a type of funds, and gives the day from which on they count if it says so: `S` has three amounts, `V` a
-/// day and a time, `D` a number and so many pairs of days and amounts.
+/// Reads the fields of a funds type and returns the value date, if any: `S` has three amounts, `V` a day and a time,
+/// `D` a number and that many pairs of days and amounts.
 pub(super) fn value_day(funds: &str, fields: &mut Fields<'_, '_>) -> Result<Option<Date>, Problem> {
     let malformed = |value: &str, expected| Problem::Malformed { value: quoted(value), expected };
     match funds {

@@ -1,10 +1,10 @@
 //! Entries of camt files.
 //!
-//! Decision: a batch becomes an entry for each of its transactions if their amounts, in the currency of the entry and with
-//! their own sides, add up to the amount of the entry. Otherwise (amounts before charges, in another currency, or missing) it
-//! stays one entry with all their references: no more is ever shown than what was booked.
+//! Decision: a batch becomes an entry per transaction if their amounts, in the entry's currency and with their own
+//! sides, add up to the entry's. Otherwise (amounts before charges, in another currency, or missing) it stays one entry
+//! with all their references: no more is ever shown than what was booked.
 //!
-//! Decision: what returns a payment (`RtrInf`) counts as a reversal: money of one's own that came back is no payment.
+//! Decision: a returned payment (`RtrInf`) counts as a reversal: one's own money that came back is no payment.
 
 use crate::collect::Collector;
 use crate::currency::Currency;
@@ -33,7 +33,7 @@ const REFERENCES: [(&str, ReferenceKind); 12] = [
     ("MktInfrstrctrTxId", ReferenceKind::Other),
 ];
 
-/// One transaction: its amount with its side if it has one of its own, and what it says about itself.
+/// One transaction, and its amount with its own side if it has one.
 struct Transaction<'a> {
     element: &'a Element,
     amount: Option<(i64, Side)>,
@@ -75,19 +75,19 @@ pub(super) fn read(element: &Element, collector: &mut Collector) -> Result<(), R
         describe(&mut whole, transaction.element, collector)?;
     }
     if transactions.len() > 1 {
-        // Those of the first transaction alone would be wrong for the rest.
+        // The first transaction's would be wrong for the rest.
         (whole.counterparty, whole.text) = (None, None);
     }
     add_entry_level(&mut whole, element, ReferenceKind::AccountServicerReference, collector)?;
     collector.add(whole)
 }
 
-/// Whether the status says booked: as text up to version 07, as a code from version 08 on.
+/// Whether the status is booked: text up to version 07, a code from version 08.
 fn is_booked(status: &Element) -> Result<bool, Refusal> {
     let code = match (status.one("Cd")?, status.one("Prtry")?) {
         (Some(code), None) => code,
         (None, None) => status,
-        // What a bank says in words of its own is not known to be final.
+        // A bank's own status isn't known to be final.
         (None, Some(_)) => return Ok(false),
         (Some(_), Some(second)) => return Err(second.refused(Problem::Repeated)),
     };
@@ -122,7 +122,7 @@ fn split(transactions: &[Transaction<'_>], minor: i64, entry_side: Side) -> Opti
     (sum == signed(&(minor, entry_side))).then_some(amounts)
 }
 
-/// What a transaction says: references, who, and why.
+/// Adds a transaction's references, parties and text.
 fn describe(found: &mut Entry, transaction: &Element, collector: &Collector) -> Result<(), Refusal> {
     found.is_reversal |= transaction.all("RtrInf").next().is_some();
     if let Some(refs) = transaction.one("Refs")? {
@@ -149,7 +149,7 @@ fn describe(found: &mut Entry, transaction: &Element, collector: &Collector) -> 
         words.extend(transaction.all("AddtlTxInf").map(Element::value));
     }
     collector.text(found, &words.join(" "));
-    // What was reversed keeps its parties: of a credit that is taken back, the debtor is still the other side.
+    // A reversal keeps the parties: of a reversed credit, the debtor is still the other side.
     let is_from_debtor = (found.side == Side::Credit) != found.is_reversal;
     let names: [&'static str; 2] = if is_from_debtor { ["Dbtr", "UltmtDbtr"] } else { ["Cdtr", "UltmtCdtr"] };
     let parties = transaction.all("RltdPties");
@@ -158,13 +158,13 @@ fn describe(found: &mut Entry, transaction: &Element, collector: &Collector) -> 
     Ok(())
 }
 
-/// The name of a party: of its own up to version 07, in `Pty` from version 08 on.
+/// The name of a party: directly in it up to version 07, in `Pty` from version 08.
 fn party<'a>(parties: &'a Element, name: &'static str) -> Option<&'a str> {
     let party = parties.first(&[name])?;
     party.first(&["Pty", "Nm"]).or_else(|| party.first(&["Nm"])).map(Element::value)
 }
 
-/// What stands at the entry itself. It comes after what its transactions say, and fills what they leave open.
+/// Adds what the entry itself says, where its transactions leave it open.
 fn add_entry_level(
     found: &mut Entry,
     entry: &Element,

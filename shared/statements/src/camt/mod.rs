@@ -1,12 +1,12 @@
 //! camt.052, camt.053 and camt.054 (ISO 20022), the reports, statements and notifications of banks in XML.
 //!
-//! Versions 02 to 13 are told apart by nothing but the namespace, and so are later ones: what is read here moved twice (status
-//! and parties in version 08, amounts of transactions in 03), and both places are looked at.
+//! Versions 02 to 13 differ only by namespace, and later ones will. Two things that are read here moved (status and
+//! parties in version 08, amounts of transactions in 03); both places are read.
 //!
-//! Decision: opening balance and booked entries have to lead to the closing balance here too, where a statement has both and
-//! is not one page of several: a side or an amount that was misread shows at once.
+//! Decision: the opening balance and booked entries have to lead to the closing balance, where a statement has both and
+//! isn't one of several pages: a misread side or amount shows at once.
 //!
-//! Decision: of a camt.052, the report of a day that goes on, what the bank says it booked counts as booked. An MT942 can't say
+//! Decision: entries that a camt.052, the report of a day in progress, calls booked count as booked. An MT942 can't say
 //! so ([`super::mt`]).
 
 mod entry;
@@ -26,14 +26,14 @@ use crate::refusal::Refusal;
 use crate::text::quoted;
 use crate::xml::{self, Element};
 
-/// A message that is read.
+/// A supported message.
 struct Message {
     /// What its namespace contains.
     namespace: &'static str,
     format: Format,
-    /// The element that has the statements.
+    /// The element with the statements.
     body: &'static str,
-    /// The element that is one.
+    /// The element of one statement.
     part: &'static str,
 }
 
@@ -43,7 +43,6 @@ const MESSAGES: [Message; 3] = [
     Message { namespace: ":camt.054.001.", format: Format::Camt054, body: "BkToCstmrDbtCdtNtfctn", part: "Ntfctn" },
 ];
 
-/// Reads a file.
 pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     let document = xml::parse(text)?;
     let message = MESSAGES.iter().find(|message| document.namespace.contains(message.namespace));
@@ -83,7 +82,7 @@ fn statement(element: &Element, format: Format, collector: &mut Collector) -> Re
     Ok(Statement { format, account: account(element, number), opening, closing, entries, entries_of_zero })
 }
 
-/// The account of a statement, with its bank: of `BIC` up to version 03, of `BICFI` from then on, and of the clearing system.
+/// A statement's account with its bank: `BIC` up to version 03, `BICFI` from 04, and the clearing system's code.
 fn account(element: &Element, number: Option<&str>) -> Option<Account> {
     let account = Account::new(number?)?;
     let bank = element.first(&["Acct", "Svcr", "FinInstnId"]);
@@ -91,7 +90,7 @@ fn account(element: &Element, number: Option<&str>) -> Option<Account> {
     Some(account.at_bank(code(&["BICFI"])).at_bank(code(&["BIC"])).at_bank(code(&["ClrSysMmbId", "MmbId"])))
 }
 
-/// Whether a statement is not one page of several.
+/// Whether a statement isn't one of several pages.
 fn is_whole(element: &Element) -> Result<bool, Refusal> {
     let Some(page) = element.one("StmtPgntn")? else { return Ok(true) };
     let number = page.first(&["PgNb"]).map_or("1", Element::value).trim_start_matches('0');
@@ -106,7 +105,7 @@ fn balance_of(element: &Element, types: &[&str]) -> Result<Option<Balance>, Refu
             |balance: &&Element| balance.first(&["Tp", "CdOrPrtry", "Cd"]).is_some_and(|code| code.value() == *wanted);
         let mut found = element.all("Bal").filter(kind);
         let Some(balance) = found.next() else { continue };
-        // A second one is in another currency, or interim: neither can be told from the other.
+        // A second one is in another currency or interim; they can't be told apart.
         if found.next().is_some() {
             return Ok(None);
         }
@@ -120,7 +119,6 @@ fn balance_of(element: &Element, types: &[&str]) -> Result<Option<Balance>, Refu
     Ok(None)
 }
 
-/// The amount of an element with its currency: never negative.
 fn amount(element: &Element) -> Result<(i64, Currency), Refusal> {
     let code = element.currency.as_deref().unwrap_or_default();
     let currency =
@@ -145,7 +143,7 @@ fn flag(element: &Element) -> Result<bool, Refusal> {
     }
 }
 
-/// The day of an element that has a date, or a date with a time. The day is that of the bank, as written.
+/// The day of an element with a date or a date and time, as the bank wrote it.
 fn day(element: Option<&Element>) -> Result<Option<Date>, Refusal> {
     let Some(element) = element else { return Ok(None) };
     let value = match (element.one("Dt")?, element.one("DtTm")?) {

@@ -1,10 +1,10 @@
-//! Which open movements an entry may belong to, and why. Nothing is accepted here.
+//! Finds the open movements that an entry may belong to, and why. It accepts nothing.
 //!
-//! Decision: a full match has the same amount in the same currency; what makes it likely is a reference, a date or a name.
-//! Other amounts and currencies are offered only where a reference was found, as partial matches: a payment may be short, or
-//! one of several. For one entry, a member may also be offered all that have only its currency.
+//! Decision: a full match has the same amount and currency; a reference, date or name makes it likely. Other amounts
+//! and currencies are offered only with a reference, as partial matches: a payment may be short, or one of several. For
+//! a single entry, a member may also be offered all movements in its currency.
 //!
-//! Decision: debits, pending entries and reversals match nothing. They are no arrival of money, or none yet.
+//! Decision: debits, pending entries and reversals match nothing: they are no arrival of money, or none yet.
 
 mod names;
 mod references;
@@ -22,7 +22,7 @@ use crate::model::{Entry, ReferenceKind, Side};
 use names::Name;
 use references::References;
 
-/// A movement that waits for its money. `Id` is the caller's; ties are broken by its order.
+/// A movement that waits for its money. `Id` is the caller's; its order breaks ties.
 #[derive(Debug, Clone)]
 pub struct Open<Id> {
     /// The movement.
@@ -46,11 +46,11 @@ pub enum Strength {
     Currency,
     /// A reference was found, but amount or currency differ.
     Partial,
-    /// Amount and currency are the same, and nothing else is.
+    /// Amount and currency are the same, and nothing else.
     Possible,
-    /// So are the name or the date.
+    /// The name or the date is too.
     Likely,
-    /// So is a reference.
+    /// A reference is too.
     Strong,
 }
 
@@ -121,11 +121,11 @@ impl<Id> Match<Id> {
     }
 }
 
-/// Open movements, arranged so that many entries can be compared with them.
+/// Open movements, indexed to compare many entries.
 #[derive(Debug)]
 pub struct OpenMovements<Id> {
     movements: Vec<Movement<Id>>,
-    /// By currency and amount, each in the order of due dates; those without one last.
+    /// By currency and amount, in the order of due dates, none last.
     by_amount: HashMap<(Currency, i64), Vec<usize>>,
     references: References,
 }
@@ -157,9 +157,9 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         Self { movements, by_amount, references }
     }
 
-    /// The movements that an entry may belong to, strongest first; among equal ones, those due nearest, then by id. Of more
-    /// than [`limits::CANDIDATES_MAX`] movements of one amount, those due nearest are looked at; and of those with one
-    /// reference, the first due. None for a debit, a reversal, or an entry that is not booked.
+    /// The movements that an entry may belong to, strongest first, then nearest due, then by id. At most
+    /// [`limits::CANDIDATES_MAX`] of one amount (nearest due) and of one reference (first due) are compared. None for a
+    /// debit, a reversal, or an entry that isn't booked.
     #[must_use]
     pub fn matches(&self, entry: &Entry) -> Vec<Match<Id>> {
         if entry.side != Side::Credit || entry.is_reversal || !entry.is_booked {
@@ -185,8 +185,8 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         matches.into_iter().map(|(_, found)| found).collect()
     }
 
-    /// The movements that an entry does not [match](Self::matches), but that wait for money in its currency, those due nearest
-    /// first: it may be short, or be one payment of several, without saying so. None for what is no arrival.
+    /// The other movements in the entry's currency, nearest due first: it may be short, or one payment of several. None
+    /// if the entry is no arrival.
     #[must_use]
     pub fn others_of_currency(&self, entry: &Entry) -> Vec<Match<Id>> {
         if entry.side != Side::Credit || entry.is_reversal || !entry.is_booked {
@@ -212,7 +212,7 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         others.into_iter().map(|(_, found)| found).collect()
     }
 
-    /// The movements of the entry's amount, those due nearest to a day.
+    /// The movements of the entry's amount, nearest due to a day.
     fn of_amount(&self, entry: &Entry, on: Option<Date>) -> impl Iterator<Item = usize> {
         let all = self.by_amount.get(&(entry.currency, entry.amount_minor)).map_or(&[][..], Vec::as_slice);
         let is_before = |at: &usize| {
@@ -225,7 +225,7 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
     }
 }
 
-/// The due date as movements are ordered by it: those without one last.
+/// Sorts movements by due date, none last.
 fn due<Id>(movement: &Movement<Id>) -> (bool, Option<Date>) {
     (movement.open.due_on.is_none(), movement.open.due_on)
 }

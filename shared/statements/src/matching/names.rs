@@ -6,7 +6,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Words that say what kind of company it is, and titles.
+/// Legal forms and titles.
 const LEFT_OUT: [&str; 40] = [
     "inc",
     "incorporated",
@@ -49,11 +49,11 @@ const LEFT_OUT: [&str; 40] = [
     "the",
     "and",
 ];
-/// From which similarity on two names are nearly the same: one letter of a name of two words may differ.
+/// The similarity from which names are nearly the same: one letter of two words may differ.
 const NEARLY_SAME: f64 = 0.94;
-/// The letters of a word that is enough by itself.
+/// The letters of a word that suffices alone.
 const LONG_WORD: usize = 6;
-/// The letters of a name that are compared: time goes by their square.
+/// The letters of a name that are compared, since comparing takes quadratic time.
 const LETTERS_MAX: usize = 70;
 
 /// A name as it is compared.
@@ -67,7 +67,7 @@ pub(super) struct Name {
 impl Name {
     pub fn new(name: &str) -> Self {
         let folded: String = name.nfkd().filter(|letter| !is_mark(*letter)).flat_map(char::to_lowercase).collect();
-        // As written where umlauts are not at hand, and as folded where they were dropped, are nearly the same.
+        // Names with umlauts written out and names with umlauts dropped are nearly the same.
         let folded = folded.replace('ß', "ss").replace('ø', "o").replace('ł', "l").replace(['.', '\'', '’'], "");
         let words = folded.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
         let (kept, left_out): (Vec<&str>, Vec<&str>) =
@@ -94,7 +94,7 @@ impl Name {
     }
 }
 
-/// Whether a letter is an accent that was taken off another one.
+/// Whether a character is a combining accent.
 fn is_mark(letter: char) -> bool {
     unicode_normalization::char::is_combining_mark(letter)
 }

@@ -1,8 +1,8 @@
-//! References of movements, found in the references and texts of entries.
+//! Finds references of movements in the references and texts of entries.
 //!
-//! Decision: capitals, blanks and punctuation don't count, but a reference begins and ends where a word does: `INV-2026-17` is
-//! in "invoice inv 2026 17." and not in "INV-2026-170". Words are looked up one after another and joined, which takes time by
-//! the length of a text, however many movements are open.
+//! Decision: case, blanks and punctuation don't count, but a reference begins and ends at a word boundary:
+//! `INV-2026-17` is in "invoice inv 2026 17." and not in "INV-2026-170". Consecutive words are joined and looked up, so
+//! the time depends on the text's length, not on the number of open movements.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,16 +11,16 @@ use crate::model::Entry;
 
 use super::Place;
 
-/// The fewest letters and digits of a reference that is looked for within other words. Shorter ones are found only if they
-/// are the whole of a reference.
+/// The fewest letters and digits of a reference that is found among other words. Shorter ones must be a whole
+/// reference.
 const WITHIN_CHARS_MIN: usize = 5;
-/// The most words of which a reference is joined.
+/// The most words that make up a reference.
 const WORDS_MAX: usize = 12;
 
 /// The references of all movements.
 #[derive(Debug, Default)]
 pub(super) struct References {
-    /// Movement and number of its reference, by the reference's letters and digits.
+    /// Movement and index of its reference, by the reference's letters and digits.
     by_letters: HashMap<String, Vec<(usize, usize)>>,
     /// Bytes of the longest.
     longest: usize,
@@ -40,7 +40,7 @@ impl References {
         }
     }
 
-    /// The movements of which an entry has a reference: number and place of the first that was found.
+    /// The movements that an entry references, each with the reference's index and the place of the first hit.
     pub fn find(&self, entry: &Entry) -> BTreeMap<usize, (usize, Place)> {
         let mut found = BTreeMap::new();
         if self.by_letters.is_empty() {

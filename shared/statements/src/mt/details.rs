@@ -1,5 +1,5 @@
-//! `:86:`, what the bank says about an entry: in numbered subfields (`166?00…?20…`), behind code words (`/EREF/…/REMI/…`), or
-//! as it likes.
+//! `:86:`, the bank's details of an entry: in numbered subfields (`166?00…?20…`), behind code words (`/EREF/…/REMI/…`),
+//! or free text.
 
 use crate::collect::Collector;
 use crate::model::{Entry, ReferenceKind};
@@ -7,9 +7,9 @@ use crate::problem::Problem;
 
 /// What separates numbered subfields.
 const SEPARATORS: [char; 4] = ['?', '<', '~', '^'];
-/// The characters of a subfield. A full one goes on in the next, often in the midst of a word.
+/// The characters of a subfield. A full one continues in the next, often within a word.
 const SUBFIELD_CHARS: usize = 27;
-/// The characters of a line. A full one goes on in the next.
+/// The characters of a line. A full one continues in the next.
 const LINE_CHARS: usize = 65;
 /// The codes of German banks for returned payments: credit transfers (059, 159) and direct debits (108, 109).
 const RETURNS: [&str; 4] = ["059", "108", "109", "159"];
@@ -108,7 +108,8 @@ fn read_coded(entry: &mut Entry, parts: &[(&str, &str)], collector: &Collector) 
     Ok(())
 }
 
-/// The pieces of a text that was cut at a width. A full piece goes on without a blank, unless the next begins a part.
+/// Joins pieces of a text that was cut at a width. A full piece continues without a blank, unless the next begins a
+/// part.
 fn joined<'a>(pieces: impl Iterator<Item = &'a str>, width: usize) -> String {
     let mut text = String::new();
     let mut is_full = true;
@@ -123,7 +124,7 @@ fn joined<'a>(pieces: impl Iterator<Item = &'a str>, width: usize) -> String {
     text
 }
 
-/// The parts of a purpose, each with the mark before it; what comes before the first mark has none.
+/// The parts of a purpose, each with its mark; what precedes the first mark has none.
 fn parts_behind_marks(text: &str) -> Vec<(&str, &str)> {
     let mut starts: Vec<(usize, &str)> = Vec::new();
     for (at, _) in text.char_indices() {
@@ -136,7 +137,7 @@ fn parts_behind_marks(text: &str) -> Vec<(&str, &str)> {
     cut(text, &starts)
 }
 
-/// The parts of a text, each with the code before it; empty if the text doesn't begin with a code.
+/// The parts of a text, each with its code; empty if the text doesn't begin with a code.
 fn parts_behind_codes(text: &str) -> Vec<(&str, &str)> {
     let mut starts: Vec<(usize, &str)> = Vec::new();
     for (at, _) in text.match_indices('/') {
@@ -148,7 +149,7 @@ fn parts_behind_codes(text: &str) -> Vec<(&str, &str)> {
     if starts.first().is_some_and(|(at, _)| *at == 0) { cut(text, &starts) } else { Vec::new() }
 }
 
-/// Cuts a text at marks, which stand for themselves or, if codes, between two slashes.
+/// Cuts a text at marks, or at codes between two slashes.
 fn cut<'a>(text: &'a str, starts: &[(usize, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let before = starts.first().map_or(text, |(at, _)| text.get(..*at).unwrap_or_default()).trim();
     let mut parts: Vec<(&str, &str)> = Vec::new();

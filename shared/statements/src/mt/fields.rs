@@ -10,7 +10,7 @@ const FIELDS: [&str; 19] = [
     "13", "13D", "20", "21", "25", "25P", "28", "28C", "34F", "60F", "60M", "61", "62F", "62M", "64", "65", "86",
     "90C", "90D",
 ];
-/// The lines before a message or between two messages: headers of blocks, of networks, of programs.
+/// The most lines before a message: headers of blocks, networks, programs.
 const HEADER_LINES_MAX: usize = 10;
 
 /// A message: from `:20:` to `-` or to the next `:20:`.
@@ -18,16 +18,13 @@ const HEADER_LINES_MAX: usize = 10;
 pub(super) struct Message<'a> {
     /// The line of its `:20:`.
     pub line: usize,
-    /// Its fields in their order.
     pub fields: Vec<Field<'a>>,
 }
 
-/// A field.
 #[derive(Debug)]
 pub(super) struct Field<'a> {
     /// What stands between the colons: `60F`.
     pub tag: &'a str,
-    /// The line at which it begins.
     pub line: usize,
     /// Its lines without the tag: at least one, which may be empty.
     pub lines: Vec<&'a str>,
@@ -46,7 +43,6 @@ pub(crate) fn is_mt(text: &str) -> bool {
         || text.lines().take(HEADER_LINES_MAX + 1).any(|line| matches!(tagged(line), Some(("20", _))))
 }
 
-/// The messages of a file.
 pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
     let mut messages: Vec<Message<'_>> = Vec::new();
     let (mut is_inside, mut headers) = (false, 0);
@@ -101,7 +97,7 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
     if messages.is_empty() { Err(Refusal::NoStatement) } else { Ok(messages) }
 }
 
-/// What follows the end of a message on its line, if one ends there: the next one may begin at once.
+/// What follows the end of a message on its line, if it ends there: the next may begin at once.
 fn after_end(line: &str) -> Option<&str> {
     let after = line.strip_prefix('-')?;
     let ends = after.trim().is_empty() || after.starts_with('}') || after.starts_with("{1:") || begins(after);
@@ -113,7 +109,7 @@ fn begins(line: &str) -> bool {
     matches!(tagged(in_block(line)), Some(("20", _)))
 }
 
-/// What follows the headers of blocks: the first field may stand on the same line.
+/// The rest of a line after headers of blocks: the first field may stand there.
 fn in_block(line: &str) -> &str {
     line.rsplit_once("{4:").map_or(line, |(_, rest)| rest)
 }

@@ -1,7 +1,7 @@
 //! `:61:`, the line of an entry: `6!n[4!n]2a[1!a]15d1!a3!c16x[//16x]` and a line of details.
 //!
-//! Decision: four things that banks write otherwise are read, since each has one meaning only: blanks where the entry date may
-//! stand, an amount without its comma (a whole number), a type that begins with `M`, and one of digits.
+//! Decision: four unambiguous deviations of banks are accepted: blanks in place of the entry date, an amount without
+//! comma (a whole number), a type that begins with `M`, and a type of digits.
 
 use crate::amount::minor_units;
 use crate::collect::Collector;
@@ -11,7 +11,8 @@ use crate::model::{Entry, Position, ReferenceKind, Side};
 use crate::problem::Problem;
 use crate::text::quoted;
 
-/// The marks of the side, longer ones first. `RC` takes back a credit, so money goes out; `EC` and `ED` are only expected.
+/// The marks of the side, longer ones first. `RC` reverses a credit, so money goes out; `EC` and `ED` are only
+/// expected.
 const MARKS: [(&str, Side, Kind); 6] = [
     ("RC", Side::Debit, Kind::Reversal),
     ("RD", Side::Credit, Kind::Reversal),
@@ -30,7 +31,7 @@ enum Kind {
     Expected,
 }
 
-/// Reads the line of an entry. What is wrong quotes the part in which it is.
+/// Reads the line of an entry. Errors quote the wrong part.
 pub(super) fn read(line: usize, value: &str, currency: Currency, collector: &Collector) -> Result<Entry, Problem> {
     let malformed = |expected| Problem::Malformed { value: quoted(value), expected };
     let (day, rest) =
@@ -66,7 +67,7 @@ pub(super) fn read(line: usize, value: &str, currency: Currency, collector: &Col
     Ok(entry)
 }
 
-/// The code of the type with which a text begins: SWIFT's letters `N`, `S` and `F` before it, or `M`, which some banks write.
+/// The type code at the start of a text, after SWIFT's letters `N`, `S` and `F`, or some banks' `M`.
 fn code(text: &str) -> Option<&str> {
     let code = text.get(1..4)?;
     let is_plain = code.bytes().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit());

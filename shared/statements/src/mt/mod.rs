@@ -1,8 +1,9 @@
 //! MT940 and MT942 (SWIFT), the statements of banks in lines.
 //!
-//! Decision: an MT942 reports what may still change, so none of its entries counts as booked. The statement will have them.
+//! Decision: an MT942 reports what may still change, so none of its entries counts as booked. The statement will have
+//! them.
 //!
-//! Decision: the pages of a statement (`:60M:`, `:62M:`) stay statements of their own: each has its own balances to check.
+//! Decision: the pages of a statement (`:60M:`, `:62M:`) stay separate statements, each with its own balances to check.
 
 mod details;
 mod fields;
@@ -23,7 +24,6 @@ use crate::text::quoted;
 
 use fields::{Field, Message};
 
-/// Reads a file.
 pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     let mut collector = Collector::default();
     fields::messages(text)?.iter().map(|message| statement(message, &mut collector)).collect()
@@ -66,7 +66,7 @@ fn statement(message: &Message<'_>, collector: &mut Collector) -> Result<Stateme
     })
 }
 
-/// The entries, which stand between the two balances.
+/// Reads the entries between the two balances.
 fn read_entries(
     message: &Message<'_>,
     format: Format,
@@ -101,7 +101,7 @@ fn read_entries(
     finish(open, collector)
 }
 
-/// Adds an entry whose details are read. Without any, it has those of its own line.
+/// Adds a complete entry. Without details, it has those of its own line.
 fn finish(open: Option<(Entry, &Field<'_>)>, collector: &mut Collector) -> Result<(), Refusal> {
     let Some((mut entry, field)) = open else { return Ok(()) };
     collector.text(&mut entry, &field.lines.iter().skip(1).copied().collect::<Vec<_>>().join(" "));
@@ -148,8 +148,8 @@ fn currency_of(floor: &Field<'_>) -> Result<Currency, Refusal> {
     Currency::parse(code).ok_or(Refusal::Field { line: floor.line, field: ":34F:", problem })
 }
 
-/// The account of `:25:`: a number, or the bank's code, a slash and the number. A currency may follow the digits, also after
-/// a slash of its own. The second line of `:25P:` is the BIC of the bank.
+/// The account of `:25:`: a number, or the bank's code, a slash and the number. A currency may follow the digits, also
+/// after a slash. The second line of `:25P:` is the bank's BIC.
 struct Named<'a> {
     number: &'a str,
     bank: &'a str,

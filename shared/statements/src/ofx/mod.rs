@@ -1,17 +1,17 @@
-//! OFX (Open Financial Exchange), versions 1 (SGML) and 2 (XML): what banks in the United States offer as a download, also for
-//! programs by the names of QFX and QBO.
+//! OFX (Open Financial Exchange), versions 1 (SGML) and 2 (XML): downloads of banks in the United States, also called
+//! QFX and QBO.
 //!
-//! Decision: the sign of an amount says its side. A type that contradicts it (`DEBIT` with a plus, `CREDIT` with a minus) takes an
-//! earlier entry back, and so does what corrects one (`CORRECTFITID`): neither proves an arrival.
+//! Decision: the sign of an amount is its side. A contradicting type (`DEBIT` with a plus, `CREDIT` with a minus)
+//! reverses an earlier entry, and so does a correction (`CORRECTFITID`): neither proves an arrival.
 //!
-//! Decision: the bank's id of a transaction (`FITID`) is unique within its account only, and often no more than a day and a number:
-//! it tells no transfer from one on another account. Of dates, the day counts as written.
+//! Decision: the bank's id of a transaction (`FITID`) is unique within its account only, and often just a day and a
+//! number: it doesn't identify a transfer across accounts. Of dates, the day counts as written.
 //!
-//! Decision: only bank accounts are read. A credit on a credit card or in an investment account is no arrival, and a file that has
-//! entries of one beside bank accounts is refused as a whole. A card without any changes nothing.
+//! Decision: only bank accounts are read. A credit on a credit card or in an investment account is no arrival; a file
+//! that also has entries of one is refused as a whole. A card without entries is ignored.
 //!
-//! Decision: what only describes a transaction may be there more than once: all lines of a memo, and the first name. An amount, a
-//! day or an id may not.
+//! Decision: what only describes a transaction may be repeated: all memo lines count, and the first name. An amount, a
+//! day or an id may not be.
 
 mod tree;
 
@@ -36,23 +36,22 @@ const REFERENCES: [(&str, ReferenceKind); 4] = [
     ("CHECKNUM", ReferenceKind::CheckNumber),
     ("REFNUM", ReferenceKind::Other),
 ];
-/// The messages of accounts that are not read, and what they are of.
+/// Messages of accounts that are not read, and how a refusal names the file.
 const OTHERS: [(&str, &str); 2] = [
     ("CREDITCARDMSGSRSV1", "an OFX file of a credit card"),
     ("INVSTMTMSGSRSV1", "an OFX file of an investment account"),
 ];
 
-/// What shows that messages of accounts that are not read have entries. Those of an investment have names of their own.
+/// Elements that show entries in such messages. Investments have their own names.
 const OTHER_ENTRIES: [&str; 3] = ["STMTTRN", "STMTTRNP", "INVSTMTRS"];
 /// The bytes of two decimals with their mark.
 const DECIMALS_BYTES: usize = 3;
 
-/// Whether a text is such a file: by its header, or by its root.
+/// Whether a text is OFX, by its header or root.
 pub(crate) fn is_ofx(text: &str) -> bool {
     text.trim_start().starts_with("OFXHEADER") || tree::start(text).is_some()
 }
 
-/// Reads a file.
 pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     let start = tree::start(text).ok_or(Refusal::CutOff { line: 1, missing: "root (<OFX>)" })?;
     let root = tree::parse(text, start)?;
@@ -76,7 +75,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     }
 }
 
-/// Whether messages of accounts that are not read have entries.
+/// Whether messages of an account that is not read have entries.
 fn has_entries(messages: &Element) -> bool {
     messages.children.iter().any(|child| OTHER_ENTRIES.contains(&child.name) || has_entries(child))
 }
@@ -104,7 +103,7 @@ fn transaction(
     is_booked: bool,
     collector: &Collector,
 ) -> Result<Entry, Refusal> {
-    // Its own currency, if it has one. What `ORIGCURRENCY` names was exchanged already.
+    // Its own currency, if any. An amount in `ORIGCURRENCY` was already exchanged.
     let own = element.one("CURRENCY")?.map(|own| own.needed("CURSYM")).transpose()?;
     let currency = own.map_or(Ok(currency), self::currency)?;
     let (side, minor) = amount(element.needed("TRNAMT")?, currency)?;
@@ -135,8 +134,8 @@ fn balance_of(element: &Element, currency: Currency) -> Result<Balance, Refusal>
     Ok(Balance { amount_minor, currency, on: element.one("DTASOF")?.map(day).transpose()? })
 }
 
-/// An amount with its sign. The decimal mark is a point or a comma. What separates groups of three, which the standard doesn't
-/// have, is passed over where a mark and two decimals follow.
+/// A signed amount with a point or comma as decimal mark. Separators of groups of three, which the standard lacks, are
+/// accepted before a mark and two decimals.
 fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal> {
     let value = element.value();
     let (side, number) = match value.strip_prefix('-') {
@@ -146,7 +145,7 @@ fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal>
     let ungrouped = ungrouped(number);
     let bare = ungrouped.as_deref().unwrap_or(number);
     let mark = if bare.contains(',') { ',' } else { '.' };
-    // `1,250` may be either: a bank that separates groups has commas between them.
+    // `1,250` is ambiguous: a bank that separates groups writes commas between them.
     let is_group = mark == ',' && bare.split_once(mark).is_some_and(|(_, fraction)| fraction.len() == GROUP);
     if is_group && currency.decimals() < GROUP {
         return Err(element.refused(Problem::TooManyDecimals { value: quoted(number), currency }));
@@ -158,7 +157,7 @@ fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal>
     Ok((side, minor))
 }
 
-/// A number of two decimals without what separates its groups of three.
+/// A number of two decimals without its group separators.
 fn ungrouped(number: &str) -> Option<String> {
     let (whole, decimals) = number.split_at_checked(number.len().checked_sub(DECIMALS_BYTES)?)?;
     let mark = decimals.chars().next().filter(|mark| matches!(mark, '.' | ','))?;
@@ -170,7 +169,7 @@ fn currency(element: &Element) -> Result<Currency, Refusal> {
     Currency::parse(code).ok_or_else(|| element.refused(Problem::NotACurrency { value: quoted(code) }))
 }
 
-/// A day such as `20260131`, perhaps with a time and a zone: `20260131120000.000[-5:EST]`.
+/// A day such as `20260131`, also with a time and zone: `20260131120000.000[-5:EST]`.
 fn day(element: &Element) -> Result<Date, Refusal> {
     let value = element.value();
     let read = || {

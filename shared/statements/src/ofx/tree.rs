@@ -1,10 +1,11 @@
-//! OFX as a tree of the elements that statements are read from: SGML, whose values need no end tag, and XML alike.
+//! Parses OFX into a tree of the elements that statements are read from, whether SGML, whose values need no end tag, or
+//! XML.
 //!
-//! Decision: one reader for both. Files that say they are XML have ampersands that they shouldn't, and SGML files end some of
-//! their values and not others. What tells them apart is not needed: aggregates have an end tag in both.
+//! Decision: one reader for both. XML files have stray ampersands, and SGML files end some values and not others. The
+//! difference doesn't matter: aggregates have an end tag in both.
 //!
-//! Decision: a value, which is never blank, belongs to the aggregate in which it stands. Tags that are not known have their
-//! values left out with them; those without a value are passed over.
+//! Decision: a value, which is never blank, belongs to its enclosing aggregate. Unknown tags are dropped with their
+//! values.
 
 use crate::limits;
 use crate::problem::Problem;
@@ -162,7 +163,6 @@ impl Parser {
         self.line += passed.matches('\n').count();
     }
 
-    /// Passes over the beginning of a text.
     fn pass(&mut self, rest: &mut &str, length: usize) {
         let (passed, left) = rest.split_at_checked(length).unwrap_or((rest, ""));
         self.count_lines(passed);
@@ -173,8 +173,7 @@ impl Parser {
         self.pass(rest, tag_in(rest));
     }
 
-    /// The value that follows a start tag, up to the next tag. A literal that is not closed takes all that is left: the file is
-    /// cut off in it, and nobody looks for its end again.
+    /// The value after a start tag, up to the next tag. An unclosed literal takes the rest: the file is cut off in it.
     fn value(&mut self, rest: &mut &str) -> String {
         let (begin, end) = LITERAL;
         let mut value = String::new();

@@ -10,7 +10,6 @@ use crate::text::quoted;
 
 use super::mapping::{DateOrder, DecimalMark};
 
-/// The months as English banks write them.
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// An amount with its sign: whether there is a minus, and the minor units. `1.250,50`, `-45`, `45-`, `(45)`, `$45.00`,
@@ -97,7 +96,6 @@ pub(super) fn orders(cell: &str) -> Vec<DateOrder> {
         .collect()
 }
 
-/// The three parts of a date.
 fn parts(cell: &str) -> Option<[String; 3]> {
     let cell = cell.trim();
     let digits = cell.bytes().take_while(u8::is_ascii_digit).count();

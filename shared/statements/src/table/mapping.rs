@@ -12,8 +12,8 @@ pub struct Mapping {
     /// What separates the columns; none if it is to be found out each time.
     #[serde(default)]
     pub delimiter: Option<Delimiter>,
-    /// Whether the file has a header row. It is the first row with all columns that the mapping has by name; rows before it
-    /// (bank, account, period) are left out. Without one, each row is an entry.
+    /// Whether the file has a header row: the first one with all columns that the mapping names. Rows before it (bank,
+    /// account, period) are skipped. Without a header, each row is an entry.
     pub has_header: bool,
     /// The day of booking.
     pub booked_on: Column,

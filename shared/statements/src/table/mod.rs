@@ -1,10 +1,10 @@
 //! CSV files, read with a mapping.
 //!
-//! Decision: a file is read only if each row is. Banks that end their files with rows of totals have to be asked for another
-//! export, or the rows taken out: to guess which rows don't count would one day leave out a payment.
+//! Decision: a file is read only if every row is. A bank's rows of totals have to be removed, or another export used:
+//! guessing which rows don't count would one day drop a payment.
 //!
-//! Decision: cells are texts. What a spreadsheet would run as a formula is kept as it is and run by nothing; whoever writes a
-//! CSV file from it has to take care there.
+//! Decision: cells are text. Formulas are kept and never run; whoever writes them to a CSV file again has to escape
+//! them.
 
 mod cells;
 mod mapping;
@@ -33,12 +33,10 @@ use crate::text::quoted;
 
 use rows::{Header, Row, Rows};
 
-/// Whether a text has columns.
 pub(crate) fn is_table(text: &str) -> bool {
     rows::sniff(&ended(text)).is_ok()
 }
 
-/// Reads a file with a mapping.
 pub(crate) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Refusal> {
     let text = ended(text);
     let delimiter = mapping.delimiter.map_or_else(|| rows::sniff(&text), Ok)?;
@@ -88,7 +86,6 @@ fn ended(text: &str) -> Cow<'_, str> {
     if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) }
 }
 
-/// All columns of a mapping.
 fn all(mapping: &Mapping) -> Vec<&Column> {
     let mut columns = vec![&mapping.booked_on];
     columns.extend(&mapping.value_on);
@@ -114,7 +111,6 @@ fn named(mapping: &Mapping) -> Vec<&str> {
     columns.map(|column| if let Column::Named(name) = column { name.as_str() } else { "" }).collect()
 }
 
-/// Where the columns of a mapping are in a file.
 struct Columns {
     booked_on: usize,
     value_on: Option<usize>,

@@ -21,7 +21,6 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The number of its columns.
     pub fn len(&self) -> usize {
         self.record.len()
     }
@@ -137,7 +136,6 @@ impl Header {
         Self { names: Vec::new(), columns: first.len(), most: first.len() }
     }
 
-    /// Where a column is.
     pub fn at(&self, column: &Column) -> Result<usize, Refusal> {
         match column {
             Column::Numbered(number) => {

@@ -48,8 +48,8 @@ async fn show() -> Result<ExitCode, String> {
 }
 
 async fn test(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
-    // The command is in a process group of its own, so that what ends this process is passed on to all of the command's
-    // processes: none of them makes anything more when what they have made is deleted.
+    // A process group of its own lets signals reach all of the command's processes, so that none creates anything while
+    // its resources are deleted.
     let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
     let mut terminations = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
     let (tables, credentials) = settings(DYNAMODB).await?;
@@ -61,7 +61,7 @@ async fn test(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
     let mut command = Command::new(program);
     command
         .args(arguments)
-        // The tests name their endpoints themselves; nothing else may take one from here.
+        // The tests name their endpoints themselves.
         .env_remove("AWS_ENDPOINT_URL")
         .env(RUN, run.to_string())
         .env("AWS_REGION", &tables.region)
@@ -99,7 +99,7 @@ async fn wait_for_group(id: u32) {
     let _ = tokio::time::timeout(PATIENCE, wait).await;
 }
 
-/// Says what was deleted, if anything was. What could not be deleted does not fail the run: a later run tries again.
+/// Prints what was deleted. A failure to delete doesn't fail the run: a later run tries again.
 fn report(whose: &str, outcome: Result<usize, String>) {
     match outcome {
         Ok(0) => {}

@@ -1,8 +1,7 @@
-//! What each call of the API takes and costs, and what lists cost as they grow: `make bench`, with a list of 100,000
-//! contacts by `FULL=1 make bench`.
+//! Measures each call of the API, and lists as they grow: `make bench`; `FULL=1 make bench` adds a list of 100,000
+//! contacts.
 //!
-//! Times are reported, never judged, since machines are noisy. What ends the bench is a wrong answer: a status, a total
-//! or a page that is not as seeded.
+//! Times are reported, never judged, since machines are noisy. A wrong status, total or page ends the bench.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
 
 mod measure;
@@ -29,7 +28,7 @@ const WORKSPACES: &str = "/api/v1/workspaces";
 /// Where the figures go.
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/api.json");
 
-/// How long the lists are that the calls of single operations read.
+/// The length of the lists that calls of single operations read.
 const SHORT_LIST: usize = 100;
 
 #[tokio::main(flavor = "current_thread")]
@@ -75,8 +74,8 @@ async fn main() -> ExitCode {
     }
 }
 
-/// All operations, each on records that are as small as in real use. Those that read lists have an organization of
-/// their own, whose lists keep their length.
+/// All operations, each on records as small as in real use. Those that read lists have an organization of their own, so
+/// that its lists keep their length.
 #[allow(clippy::too_many_lines, reason = "one operation after the other, each measured by lines of its own")]
 async fn operations(stack: &Arc<Stack>) -> Vec<OperationRow<measure::Calls>> {
     let reader = Org::on(Arc::clone(stack)).await;
@@ -168,7 +167,7 @@ async fn operations(stack: &Arc<Stack>) -> Vec<OperationRow<measure::Calls>> {
     rows
 }
 
-/// Pages of one list, from its ends and by needle.
+/// Pages of one list, from both ends and by needle.
 async fn lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Calls>> {
     let mut rows = Vec::new();
     for case in seed::list_cases(contacts.ids.len()) {
@@ -193,7 +192,7 @@ async fn lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Calls>
     rows
 }
 
-/// Pages of a ledger, nearly all of whose rows are payments: from its ends, by filter, and by needle.
+/// Pages of a ledger, nearly all of whose rows are payments: from both ends, by filter and by needle.
 async fn ledger_of(stack: &Arc<Stack>, size: usize) -> Vec<OperationRow<measure::Calls>> {
     let org = Org::on(Arc::clone(stack)).await;
     let draft = org.ready_draft("Harbor purchase", |_| ()).await;

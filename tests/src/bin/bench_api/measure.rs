@@ -1,4 +1,4 @@
-//! Calls measured from outside, and what the service's own log says that they have used.
+//! Measures calls at the client, and reads from the service's log what they used.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,8 +24,8 @@ pub struct Calls {
     request_ids: Vec<String>,
 }
 
-/// Sends calls one after the other on one connection. `check` is given every answer with its place among all of them,
-/// those of the warm-up included, and panics at a wrong one; its time does not count.
+/// Sends calls one after the other on one connection. `check` gets each answer with its number, warm-up included, and
+/// panics at a wrong one; its time doesn't count.
 pub async fn measure(
     operation: &'static str,
     calls: impl IntoIterator<Item = Request>,
@@ -85,7 +85,7 @@ impl ServiceLog {
 }
 
 impl Calls {
-    /// The calls' figures; what they have used is taken from the log.
+    /// The calls' figures, with usage from the log.
     pub fn figures(mut self, log: &ServiceLog) -> Figures {
         self.times.sort_unstable();
         let mut figures = Figures {

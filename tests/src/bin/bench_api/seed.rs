@@ -1,4 +1,4 @@
-//! Records to read, written in batches through the store's own builders, and what a list of them must answer.
+//! Writes the records to read through the store's own builders, and says what a list of them must answer.
 
 use std::time::Instant;
 
@@ -12,10 +12,10 @@ use tests::Org;
 /// The rows of a page: the API's default.
 pub const PAGE: usize = 50;
 
-/// Contacts that are built at a time, so that the largest list is not in memory whole.
+/// Contacts built at a time, so that the largest list is never whole in memory.
 const PORTION: usize = 1000;
 
-/// Needles of two letters, as the recorded figures of `PostgreSQL` had one, that are in no other text of the seed.
+/// Needles of two letters, as in the recorded figures of `PostgreSQL`, that occur in no other text of the seed.
 const IN_ONE_PERCENT: &str = "qu";
 const IN_THIRTY_PERCENT: &str = "wo";
 const IN_NONE: &str = "zx";
@@ -24,7 +24,7 @@ const FIRST_NAMES: [&str; 10] =
     ["Ada", "Benedikt", "Clara", "Daniel", "Elena", "Frederik", "Greta", "Henrik", "Ingrid", "Johannes"];
 const OTHER_LAST_NAMES: [&str; 7] = ["Okafor", "Lindberg", "Moreau", "Santos", "Keller", "Tanaka", "Rossi"];
 
-/// The last name of the contact at a place in the list: `Quist` for one in a hundred, `Wolff` for thirty.
+/// The last name of the contact at a position: one in a hundred is `Quist`, thirty are `Wolff`.
 fn last_name(place: usize) -> &'static str {
     match place % 100 {
         0 => "Quist",
@@ -117,7 +117,7 @@ pub fn list_cases(length: usize) -> [ListCase; 5] {
     ]
 }
 
-/// Writes a workspace for each contact, in which that contact takes part.
+/// Writes a workspace for each contact, with that contact in it.
 pub async fn workspaces(org: &Org, people: &Contacts) {
     let now = Timestamp::now();
     let system = org.system();

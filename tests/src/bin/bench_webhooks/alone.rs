@@ -1,4 +1,4 @@
-//! The sender by itself: a process with the local queue, the real client, and deliveries in memory.
+//! The sender alone: a process with the local queue, the real client and deliveries in memory.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use webhook_sender::Sender;
 use crate::receiver::Receiver;
 use crate::rounded;
 
-/// What makes this program the sender.
+/// The argument that makes this program the sender.
 pub const WORD: &str = "sender";
 
 const DELIVERIES: usize = 20_000;

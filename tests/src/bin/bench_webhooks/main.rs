@@ -1,7 +1,7 @@
-//! What deliveries take: `make bench`. First the sender alone, in a process of its own over deliveries in memory; then
-//! the whole local stack, from the act to the subscriber, without and with an endpoint beside it that never answers.
+//! Measures deliveries: `make bench`. First the sender alone, over deliveries in memory; then the whole local stack,
+//! from the act to the subscriber, without and with an endpoint that never answers.
 //!
-//! Times are reported, never judged. What ends the bench is a delivery that is lost.
+//! Times are reported, never judged. A lost delivery ends the bench.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 

@@ -1,4 +1,4 @@
-//! A subscriber that does as little as it can: it notes what arrives and when.
+//! A minimal subscriber: it notes what arrives and when.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -46,7 +46,7 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// How many events have arrived, and how many arrivals were of one that had.
+    /// How many events have arrived, and how many arrivals were repeats.
     pub fn count(&self) -> (usize, usize) {
         let arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         (arrivals.first.len(), arrivals.doubled)
@@ -97,7 +97,7 @@ async fn serve(listener: TcpListener, arrivals: Arc<Mutex<Arrivals>>) {
                     Ok::<_, Infallible>(response)
                 }
             });
-            // A connection that breaks is the sender's to notice.
+            // The sender notices a broken connection.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
         });
     }

@@ -13,7 +13,7 @@ use crate::receiver::Receiver;
 use crate::rounded;
 
 const PROPOSALS: &str = "/api/v1/proposals";
-/// Acts one after the other, of which each delivery's time is taken.
+/// Acts one after the other; each delivery's time is taken.
 const APART: usize = 200;
 /// Acts at full speed.
 const TOGETHER: usize = 600;
@@ -42,7 +42,7 @@ async fn case(stack: &Arc<Stack>, has_dead: bool) -> Value {
     let org = Org::on(stack.clone()).await;
     let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
     let receiver = Receiver::start().await;
-    // It takes connections, and never says anything.
+    // Accepts connections and never answers.
     let dead = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     if has_dead {
         let url = format!("http://{}/hook", dead.local_addr().expect("an address"));
@@ -66,7 +66,7 @@ async fn case(stack: &Arc<Stack>, has_dead: bool) -> Value {
         propose(draft).await;
         receiver.wait_for(n + 1).await;
     }
-    // The event's id says when it happened, in milliseconds: a little before its commit.
+    // The event's id has its time in milliseconds: a little before its commit.
     let happened_at = |event: &str| {
         let id: EventId = event.parse().expect("an event's id");
         let (seconds, nanos) = id.uuid().get_timestamp().expect("a moment").to_unix();

@@ -3,18 +3,18 @@
 use super::*;
 use crate::{fonts, reading};
 
-/// How a name has to be shaped.
+/// How a name is shaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shaping {
-    /// Its characters can be shown one by one.
+    /// Each character has its own glyph.
     Plain,
-    /// It needs other glyphs, or another order, than its characters have by themselves.
+    /// Its characters need other glyphs or another order.
     Shaped,
 }
 
 use Shaping::{Plain, Shaped};
 
-/// A name in each script, and what there is to see whether its letters join, stack or change places.
+/// A name in each script, and whether letters join, stack or change places.
 const NAMES: [(&str, &str, Shaping); 43] = [
     ("Latin", "Łukasz Żółć", Plain),
     ("Vietnamese", "Nguyễn Thị Ánh", Plain),
@@ -102,13 +102,13 @@ fn names_in_every_script_can_be_searched_and_copied() {
     }
 }
 
-/// A name as it is copied: a joiner of a line that runs to the left is only in the structure.
+/// A name as it is copied: joiners of right-to-left lines are only in the structure.
 fn copied(name: &str) -> String {
     name.replace('\u{200c}', "")
 }
 
-/// What Poppler gives back, where it is installed: the program with which most of them search. Signs for vowels, which names
-/// hardly have, it gives back beside their letters.
+/// Poppler, where installed, is the engine that most readers search with. It returns vowel signs, which names hardly
+/// have, beside their letters.
 #[test]
 fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
     let mut certificate = certificate(0);
@@ -139,7 +139,7 @@ fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
     }
 }
 
-/// What is in no font is there as its code point: no character is left out.
+/// Characters without a font appear as code points.
 #[test]
 fn no_character_is_left_out() {
     let every = |range: std::ops::RangeInclusive<u32>| range.filter_map(char::from_u32);

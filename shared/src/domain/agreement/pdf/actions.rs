@@ -1,17 +1,17 @@
-//! Whether a PDF may change what it shows once it is open: by a script, or by an action on its notes, layers or fields.
+//! Detects PDFs that may change what they show once open: by a script, or by an action on their notes, layers or
+//! fields.
 //!
-//! Decision: such a file is refused, also where nothing seems to start the action. Some programs run scripts, others don't, and
-//! what a script does can't be told from its text.
+//! Decision: such a file is refused, even if nothing seems to start the action. Some programs run scripts and others
+//! don't, and a script's effect can't be told from its text.
 
 use hayro_syntax::Pdf;
 use hayro_syntax::object::{Dict, MaybeRef, Name, Object};
 
 use super::NotADocument;
 
-/// What hides or fills in something that others show as it was.
+/// Actions that change what is shown.
 const CHANGING: [&[u8]; 6] = [b"JavaScript", b"Hide", b"SetOCGState", b"Rendition", b"ImportData", b"ResetForm"];
 
-/// Refuses what has such an action.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let mut open: Vec<_> = pdf.objects().into_iter().collect();
     while let Some(object) = open.pop() {
@@ -32,7 +32,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     Ok(())
 }
 
-/// What is written in place. What is written elsewhere is an object of its own.
+/// A value written in place. Others are objects of their own.
 fn here(value: MaybeRef<Object<'_>>) -> Option<Object<'_>> {
     match value {
         MaybeRef::NotRef(object) => Some(object),

@@ -1,11 +1,11 @@
-//! Whether all programs show the fields and notes of a PDF alike.
+//! Checks that all programs show a PDF's fields and notes alike.
 //!
-//! A field or a note comes with a drawing of itself, its appearance. Where that is missing, or where the file asks for new
-//! ones, a program makes one up, and Countersign's pictures would lack what others show. Where a field's value is another
-//! than its appearance shows, programs that let people fill in the form show the value.
+//! A field or note has a drawing of itself, its appearance. If that is missing, or the file asks for new ones, programs
+//! make one up that Countersign's pictures would lack. If a field's value differs from its appearance, programs that
+//! fill in forms show the value.
 //!
-//! Decision: such a file is refused rather than drawn as others would. There is no one way in which they do it, and printing
-//! it to a new PDF settles what is signed.
+//! Decision: such a file is refused rather than drawn as others would. They don't agree, and printing it to a new PDF
+//! settles what is signed.
 
 use std::rc::Rc;
 
@@ -17,10 +17,10 @@ use hayro_syntax::xref::XRef;
 use super::NotADocument;
 use super::encoding::{self, Encoding, UNKNOWN};
 
-/// How many fields stand above a field that inherits from them.
+/// The most ancestors that a field inherits from.
 const ANCESTORS_MAX: usize = 32;
 
-/// Refuses what programs would show differently. Fonts are another matter.
+/// Refuses fields and notes that programs would show differently. Fonts are checked separately.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id()).unwrap_or_default();
     let form = catalog.get::<Dict<'_>>(b"AcroForm").unwrap_or_default();
@@ -30,7 +30,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     }
     let is_redrawn = is_true(&form, b"NeedAppearances");
     for page in pdf.pages().iter() {
-        // What draws the pictures ends at what is no note; other programs go on.
+        // Our renderer stops at an entry that is no note; other programs go on.
         let mut is_drawn_here = true;
         for note in items(page.raw(), b"Annots", page.xref()) {
             let Some(note) = note.and_then(Object::into_dict) else {
@@ -48,7 +48,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
             if !is_alike {
                 return Err(if is_field { NotADocument::FormDiffers } else { NotADocument::NotesDiffer });
             }
-            // What draws the pictures shows them with any layer.
+            // Our renderer shows notes of any layer.
             if is_shown(&note) && appearance(&note).is_some() && is_set(&note, b"OC") {
                 return Err(NotADocument::LayersDiffer);
             }
@@ -57,7 +57,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     Ok(())
 }
 
-/// What is in a list of a dictionary. None for what isn't there.
+/// The items of a dictionary's list. None for a missing one.
 pub(super) fn items<'a>(dict: &Dict<'a>, key: &[u8], xref: &'a XRef) -> impl Iterator<Item = Option<Object<'a>>> {
     dict.get::<Array<'_>>(key).unwrap_or_default().raw_iter().map(|item| match item {
         MaybeRef::Ref(elsewhere) => xref.get(elsewhere.into()),
@@ -77,12 +77,12 @@ fn name<'a>(dict: &Dict<'a>, key: &[u8]) -> Option<Name<'a>> {
     dict.get(key)
 }
 
-/// A number that is written as a whole one, such as 2, and is not below 0. Where it is due, programs read others differently.
+/// A non-negative number written as a whole one, such as 2. Where one is expected, programs read others differently.
 pub(super) fn whole(number: Number) -> Option<u32> {
     number.to_string().parse().ok()
 }
 
-/// The flags of a note. None for what programs read differently.
+/// The flags of a note. None if programs read them differently.
 fn flags(note: &Dict<'_>) -> Option<u32> {
     match note.get::<Object<'_>>(b"F") {
         None | Some(Object::Null(_)) => Some(0),
@@ -91,7 +91,6 @@ fn flags(note: &Dict<'_>) -> Option<u32> {
     }
 }
 
-/// Whether a note shows anything at all.
 pub(super) fn is_shown(note: &Dict<'_>) -> bool {
     const HIDDEN: u32 = 1 << 1;
     const NO_VIEW: u32 = 1 << 5;
@@ -99,8 +98,8 @@ pub(super) fn is_shown(note: &Dict<'_>) -> bool {
     has_area && flags(note).unwrap_or_default() & (HIDDEN | NO_VIEW) == 0
 }
 
-/// Whether it only leads somewhere, or opens what belongs to another note. A thin border around a link is no content; a wide
-/// one covers what is there.
+/// Whether a note only links somewhere or opens what belongs to another note. A thin border is no content; a wide one
+/// covers what is there.
 fn is_link(note: &Dict<'_>) -> bool {
     match name(note, b"Subtype").as_deref() {
         Some(b"Link") => {
@@ -114,7 +113,7 @@ fn is_link(note: &Dict<'_>) -> bool {
     }
 }
 
-/// The drawing of a note in its state.
+/// The appearance of a note in its state.
 pub(super) fn appearance<'a>(note: &Dict<'a>) -> Option<Stream<'a>> {
     match note.get::<Dict<'_>>(b"AP")?.get::<Object<'_>>(b"N")? {
         Object::Stream(drawing) => Some(drawing),
@@ -123,7 +122,7 @@ pub(super) fn appearance<'a>(note: &Dict<'a>) -> Option<Stream<'a>> {
     }
 }
 
-/// What a field has, or the fields above it.
+/// The value of a field or of the nearest ancestor that has one.
 fn inherited<'a>(field: &Dict<'a>, key: &[u8]) -> Option<Object<'a>> {
     let mut field = field.clone();
     for _ in 0..ANCESTORS_MAX {
@@ -150,7 +149,7 @@ fn is_field_alike(field: &Dict<'_>) -> bool {
     let kind = inherited(field, b"FT").and_then(Object::into_name);
     let is_drawn = || drawing.is_some() || !has_look(field);
     match kind.as_deref() {
-        // Of one that nobody has signed, nothing is drawn but its look.
+        // An unsigned signature field draws only its look.
         Some(b"Sig") => is_drawn(),
         Some(b"Btn") if field_flags(field) & PUSH_BUTTON != 0 => is_drawn(),
         Some(b"Btn") => is_button_alike(field) && (is_chosen(field) || is_drawn_or_off(field)),
@@ -172,13 +171,13 @@ fn has_look(field: &Dict<'_>) -> bool {
     [&b"BC"[..], b"BG", b"CA"].into_iter().any(|key| is_set(&look, key))
 }
 
-/// Whether a field has options, which some programs show although none is chosen.
+/// Whether a field has options, which some programs show even if none is chosen.
 fn has_options(field: &Dict<'_>) -> bool {
     let options = inherited(field, b"Opt").and_then(Object::into_array).unwrap_or_default();
     options.raw_iter().next().is_some() || inherited(field, b"I").is_some()
 }
 
-/// A box or a button of a group shows its state, and that is its value's. A box with no drawing of a state is empty in it.
+/// Whether a box or button shows the state of its value. One without a drawing of a state is empty in it.
 fn is_button_alike(field: &Dict<'_>) -> bool {
     let state = name(field, b"AS");
     let state = state.as_deref().unwrap_or(b"Off");
@@ -194,19 +193,19 @@ fn states<'a>(field: &Dict<'a>) -> Option<Dict<'a>> {
     field.get::<Dict<'_>>(b"AP")?.get::<Dict<'_>>(b"N")
 }
 
-/// Whether a button is on, and has a drawing of that.
+/// Whether a button is on and has a drawing for it.
 fn is_chosen(field: &Dict<'_>) -> bool {
     name(field, b"AS").is_some_and(|state| &*state != b"Off") && appearance(field).is_some()
 }
 
-/// Whether a button that is off is drawn, or is nothing but empty.
+/// Whether a button that is off is drawn, or is empty anyway.
 fn is_drawn_or_off(field: &Dict<'_>) -> bool {
     states(field).is_some()
         || (!has_look(field)
             && inherited(field, b"V").is_none_or(|value| value.into_name().is_some_and(|value| &*value == b"Off")))
 }
 
-/// The text that a field holds, or the choices in it, as people read them.
+/// A field's text or chosen options, as people read them.
 fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
     let held = match inherited(field, b"V") {
         Some(Object::String(text)) => vec![letters_of(text.as_bytes())],
@@ -215,7 +214,7 @@ fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
         _ => Vec::new(),
     };
     let options = inherited(field, b"Opt").and_then(Object::into_array).unwrap_or_default();
-    // An option is its text, or what it stands for with its text.
+    // An option is its text, or a pair of value and text.
     let read_as = |value: Vec<char>| {
         let mut pairs = options
             .iter::<Object<'_>>()
@@ -231,8 +230,8 @@ fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
     held.into_iter().map(read_as).filter(|value| !value.is_empty()).collect()
 }
 
-/// Whether what is shown are the values, letter by letter. What can't be told is none of them. A list shows the options that
-/// are not chosen, too.
+/// Whether the shown letters are the values. Unknown letters equal nothing. A list also shows options that are not
+/// chosen.
 fn is_value_shown(field: &Dict<'_>, wanted: &[Vec<char>], shown: &[char]) -> bool {
     const COMBO: u32 = 1 << 17;
     if wanted.iter().flatten().chain(shown).any(|letter| *letter == UNKNOWN) {
@@ -246,7 +245,7 @@ fn is_value_shown(field: &Dict<'_>, wanted: &[Vec<char>], shown: &[char]) -> boo
     wanted.concat() == shown
 }
 
-/// The letters of a text that are compared. Spaces and line breaks are none: each program sets its own.
+/// The letters of a text to compare, without spaces and line breaks, which each program sets differently.
 fn letters(text: impl IntoIterator<Item = char>) -> Vec<char> {
     text.into_iter().filter(|letter| !letter.is_whitespace() && !letter.is_control()).collect()
 }
@@ -255,8 +254,8 @@ fn letters_of(text: &[u8]) -> Vec<char> {
     letters(encoding::of_string(text).chars())
 }
 
-/// The letters that a drawing of a field shows, [`UNKNOWN`] for those that can't be told. None if there are drawings inside, or
-/// text that is not seen. Its fonts are its own: few programs look for them in the form.
+/// The letters that a field's drawing shows, [`UNKNOWN`] for those that can't be told. None if it has inner drawings or
+/// unseen text. Only its own fonts count: few programs look for them in the form.
 fn shown(drawing: &Stream<'_>) -> Option<Vec<char>> {
     let own = part(drawing.dict(), b"Resources");
     let (states, fonts) = (part(&own, b"ExtGState"), part(&own, b"Font"));
@@ -302,12 +301,12 @@ fn part<'a>(of: &Dict<'a>, key: &[u8]) -> Dict<'a> {
     of.get(key).unwrap_or_default()
 }
 
-/// Whether text is drawn as text from here on.
+/// Whether text from here on is drawn as text.
 fn is_filled(mode: &Instruction<'_, '_>) -> bool {
     last_whole(mode).is_some_and(|mode| mode <= 2)
 }
 
-/// The name that an instruction is about. Programs take its last operands, and pass over those before.
+/// The name operand of an instruction. Programs take the last operands and ignore others before them.
 pub(super) fn last_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b Name<'a>> {
     match instruction.operands().last()? {
         Object::Name(name) => Some(name),
@@ -315,7 +314,7 @@ pub(super) fn last_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b
     }
 }
 
-/// The number that an instruction is about.
+/// The number operand of an instruction.
 pub(super) fn last_whole(instruction: &Instruction<'_, '_>) -> Option<u32> {
     match instruction.operands().last()? {
         Object::Number(number) => whole(*number),
@@ -323,7 +322,7 @@ pub(super) fn last_whole(instruction: &Instruction<'_, '_>) -> Option<u32> {
     }
 }
 
-/// The font that is chosen, by its name and its size.
+/// The font that an instruction chooses by name and size.
 pub(super) fn font_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b Name<'a>> {
     match instruction.operands().collect::<Vec<_>>()[..] {
         [.., Object::Name(name), Object::Number(_)] => Some(name),
@@ -331,7 +330,6 @@ pub(super) fn font_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b
     }
 }
 
-/// The strings of a list.
 fn texts<'a>(list: &Array<'a>) -> impl Iterator<Item = Text<'a>> {
     list.iter::<Object<'_>>().filter_map(Object::into_string)
 }

@@ -1,8 +1,8 @@
-//! What the pages of a PDF draw, as a digest. It tells whether two files show the same, whatever else differs in them: their
-//! properties, and how they are packed.
+//! A digest of what a PDF's pages draw. It tells whether two files show the same, whatever else differs: properties,
+//! compression.
 //!
-//! Decision: drawings are compared as they are written, and not the pictures of them. A document that was scanned, printed to
-//! a new PDF or signed in a program has other pages than before; one that was only saved again has the same.
+//! Decision: drawings are compared as written, not as pictures. A document that was scanned, printed to a new PDF or
+//! signed in a program has other pages than before; one that was only saved again has the same.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::appearance::{appearance, is_shown, items};
 use super::fonts::contents;
 use crate::crypto::hex;
 
-/// The digest of what the pages draw, in lowercase hex. None for a file that can't be opened.
+/// The digest of the pages' drawings, in lowercase hex. None for a file that can't be opened.
 #[must_use]
 pub fn pages_digest(file: Vec<u8>) -> Option<String> {
     let pdf = Pdf::new(file).ok()?;
@@ -45,7 +45,7 @@ impl Seen {
         self.digest.update(part);
     }
 
-    /// Adds the drawings and pictures that a page or another drawing may use, in the order of their names.
+    /// Adds the drawings and pictures of a page or drawing, sorted by name.
     fn add_drawings(&mut self, drawings: &Dict<'_>) {
         let mut names: Vec<_> = drawings.keys().collect();
         names.sort_unstable_by(|one, other| one.as_ref().cmp(other.as_ref()));
@@ -54,12 +54,12 @@ impl Seen {
         }
     }
 
-    /// Adds a drawing, once, with those inside.
+    /// Adds a drawing with its inner ones, once.
     fn add_drawing(&mut self, drawing: &Stream<'_>) {
         if !self.drawings.insert(drawing.obj_id()) {
             return;
         }
-        // A picture in a format of its own, such as JPEG, is compared as it is packed.
+        // A picture in a format of its own, such as JPEG, is compared in that format.
         self.add(&drawing.decoded_data().unwrap_or_else(|_| drawing.raw_data()));
         let inside = drawing.dict().get::<Dict<'_>>(b"Resources").unwrap_or_default();
         self.add_drawings(&inside.get::<Dict<'_>>(b"XObject").unwrap_or_default());

@@ -1,24 +1,23 @@
-//! Which characters the bytes of a PDF's texts stand for: in a text string, and in what a simple font draws (ISO 32000-1,
-//! 7.9.2 and annex D).
+//! Decodes the bytes of a PDF's texts: text strings, and what simple fonts draw (ISO 32000-1, 7.9.2 and annex D).
 //!
-//! Decision: what can't be told is [`UNKNOWN`], and equals nothing. A font can give any code any shape; here a font is believed
-//! about what it says of its codes, and a letter of ASCII stands for itself where a font doesn't say otherwise.
+//! Decision: what can't be told is [`UNKNOWN`], and equals nothing. A font can give any code any shape; here a font's
+//! own statement about its codes is trusted, and otherwise an ASCII letter stands for itself.
 
 use hayro_syntax::object::{Array, Dict, Name, Object};
 
 use super::known_fonts::{is_embedded, is_standard};
 
-/// What a code stands for if nothing, or nothing that can be told.
+/// The character of a code without a known meaning.
 pub(super) const UNKNOWN: char = char::REPLACEMENT_CHARACTER;
 
-/// Codes from 128, of which each of these is 128 characters.
+/// The first code of the tables below, which have 128 characters each.
 const HIGH: u8 = 0x80;
 const WIN_ANSI: &str = "\
     €�‚ƒ„…†‡ˆ‰Š‹Œ�Ž��‘’“”•–—˜™š›œ�žŸ\
     \u{a0}¡¢£¤¥¦§¨©ª«¬\u{ad}®¯°±²³´µ¶·¸¹º»¼½¾¿\
     ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞß\
     àáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ";
-/// Where Apple changed its own encoding later, programs differ.
+/// Programs differ where Apple changed its encoding later.
 const MAC_ROMAN: &str = "\
     ÄÅÇÉÑÖÜáàâäãåçéèêëíìîïñóòôöõúùûü\
     †°¢£§•¶ß®©™´¨�ÆØ�±��¥µ�����ªº�æø\
@@ -34,10 +33,10 @@ const PDF_DOC: &str = "\
     €¡¢£¤¥¦§¨©ª«¬�®¯°±²³´µ¶·¸¹º»¼½¾¿\
     ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞß\
     àáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ";
-/// What a text string has from code 24.
+/// The characters of a text string from code 24.
 const PDF_DOC_LOW: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
 
-/// The names of characters beyond ASCII that fonts use in `Differences`, each with its character.
+/// Glyph names beyond ASCII that fonts use in `Differences`, each with its character.
 const GLYPHS: &str = "\
     Aacute Á aacute á Acircumflex Â acircumflex â acute ´ Adieresis Ä adieresis ä AE Æ ae æ Agrave À agrave à \
     Aring Å aring å Atilde Ã atilde ã breve ˘ brokenbar ¦ bullet • caron ˇ Ccedilla Ç ccedilla ç cedilla ¸ \
@@ -54,12 +53,12 @@ const GLYPHS: &str = "\
     tilde ˜ trademark ™ twosuperior ² Uacute Ú uacute ú Ucircumflex Û ucircumflex û Udieresis Ü udieresis ü \
     Ugrave Ù ugrave ù Yacute Ý yacute ý Ydieresis Ÿ ydieresis ÿ yen ¥ Zcaron Ž zcaron ž";
 
-/// The names of those of ASCII, where that is another than the character itself.
+/// Glyph names of ASCII characters other than letters.
 const ASCII_GLYPHS: &str = "\
     space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft parenright asterisk plus comma hyphen \
     period slash zero one two three four five six seven eight nine colon semicolon less equal greater question at \
     bracketleft backslash bracketright asciicircum underscore grave braceleft bar braceright asciitilde";
-/// Names of nothing and of a space.
+/// Glyph names without a visible shape.
 const BLANK_GLYPHS: &str = ".notdef nbspace nonbreakingspace";
 /// The names of the signs in Symbol that text fonts lack (ISO 32000-1, D.5).
 const SYMBOL_GLYPHS: &str = "\
@@ -76,7 +75,7 @@ const SYMBOL_GLYPHS: &str = "\
     parenrighttp parenrightex parenrightbt bracketrighttp bracketrightex bracketrightbt bracerighttp bracerightmid \
     bracerightbt apple";
 
-/// The characters of a text string: UTF-16 with its mark, UTF-8 with its, or else a byte each.
+/// Decodes a text string: UTF-16 or UTF-8 with its mark, else one byte per character.
 pub(super) fn of_string(text: &[u8]) -> String {
     if let Some(units) = text.strip_prefix(b"\xfe\xff") {
         let units: Vec<u16> = units.as_chunks().0.iter().map(|unit| u16::from_be_bytes(*unit)).collect();
@@ -101,11 +100,11 @@ fn high(encoding: &str, code: u8) -> char {
     encoding.chars().nth(usize::from(code - HIGH)).unwrap_or(UNKNOWN)
 }
 
-/// What the codes of a font stand for.
+/// The characters of a font's codes.
 pub(super) struct Encoding([char; 256]);
 
 impl Encoding {
-    /// That of a font. None if its codes are not those of letters.
+    /// The encoding of a font. None if its codes are not letters.
     pub(super) fn of(font: &Dict<'_>) -> Option<Self> {
         let is_simple = name(font, b"Subtype").is_some_and(|subtype| !matches!(&*subtype, b"Type0" | b"Type3"));
         if !is_simple || is_of_pictures(font) {
@@ -125,7 +124,7 @@ impl Encoding {
             Some(b"PDFDocEncoding") => Some(PDF_DOC),
             Some(b"StandardEncoding") => Some(STANDARD),
             Some(_) => return None,
-            // One of its own, if it brings its letters along.
+            // An embedded font may have an encoding of its own.
             None => (!is_embedded(font) && is_standard(font)).then_some(STANDARD),
         };
         let mut codes = [UNKNOWN; 256];
@@ -139,20 +138,20 @@ impl Encoding {
         apply(&mut codes, &differences).then_some(Self(codes))
     }
 
-    /// The characters that a drawn string shows.
+    /// The characters of a drawn string.
     pub(super) fn read(&self, drawn: &[u8]) -> impl Iterator<Item = char> {
         drawn.iter().map(|code| self.0[usize::from(*code)])
     }
 }
 
-/// Puts the differences of an encoding in. False if they move letters of ASCII, or can't be read.
+/// Applies an encoding's differences. False if they move ASCII letters or can't be read.
 fn apply(codes: &mut [char; 256], differences: &Array<'_>) -> bool {
     let mut code = 0_usize;
     for part in differences.iter::<Object<'_>>() {
         match part {
             Object::Number(next) => code = usize::try_from(next.as_i64()).unwrap_or(usize::MAX),
             Object::Name(glyph) => {
-                // The quotation marks that every program moves.
+                // Quotation marks that every program moves.
                 let is_usual = matches!((code, &*glyph), (39, b"quotesingle") | (96, b"grave"));
                 if (32..127).contains(&code) && !is_usual {
                     return false;
@@ -168,7 +167,7 @@ fn apply(codes: &mut [char; 256], differences: &Array<'_>) -> bool {
     true
 }
 
-/// The character with a glyph's name: one of [`GLYPHS`], or its number as in `uni20AC`.
+/// The character of a glyph name: one of [`GLYPHS`], or a number as in `uni20AC`.
 fn of_glyph(glyph: &[u8]) -> char {
     let Ok(glyph) = std::str::from_utf8(glyph) else { return UNKNOWN };
     let number = || {
@@ -183,8 +182,8 @@ fn of_known_glyph(glyph: &str) -> Option<char> {
     known.find(|(name, _)| *name == glyph).and_then(|(_, character)| character.chars().next())
 }
 
-/// Whether a font that each program has uses only letters that it has in each. They have their own names: by numbers, as in
-/// `uni20AC`, only some programs find them.
+/// Whether a standard font uses only letters that every program has, by their own names: only some programs find them
+/// by number, as in `uni20AC`.
 pub(super) fn has_usual_letters(font: &Dict<'_>) -> bool {
     let encoding = font.get::<Dict<'_>>(b"Encoding").unwrap_or_default();
     let differences = encoding.get::<Array<'_>>(b"Differences").unwrap_or_default();
@@ -205,7 +204,7 @@ fn is_usual(font: &[u8], glyph: &str) -> bool {
     is_letter() || is_in(ASCII_GLYPHS) || is_in(BLANK_GLYPHS) || of_known_glyph(glyph).is_some() || is_sign()
 }
 
-/// Whether the letters of a font are signs.
+/// Whether a font's letters are symbols.
 fn is_of_pictures(font: &Dict<'_>) -> bool {
     name(font, b"BaseFont").is_some_and(|name| name.ends_with(b"Symbol") || name.ends_with(b"ZapfDingbats"))
 }

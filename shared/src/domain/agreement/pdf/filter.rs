@@ -1,10 +1,10 @@
-//! What is refused before any reader opens a PDF: one pass over the file, in time and memory that grow with its size only.
+//! The checks before any reader opens a PDF: one pass over the file, in linear time and memory.
 //!
-//! It saves time. It does not protect: objects can hide inside of streams, where this pass doesn't look. So what reads the
-//! file afterwards runs in a process of its own (`platform::pdf_reader`).
+//! They save time but don't protect: objects can hide inside streams, which this pass doesn't read. So the readers run
+//! in a process of their own (`platform::pdf_reader`).
 //!
-//! Decision: object streams and tables of objects are packed once, by `/FlateDecode`, or not at all, and say their length as
-//! a number. All programs write them so. A length that stands in another object stream, which a reader then has to unpack
+//! Decision: object streams and tables of objects are compressed once, by `/FlateDecode`, or not at all, and give their
+//! length as a number, as all programs write them. A length in another object stream, which a reader has to unpack
 //! first, can be chained as deep as a file is long; a second filter hides how much it unpacks to.
 
 use super::NotADocument;
@@ -12,12 +12,9 @@ use super::tokens::{Token, Tokens, is_white};
 use super::unpacking::{self, Packing};
 use crate::limits::{DOCUMENT_OBJECTS_MAX, DOCUMENT_STREAMS_MAX, DOCUMENT_UNPACKED_BYTES_MAX};
 
-/// Refuses what is no whole PDF by its two ends, what is encrypted, and what would take a reader too much.
-///
-/// # Errors
-/// [`NotADocument`].
+/// Refuses a file that is no whole PDF by its two ends, is encrypted, or would take a reader too much.
 pub fn pass(file: &[u8]) -> Result<(), NotADocument> {
-    // Readers look for both marks within 1,024 bytes of the file's ends.
+    // Readers look for both marks within this many bytes of the file's ends.
     const ENDS: usize = 1024;
     if file.is_empty() {
         return Err(NotADocument::Empty);
@@ -35,11 +32,11 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// The same for what is between its ends, and unpacks to at most so many bytes.
+/// Checks what is between the ends, which may unpack to at most `unpacked_max` bytes.
 fn pass_inside(file: &[u8], unpacked_max: usize) -> Result<(), NotADocument> {
     let mut tokens = Tokens::new(file);
     let (mut objects, mut streams, mut room) = (0_usize, 0_usize, unpacked_max);
-    // What stands right before the token.
+    // What directly precedes the token.
     let (mut is_trailer, mut head) = (false, None::<Head>);
     while let Some(token) = tokens.next() {
         let (after_trailer, before) = (std::mem::take(&mut is_trailer), head.take());
@@ -70,7 +67,7 @@ fn pass_inside(file: &[u8], unpacked_max: usize) -> Result<(), NotADocument> {
     Ok(())
 }
 
-/// The content of a stream, which is skipped: as much as its head says, if it ends there, or else up to where it ends.
+/// Skips and returns a stream's content: up to its stated length if it ends there, otherwise up to its end mark.
 fn content<'a>(tokens: &mut Tokens<'a>, length: Option<usize>) -> &'a [u8] {
     const END: &[u8] = b"endstream";
     let rest = tokens.rest();
@@ -87,16 +84,16 @@ fn content<'a>(tokens: &mut Tokens<'a>, length: Option<usize>) -> &'a [u8] {
     &rest[..length]
 }
 
-/// What a dictionary says about the stream after it.
+/// A dictionary's statements about the stream after it.
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Head {
     kind: Kind,
-    /// Its length, if that is a number here.
+    /// Its length, if given as a number.
     length: Option<usize>,
     packings: Vec<Packing>,
-    /// Whether it is packed in another way than by one `/FlateDecode`, or can't be told.
+    /// Whether it is compressed other than by one `/FlateDecode`, or may be.
     is_packed_otherwise: bool,
-    /// The objects in it, as an object stream says.
+    /// The number of objects that an object stream states.
     objects: usize,
     /// Whether it names an encryption dictionary.
     is_encrypted: bool,
@@ -108,16 +105,16 @@ enum Kind {
     Other,
     Picture,
     ObjectStream,
-    /// A table of where objects are, which is a trailer too.
+    /// A cross-reference stream, which is a trailer too.
     Table,
 }
 
-/// What a key of a dictionary has.
+/// The value of a dictionary's key.
 #[derive(Debug, Default)]
 struct Value {
     names: Vec<Vec<u8>>,
     words: Vec<Vec<u8>>,
-    /// Whether there are dictionaries in it, or lists in a list.
+    /// Whether it contains dictionaries, or lists in a list.
     is_nested: bool,
     /// Whether anything was there.
     is_there: bool,
@@ -128,7 +125,7 @@ impl Value {
         self.names.first().map(Vec::as_slice)
     }
 
-    /// The number, if it is one, and not a reference to one.
+    /// The number, unless it is something else or a reference.
     fn number(&self) -> Option<usize> {
         let [word] = self.words.as_slice() else { return None };
         std::str::from_utf8(word).ok()?.parse().ok()
@@ -140,10 +137,10 @@ impl Value {
 }
 
 impl Head {
-    /// Reads a dictionary, whose start is taken, up to its end. What is nested in it is skipped, but for names in a list.
+    /// Reads a dictionary after its start. Nested content is skipped, except names in a list.
     fn read(tokens: &mut Tokens<'_>) -> Self {
         let (mut read, mut key, mut value) = (Parts::default(), None::<Vec<u8>>, Value::default());
-        // How many dictionaries and lists are open, this one included.
+        // The number of open dictionaries and lists, this one included.
         let mut depth = 1_usize;
         for token in tokens.by_ref() {
             let is_value = key.is_some() && !value.is_there;
@@ -164,7 +161,7 @@ impl Head {
                         break;
                     }
                 }
-                // More than these are of no use to anybody.
+                // More names than these are no use.
                 Token::Name(name) if depth == 2 && !value.is_nested && value.names.len() < 8 => {
                     value.names.push(name.into_owned());
                 }
@@ -177,7 +174,7 @@ impl Head {
         read.into_head()
     }
 
-    /// The bytes that the stream unpacks to. Pictures are left packed by what looks for text and objects.
+    /// The bytes that the stream unpacks to. Nothing that looks for text and objects unpacks pictures.
     fn unpacked(&self, content: &[u8], room: usize) -> Result<usize, NotADocument> {
         match self.kind {
             Kind::Picture => return Ok(0),
@@ -190,7 +187,7 @@ impl Head {
     }
 }
 
-/// The keys that matter, with what they have. Of a key that is there twice, readers take the last.
+/// The values of the keys that matter. Of repeated keys, readers take the last.
 #[derive(Debug, Default)]
 struct Parts {
     of_type: Option<Value>,
@@ -231,7 +228,7 @@ impl Parts {
         Head {
             kind,
             length: self.length.and_then(|value| value.number()),
-            // Readers skip a name that is no filter's.
+            // Readers skip unknown filters.
             packings: filter.names.iter().filter_map(|name| Packing::named(name)).collect(),
             is_packed_otherwise: !(filter.is_null() || is_flate && filter.words.is_empty() && !filter.is_nested),
             objects: match kind {
@@ -355,7 +352,7 @@ mod tests {
         assert_eq!(passes(&stream("/Filter[/Fl/Fl]", "")), Err(NotADocument::TooMuchInside));
         let runs = [0x81, b' '].repeat(BOMB / 128 + 1);
         assert_eq!(passes(&stream("/Filter/RunLengthDecode", &runs)), Err(NotADocument::TooMuchInside));
-        // In a dictionary, which is all that a picture is: its kind is what it says, not what it mentions.
+        // Its kind is what it says itself, not what it mentions.
         let mentions = stream("/Filter/FlateDecode/Kind[/Image]/Image/Image", packed(BOMB));
         assert_eq!(passes(&mentions), Err(NotADocument::TooMuchInside));
         let picture = stream("/Subtype/Image/Filter/FlateDecode", packed(BOMB));
@@ -396,7 +393,7 @@ mod tests {
             let file = part.repeat(2 * 1024 * 1024 / part.len());
             let started = Instant::now();
             let _ = passes(file.as_bytes());
-            // Unoptimized, on a busy machine. It is some milliseconds on Lambda.
+            // Unoptimized, on a busy machine. On Lambda it takes milliseconds.
             assert!(started.elapsed() < Duration::from_secs(10), "{part}: {:?}", started.elapsed());
         }
     }

@@ -1,7 +1,6 @@
-//! Whether all programs show the text of a PDF alike: its fonts are in it, or are among the 14 that every program has. All that
-//! is drawn is looked through here, so what [`layers`] hide is found here as well.
-//!
-//! Fonts that only stand in a list are of no matter, and so is text that is not drawn, such as what a scanner has read.
+//! Checks that all programs show a PDF's text alike: its fonts are embedded, or among the 14 standard ones. All
+//! drawings are searched, including those that [`layers`] hide. Fonts that are only listed don't matter, nor does text
+//! that isn't drawn, such as a scanner's recognized text.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,10 +15,10 @@ use super::encoding::has_usual_letters;
 use super::known_fonts::{FontFileId, files, is_standard};
 use super::layers;
 
-/// The mode in which text is not drawn.
+/// The mode of invisible text.
 const INVISIBLE: u32 = 3;
 
-/// Refuses text in a font that each program replaces with another.
+/// Refuses text in fonts that programs replace differently.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let mut search = Search::default();
     for page in pdf.pages().iter() {
@@ -39,7 +38,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     Ok(())
 }
 
-/// What a page draws, in one piece.
+/// The joined drawing instructions of a page.
 pub(super) fn contents(page: &Page<'_>) -> Vec<u8> {
     let parts: Vec<Stream<'_>> = match page.raw().get::<Object<'_>>(b"Contents") {
         Some(Object::Stream(only)) => vec![only],
@@ -56,7 +55,7 @@ pub(super) fn contents(page: &Page<'_>) -> Vec<u8> {
     whole
 }
 
-/// What the names in a drawing stand for.
+/// The resources that a drawing's names refer to.
 #[derive(Clone)]
 struct Resources<'a> {
     fonts: Dict<'a>,
@@ -89,7 +88,7 @@ impl<'a> Resources<'a> {
         }
     }
 
-    /// As they are written in the file.
+    /// The resources as written in the file.
     fn written(&self) -> [&'a [u8]; 5] {
         [&self.fonts, &self.drawings, &self.patterns, &self.states, &self.properties].map(Dict::data)
     }
@@ -98,24 +97,25 @@ impl<'a> Resources<'a> {
 struct Drawing<'a> {
     content: Vec<u8>,
     resources: Resources<'a>,
-    /// The state in which it begins.
+    /// The state at its start.
     state: State,
 }
 
-/// The text that is drawn next.
+/// The state of the next text.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct State {
-    /// Whether it has a font, and every program has that. Without one, some draw text in a font of their own, others none.
+    /// Whether it has a font that every program has. Without one, some programs draw text in their own font, others
+    /// none.
     has_font: bool,
     is_invisible: bool,
 }
 
-/// What makes a drawing show the same each time.
+/// What determines what a drawing shows.
 #[derive(PartialEq, Eq, Hash)]
 struct Seen<'a> {
     drawing: ObjectIdentifier,
     state: State,
-    /// The resources around, of one that has none of its own.
+    /// The surrounding resources, if it has none of its own.
     around: Option<[&'a [u8]; 5]>,
 }
 
@@ -123,12 +123,12 @@ struct Seen<'a> {
 struct Search<'a> {
     rest: Vec<Drawing<'a>>,
     seen: HashSet<Seen<'a>>,
-    /// Which font files are sound.
+    /// Which font files are readable.
     files: HashMap<FontFileId, bool>,
 }
 
 impl<'a> Search<'a> {
-    /// Adds a drawing that begins in this state, once. Without resources of its own it has those around it.
+    /// Adds a drawing in its starting state, once. Without resources of its own it uses those around it.
     fn add(&mut self, drawing: &Stream<'a>, around: &Resources<'a>, state: State) {
         let own = drawing.dict().get::<Dict<'_>>(b"Resources");
         let named = own.is_none().then(|| around.written());
@@ -140,7 +140,7 @@ impl<'a> Search<'a> {
         self.rest.push(Drawing { content, resources, state });
     }
 
-    /// Adds the drawings of a font whose letters are drawings.
+    /// Adds the drawings that are a font's letters.
     fn add_letters(&mut self, font: &Dict<'a>, around: &Resources<'a>) {
         let Some(letters) = font.get::<Dict<'_>>(b"CharProcs") else { return };
         let own = font.get::<Dict<'_>>(b"Resources");
@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
         while let Some(instruction) = instructions.next() {
             match &**instruction.operator {
                 b"q" => saved.push(state),
-                // Where there is none to go back to, programs differ.
+                // Programs differ where there is no saved state.
                 b"Q" => state = saved.pop().unwrap_or_default(),
                 b"Tr" => state.is_invisible = last_whole(&instruction) == Some(INVISIBLE),
                 b"Tf" => {
@@ -189,7 +189,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Takes what a graphics state sets: a font, and a mask, which may be drawn with text.
+    /// Applies a graphics state: its font, and its mask, which may be drawn with text.
     fn choose(&mut self, chosen: &Dict<'a>, resources: &Resources<'a>, state: &mut State) {
         let font = chosen.get::<Array<'_>>(b"Font");
         if let Some(font) = font.and_then(|font| font.iter::<Dict<'_>>().next()) {
@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the drawing or the pattern that an instruction names. A drawing begins in the state in which it is drawn.
+    /// Adds the drawing or pattern that an instruction names. A drawing starts in the current state.
     fn add_named(
         &mut self,
         instruction: &Instruction<'_, '_>,
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
         self.is_sound(font).unwrap_or_else(|| is_standard(font) && has_usual_letters(font))
     }
 
-    /// Whether a font's files can be read. None if it brings none along.
+    /// Whether a font's files are readable. None if it embeds none.
     fn is_sound(&mut self, font: &Dict<'a>) -> Option<bool> {
         let each = files(font).map(|file| *self.files.entry(file.id()).or_insert_with(|| file.is_sound()));
         each.reduce(|sound, other| sound && other)

@@ -1,4 +1,4 @@
-//! Fonts whose letters every program draws alike.
+//! Fonts that every program draws alike.
 
 use hayro_syntax::object::{Dict, Name, ObjectIdentifier, Stream};
 
@@ -20,32 +20,29 @@ const STANDARD: [&[u8]; 14] = [
     b"ZapfDingbats",
 ];
 
-/// Where a font names its file (ISO 32000-1, 9.9).
+/// The keys of a font's file (ISO 32000-1, 9.9).
 const TYPE_1: &[u8] = b"FontFile";
 const TRUE_TYPE: &[u8] = b"FontFile2";
 const COMPACT: &[u8] = b"FontFile3";
 
-/// Whether a font has the name of one that every program has.
+/// Whether a font is one of the standard fonts by name.
 pub(super) fn is_standard(font: &Dict<'_>) -> bool {
     font.get::<Name<'_>>(b"BaseFont").is_some_and(|name| STANDARD.contains(&&*name))
 }
 
-/// Whether a font brings its letters along.
 pub(super) fn is_embedded(font: &Dict<'_>) -> bool {
     files(font).next().is_some()
 }
 
-/// What tells a font file: where it is, where it is named, and whether it is of a kind that suits the font.
+/// Identifies a font file: its object, the key that names it, and whether its kind suits the font.
 pub(super) type FontFileId = (ObjectIdentifier, &'static [u8], bool);
 
-/// A file of letters that a font brings along.
 pub(super) struct FontFile<'a> {
     key: &'static [u8],
     suits: bool,
     file: Stream<'a>,
 }
 
-/// The files that a font brings along.
 pub(super) fn files<'a>(font: &Dict<'a>) -> impl Iterator<Item = FontFile<'a>> {
     let described = font.get::<Dict<'_>>(b"FontDescriptor").unwrap_or_default();
     let kind = font.get::<Name<'_>>(b"Subtype");

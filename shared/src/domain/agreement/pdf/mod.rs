@@ -77,9 +77,6 @@ pub enum NotADocument {
 /// has [passed](pass).
 ///
 /// An encrypted PDF without a password opens too, but its restrictions keep signers from printing or saving it.
-///
-/// # Errors
-/// [`NotADocument`].
 pub fn check(file: Vec<u8>) -> Result<usize, NotADocument> {
     let pdf = Pdf::new(file).map_err(|error| match error {
         LoadPdfError::Decryption(_) => NotADocument::Encrypted,
