@@ -136,7 +136,8 @@ impl Movement {
     pub(in crate::domain) fn accept(
         &self,
         evidence: ReceiverEvidence,
-        (besides, counting): (&[Evidence], Arrivals),
+        besides: &[Evidence],
+        counting: Arrivals,
         stamp: Stamp,
     ) -> Judged {
         let (id, money) = (evidence.evidence().id(), evidence.evidence().facts().money);
