@@ -251,7 +251,7 @@ pub async fn why_not_satisfied_by_participant(
     if !Repeatable::Obligation.has_room(&receipts) {
         return Ok(Some(NotActed::TooOften.into()));
     }
-    let Err(refused) = participant::check_satisfaction(&by, found.context(scope), &receipts, (done, file_bytes)) else {
+    let Err(refused) = participant::check_satisfaction(&by, found.context(scope), &receipts, done, file_bytes) else {
         return Ok(None);
     };
     // The same form, sent at the same moment, may have been done between the two reads.
@@ -354,17 +354,17 @@ fn decide(
     match *doing {
         ObligationAct::DeclaredTrigger { trigger_id: trigger, happened_on } => {
             let happened = Happening { trigger, on: happened_on.unwrap_or_else(today) };
-            participant::declare_trigger(by, context, occasion, (happened, statement))
+            participant::declare_trigger(by, context, occasion, happened, statement)
         }
         ObligationAct::Satisfied { occurrence_id: occurrence, ref how } => {
             let done = Done { occurrence, how: how.clone().unwrap_or_else(|| Satisfaction::on(today())) };
-            participant::record_satisfaction(by, context, occasion, receipts, (done, statement))
+            participant::record_satisfaction(by, context, occasion, receipts, done, statement)
         }
         ObligationAct::Confirmed { occurrence_id } => {
-            participant::confirm_satisfaction(by, context, occasion, counting, (occurrence_id, statement))
+            participant::confirm_satisfaction(by, context, occasion, counting, occurrence_id, statement)
         }
         ObligationAct::Verified { occurrence_id } => {
-            participant::verify_standing(by, context, occasion, (occurrence_id, statement))
+            participant::verify_standing(by, context, occasion, occurrence_id, statement)
         }
     }
 }

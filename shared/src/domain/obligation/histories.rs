@@ -150,17 +150,17 @@ impl History {
             let acted = match act {
                 Act::Declare(n) => {
                     let trigger = self.world.obligation.triggers().get(n)?.id;
-                    participant::declare_trigger(by, context, Self::occasion(), (self.happened(trigger), said))
+                    participant::declare_trigger(by, context, Self::occasion(), self.happened(trigger), said)
                 }
                 Act::Satisfy(_) => {
-                    let done = (self.finished(occurrence), said);
-                    participant::record_satisfaction(by, context, Self::occasion(), &[], done)
+                    let done = self.finished(occurrence);
+                    participant::record_satisfaction(by, context, Self::occasion(), &[], done, said)
                 }
                 Act::Confirm(_) => {
                     let form = Self::occasion();
-                    participant::confirm_satisfaction(by, context, form, counting, (occurrence, said))
+                    participant::confirm_satisfaction(by, context, form, counting, occurrence, said)
                 }
-                Act::Verify(_) => participant::verify_standing(by, context, Self::occasion(), (occurrence, said)),
+                Act::Verify(_) => participant::verify_standing(by, context, Self::occasion(), occurrence, said),
                 Act::Cancel | Act::CatchUp => return None,
             };
             acted.ok().map(|acted| Obligation::clone(&acted.obligation))

@@ -30,9 +30,10 @@ use crate::domain::satisfaction::Done;
 ///     by: &ActingParticipant,
 ///     context: ObligationContext<'_>,
 ///     form: Occasion,
-///     said: (Done, String),
+///     done: Done,
+///     statement: String,
 /// ) -> ObligationOutcome {
-///     record_satisfaction(by, context, form, &[], said)
+///     record_satisfaction(by, context, form, &[], done, statement)
 /// }
 /// ```
 ///
@@ -47,9 +48,10 @@ use crate::domain::satisfaction::Done;
 ///     by: &WriteCaller,
 ///     context: ObligationContext<'_>,
 ///     form: Occasion,
-///     said: (Done, String),
+///     done: Done,
+///     statement: String,
 /// ) -> ObligationOutcome {
-///     record_satisfaction(by, context, form, &[], said)
+///     record_satisfaction(by, context, form, &[], done, statement)
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,13 +98,14 @@ pub fn declare_trigger(
     by: &ActingParticipant,
     context: ObligationContext<'_>,
     occasion: Occasion,
-    (happened, statement): (Happening, String),
+    happened: Happening,
+    statement: String,
 ) -> ObligationOutcome {
     check(by, context, &[Side::Promisor, Side::Promisee])?;
     let after = context.declared(speaker(by, &occasion), happened)?;
     let event = EventKind::ObligationTriggered(after.event_data());
     let did = ObligationAct::DeclaredTrigger { trigger_id: happened.trigger, happened_on: Some(happened.on) };
-    acted(by, context, occasion, after, (did, statement, event))
+    acted(by, context, occasion, after, did, statement, event)
 }
 
 /// Records the promisor's own claim that an occurrence is done. `earlier` are the participant's receipts.
@@ -114,7 +117,8 @@ pub fn record_satisfaction(
     context: ObligationContext<'_>,
     occasion: Occasion,
     earlier: &[Receipt],
-    (done, statement): (Done, String),
+    done: Done,
+    statement: String,
 ) -> ObligationOutcome {
     check(by, context, &[Side::Promisor])?;
     let did = ObligationAct::Satisfied { occurrence_id: done.occurrence, how: Some(done.how.clone()) };
@@ -122,7 +126,7 @@ pub fn record_satisfaction(
     let Satisfied { obligation, agreement } = context.satisfied(speaker(by, &occasion), done, filer)?;
     let event = EventKind::ObligationSatisfied(obligation.event_data());
     let agreement = agreement.map(|agreement| ByParticipant::new(agreement, by, context.moment));
-    Ok(ActedOnObligation { agreement, ..acted(by, context, occasion, obligation, (did, statement, event))? })
+    Ok(ActedOnObligation { agreement, ..acted(by, context, occasion, obligation, did, statement, event)? })
 }
 
 /// Checks whether the promisor can record that an occurrence is done, with a file of so many bytes that is not stored yet.
@@ -133,7 +137,8 @@ pub fn check_satisfaction(
     by: &ActingParticipant,
     context: ObligationContext<'_>,
     earlier: &[Receipt],
-    (done, file_bytes): (&Done, u64),
+    done: &Done,
+    file_bytes: u64,
 ) -> Result<(), NotActedOnObligation> {
     check(by, context, &[Side::Promisor])?;
     context.to_satisfy(done.occurrence, &done.how, file_bytes, Filer::of_participant(earlier))?;
@@ -150,13 +155,14 @@ pub fn confirm_satisfaction(
     context: ObligationContext<'_>,
     occasion: Occasion,
     counting: Counting,
-    (occurrence_id, statement): (OccurrenceId, String),
+    occurrence_id: OccurrenceId,
+    statement: String,
 ) -> ObligationOutcome {
     check(by, context, &[Side::Promisee])?;
     let own = if occasion.origin.in_person.is_some() { counting.into() } else { OwnClaim::Refused };
     let after = context.confirmed(speaker(by, &occasion), occurrence_id, own)?;
     let event = EventKind::ObligationConfirmed(after.event_data());
-    acted(by, context, occasion, after, (ObligationAct::Confirmed { occurrence_id }, statement, event))
+    acted(by, context, occasion, after, ObligationAct::Confirmed { occurrence_id }, statement, event)
 }
 
 /// Records that the other side has verified a standing promise.
@@ -167,12 +173,13 @@ pub fn verify_standing(
     by: &ActingParticipant,
     context: ObligationContext<'_>,
     occasion: Occasion,
-    (occurrence_id, statement): (OccurrenceId, String),
+    occurrence_id: OccurrenceId,
+    statement: String,
 ) -> ObligationOutcome {
     check(by, context, &[Side::Promisee])?;
     let after = context.verified(speaker(by, &occasion), occurrence_id)?;
     let event = EventKind::ObligationConfirmed(after.event_data());
-    acted(by, context, occasion, after, (ObligationAct::Verified { occurrence_id }, statement, event))
+    acted(by, context, occasion, after, ObligationAct::Verified { occurrence_id }, statement, event)
 }
 
 fn speaker(by: &ActingParticipant, occasion: &Occasion) -> Speaker {
@@ -194,7 +201,9 @@ fn acted(
     context: ObligationContext<'_>,
     Occasion { id, origin }: Occasion,
     after: Obligation,
-    (did, statement, event): (ObligationAct, String, EventKind),
+    did: ObligationAct,
+    statement: String,
+    event: EventKind,
 ) -> ObligationOutcome {
     let act = ReceiptAct::ActedOnObligation {
         obligation_id: after.id(),
@@ -256,12 +265,12 @@ mod tests {
         let now = at(NOW);
         let occurrence = world.obligation.occurrences(now)[0].id;
         let satisfy = |world: &World, n: usize| {
-            let statement = (with_file(occurrence), said("I have done it."));
-            record_satisfaction(&world.participant(n), world.context(now), occasion(), &[], statement)
+            let (done, statement) = (with_file(occurrence), said("I have done it."));
+            record_satisfaction(&world.participant(n), world.context(now), occasion(), &[], done, statement)
         };
         let confirm = |world: &World, n: usize| {
-            let statement = (occurrence, said("I confirm."));
-            confirm_satisfaction(&world.participant(n), world.context(now), occasion(), Counting::Confirmed, statement)
+            let (by, statement) = (world.participant(n), said("I confirm."));
+            confirm_satisfaction(&by, world.context(now), occasion(), Counting::Confirmed, occurrence, statement)
         };
         not_asked(&satisfy(&world, ADA));
         not_asked(&satisfy(&world, EVE));
@@ -308,12 +317,13 @@ mod tests {
             Occasion { id: ReceiptId::new(), origin: Origin { in_person, ..Origin::default() } }
         };
         let confirm = |world: &World, form: Occasion, counting| {
-            let statement = (occurrence, said("I confirm."));
-            confirm_satisfaction(&world.participant(ADA), world.context(now), form, counting, statement)
+            let (by, statement) = (world.participant(ADA), said("I confirm."));
+            confirm_satisfaction(&by, world.context(now), form, counting, occurrence, statement)
         };
         let refused = |outcome: ObligationOutcome, why| assert_eq!(outcome, Err(NotActedOnObligation::Obligation(why)));
-        let statement = (with_file(occurrence), said("I have done it."));
-        let by_ben = record_satisfaction(&world.participant(BEN), world.context(now), at_home(&maren), &[], statement);
+        let (done, statement) = (with_file(occurrence), said("I have done it."));
+        let (ben, context) = (world.participant(BEN), world.context(now));
+        let by_ben = record_satisfaction(&ben, context, at_home(&maren), &[], done, statement);
         let by_ben = world.with(&by_ben.unwrap().obligation);
         let by_maren = member::record_satisfaction(&maren, world.context(now), with_file(occurrence));
         let by_maren = world.with(&by_maren.unwrap().obligation);
@@ -340,8 +350,8 @@ mod tests {
         let world = World::of(triggered(&[7]), &zone("UTC"));
         let trigger = world.obligation.triggers()[0].id;
         for (n, is_party) in [(ADA, true), (BEN, true), (EVE, false)] {
-            let statement = (Happening { trigger, on: day("2026-06-20") }, said("It happened."));
-            let declared = declare_trigger(&world.participant(n), world.context(now), occasion(), statement);
+            let (by, happened) = (world.participant(n), Happening { trigger, on: day("2026-06-20") });
+            let declared = declare_trigger(&by, world.context(now), occasion(), happened, said("It happened."));
             match declared {
                 Ok(done) => assert!(is_party && done.obligation.state() == ObligationState::Open),
                 refused => {
@@ -353,8 +363,8 @@ mod tests {
         let world = World::of(PromiseTerms::standing(90).unwrap(), &zone("UTC"));
         let occurrence = world.obligation.occurrences(now)[0].id;
         let verify = |n: usize| {
-            let statement = (occurrence, said("I have verified it."));
-            verify_standing(&world.participant(n), world.context(now), occasion(), statement)
+            let statement = said("I have verified it.");
+            verify_standing(&world.participant(n), world.context(now), occasion(), occurrence, statement)
         };
         not_asked(&verify(BEN));
         not_asked(&verify(EVE));
@@ -368,10 +378,11 @@ mod tests {
         let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
         let occurrence = world.obligation.occurrences(now)[0].id;
         let without = world.participant_with(BEN, None);
-        let statement = (with_file(occurrence), said("I have done it."));
-        let refused = record_satisfaction(&without, world.context(now), occasion(), &[], statement.clone());
+        let (done, statement) = (with_file(occurrence), said("I have done it."));
+        let context = world.context(now);
+        let refused = record_satisfaction(&without, context, occasion(), &[], done.clone(), statement.clone());
         assert_eq!(refused, Err(NotActedOnObligation::Participant(NotActed::NoConsent)));
         let elsewhere = World::of(on(&["2026-06-30"]), &zone("UTC")).participant(BEN);
-        not_asked(&record_satisfaction(&elsewhere, world.context(now), occasion(), &[], statement));
+        not_asked(&record_satisfaction(&elsewhere, context, occasion(), &[], done, statement));
     }
 }
