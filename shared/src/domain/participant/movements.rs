@@ -19,7 +19,7 @@ use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceFacts, KeyChange, NewEvidence};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource, Side};
-use crate::domain::movement::{Movement, NotMoved, Stamp};
+use crate::domain::movement::{Movement, MovementWithEvidence, NotMoved, Stamp};
 
 /// What a participant did about a movement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub fn report_sent(
     let after = movement.report(claim.clone(), stamp(by, context))?;
     let after = after.reported_in_browser_of(occasion.origin.in_person.clone());
     let act = ReceiptAct::ReportedSent { movement_id: movement.id(), claim: claim.into(), consent };
-    Ok(acted(by, context, (occasion, act), movement, (after, 0, None)))
+    Ok(acted(by, context, occasion, act, movement, after, 0))
 }
 
 /// Files evidence: the sender what they or their bank say, the receiver their own confirmation that it has arrived.
@@ -92,7 +92,7 @@ pub fn file_own_evidence(
     }
     let consent = consent_of(by)?;
     let bytes = check_room(context, &new, Filer::of_participant(earlier))?;
-    let (after, evidence, keys) = movement.file(new, stamp(by, context))?;
+    let MovementWithEvidence { movement: after, evidence, keys } = movement.file(new, stamp(by, context))?;
     let evidence = evidence.filed_in_browser_of(occasion.origin.in_person.clone());
     let EvidenceFacts { money, value_day, file, .. } = evidence.facts().clone();
     let act = ReceiptAct::FiledEvidence {
@@ -104,7 +104,8 @@ pub fn file_own_evidence(
         file: file.map(|file| file.content),
         consent,
     };
-    Ok(acted(by, context, (occasion, act), movement, (after, bytes, Some((evidence, keys)))))
+    let evidence = Some(ByParticipant::new(evidence, by, context.moment));
+    Ok(MovementActed { evidence, keys, ..acted(by, context, occasion, act, movement, after, bytes) })
 }
 
 /// Withdraws evidence that the participant filed, until a member has decided about it: it never counted.
@@ -127,9 +128,11 @@ pub fn withdraw_own_evidence(
         return Err(NotMoved::Decided);
     }
     let consent = consent_of(by)?;
-    let (after, withdrawn, keys) = movement.withdraw(evidence, reason.clone(), stamp(by, context))?;
+    let judged = movement.withdraw(evidence, reason.clone(), stamp(by, context))?;
+    let MovementWithEvidence { movement: after, evidence: withdrawn, keys } = judged;
     let act = ReceiptAct::WithdrewEvidence { movement_id: movement.id(), evidence_id: evidence.id(), reason, consent };
-    Ok(acted(by, context, (occasion, act), movement, (after, 0, Some((withdrawn, keys)))))
+    let evidence = Some(ByParticipant::new(withdrawn, by, context.moment));
+    Ok(MovementActed { evidence, keys, ..acted(by, context, occasion, act, movement, after, 0) })
 }
 
 /// Whether a participant filed evidence.
@@ -159,20 +162,21 @@ fn stamp(by: &ActingParticipant, context: AgreementContext<'_>) -> Stamp {
 fn acted(
     by: &ActingParticipant,
     context: AgreementContext<'_>,
-    (Occasion { id, origin }, act): (Occasion, ReceiptAct),
+    Occasion { id, origin }: Occasion,
+    act: ReceiptAct,
     before: &Movement,
-    (after, file_bytes, filed): (Movement, u64, Option<(Evidence, KeyChange)>),
+    after: Movement,
+    file_bytes: u64,
 ) -> MovementActed {
     let receipt =
         Receipt { id, participant_id: by.id(), name: by.name().clone(), at: context.moment.at(), origin, act };
     let (agreement, events) = follow(context, before, &after, file_bytes);
-    let (evidence, keys) = filed.unzip();
     MovementActed {
         receipt,
         movement: ByParticipant::new(after, by, context.moment),
         agreement: ByParticipant::new(agreement, by, context.moment),
-        evidence: evidence.map(|evidence| ByParticipant::new(evidence, by, context.moment)),
-        keys: keys.unwrap_or_default(),
+        evidence: None,
+        keys: KeyChange::default(),
         events,
     }
 }

@@ -7,7 +7,7 @@ use crate::domain::member::{ByMember, Member};
 use crate::domain::movement::evidence::{Evidence, KeyChange, NewEvidence, ReceiverEvidence};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::Side;
-use crate::domain::movement::{Arrivals, Movement, NotMoved};
+use crate::domain::movement::{Arrivals, Movement, MovementWithEvidence, NotMoved};
 
 /// Evidence that was filed or decided, and what follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn file_evidence(
 ) -> Result<EvidenceChange, NotMoved> {
     let movement = &*of_published(context, movement)?;
     let bytes = check_room(context, &new, Filer::Member)?;
-    let (after, evidence, keys) = movement.file(new, stamp(by, context))?;
+    let MovementWithEvidence { movement: after, evidence, keys } = movement.file(new, stamp(by, context))?;
     let change = changed_with_file(by, context, movement, after, bytes);
     Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, context.moment), keys })
 }
@@ -52,7 +52,8 @@ pub fn resolve_and_file(
         return Err(NotMoved::SendersSide);
     }
     let bytes = check_room(context, &new, Filer::Member)?;
-    let (after, evidence, keys) = movement.resolve_not_received(context.moment.at())?.file(new, stamp(by, context))?;
+    let MovementWithEvidence { movement: after, evidence, keys } =
+        movement.resolve_not_received(context.moment.at())?.file(new, stamp(by, context))?;
     let change = changed_with_file(by, context, movement, after, bytes);
     Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, context.moment), keys })
 }
@@ -146,8 +147,9 @@ fn evidence_changed(
     by: &Member,
     context: AgreementContext<'_>,
     before: &Movement,
-    (after, evidence, keys): (Movement, Evidence, KeyChange),
+    judged: MovementWithEvidence,
 ) -> EvidenceChange {
+    let MovementWithEvidence { movement: after, evidence, keys } = judged;
     let evidence = ByMember::new(evidence, by, context.moment);
     EvidenceChange { change: changed(by, context, before, after), evidence, keys }
 }
