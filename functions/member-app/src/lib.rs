@@ -438,7 +438,7 @@ fn evidence_routes() -> Pages {
     use evidence_files::{Certificate, Export, ExportPart, OwnCertificate};
     Pages::default()
         .route("/app/evidence-keys.json", evidence_keys::route())
-        .route("/app/papers/{id}", page_with_action::<funding::papering::Show, funding::papering::Paperize>())
+        .route("/app/papers/{id}", page_with_action::<funding::papering::Show, funding::papering::DraftFromItems>())
         .route("/app/papers/{id}/schedule.pdf", page::<funding::papering::Print>())
         .route("/app/evidence/agreements/{id}/bundle", page::<Export>())
         .route("/app/evidence/agreements/{id}/bundle/{part}", page::<ExportPart>())

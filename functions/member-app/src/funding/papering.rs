@@ -202,9 +202,9 @@ fn steps(found: &PaperingPreview) -> Vec<(&'static str, String)> {
 }
 
 /// Drafts the agreement.
-pub(crate) struct Paperize;
+pub(crate) struct DraftFromItems;
 
-impl Handler for Paperize {
+impl Handler for DraftFromItems {
     fn operation(_: &Request) -> &'static str {
         "paper_funding_items"
     }
