@@ -190,7 +190,7 @@ fn steps(found: &PaperingPreview) -> Vec<(&'static str, String)> {
 }
 
 /// Drafts the agreement.
-pub(crate) async fn paperize(request: &mut Request) -> Result<PageResponse, Error> {
+pub(crate) async fn draft_from_items(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
     let id: AgreementId = form.get("agreement").parse().unwrap_or_else(|_| AgreementId::new());

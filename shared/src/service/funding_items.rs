@@ -224,8 +224,8 @@ impl Current {
         Ok(ItemFingerprint::of(&self.item, self.agreement.as_deref(), (&workspace, trust.as_deref(), &owners)))
     }
 
-    fn course(&self) -> acts::Course<'_> {
-        (self.agreement.as_deref(), self.moment)
+    fn context(&self) -> acts::FundingContext<'_> {
+        acts::FundingContext { agreement: self.agreement.as_deref(), moment: self.moment }
     }
 }
 
@@ -386,13 +386,13 @@ fn act_on(scope: &Scope, by: &Member, current: &Current, act: FundingAct) -> Res
 fn decide(by: &Member, current: &Current, act: FundingAct) -> Result<FundingChange, NotDone> {
     let (item, moment) = (&current.item, current.moment);
     match act {
-        FundingAct::CloseUnfunded(reason, note) => acts::close_unfunded(by, item, current.course(), (reason, note)),
-        FundingAct::RecordClaim(note) => acts::record_claim(by, item, current.course(), note),
-        FundingAct::WithdrawClaim(reason) => acts::withdraw_claim(by, item, current.course(), reason),
-        FundingAct::FileProof(new) => acts::file_proof(by, item, current.course(), new),
-        FundingAct::AcceptProof(proof) => acts::accept_proof(by, item, current.course(), proof),
-        FundingAct::RejectProof(proof, reason) => acts::reject_proof(by, item, moment, (proof, reason)),
-        FundingAct::Reopen => acts::reopen_item(by, item, current.course()),
+        FundingAct::CloseUnfunded(reason, note) => acts::close_unfunded(by, item, current.context(), reason, note),
+        FundingAct::RecordClaim(note) => acts::record_claim(by, item, current.context(), note),
+        FundingAct::WithdrawClaim(reason) => acts::withdraw_claim(by, item, current.context(), reason),
+        FundingAct::FileProof(new) => acts::file_proof(by, item, current.context(), new),
+        FundingAct::AcceptProof(proof) => acts::accept_proof(by, item, current.context(), proof),
+        FundingAct::RejectProof(proof, reason) => acts::reject_proof(by, item, moment, proof, reason),
+        FundingAct::Reopen => acts::reopen_item(by, item, current.context()),
     }
 }
 

@@ -86,14 +86,14 @@ pub struct AnswerForm {
 }
 
 /// What an act on answers is decided on.
-struct Ground {
+struct AnswerContext {
     by: ActingParticipant,
     receipts: Vec<Receipt>,
     loaded: AgreementWithFacts,
     own: OwnAnswers,
 }
 
-impl Ground {
+impl AnswerContext {
     async fn load(scope: &Scope, by: &ActingParticipant, gate: GateId) -> Result<Self, Error> {
         let (agreement, (by, receipts), own) =
             tokio::try_join!(found(scope, by.agreement_id()), standing(scope, by), own(scope, by, gate))?;
@@ -103,8 +103,7 @@ impl Ground {
     /// Checks that the participant may write answers now, and that the form was filled with the draft that is there.
     fn check(&self, scope: &Scope, form: &AnswerForm) -> Result<(), NotActed> {
         let now = self.loaded.act_moment(scope);
-        let ground = (&**self.loaded.agreement(), self.loaded.facts(), scope.time_scale(), now);
-        can_answer(&self.by, ground, form.gate)?;
+        can_answer(&self.by, self.loaded.context(scope, now), form.gate)?;
         self.own.check(form)
     }
 
@@ -127,14 +126,14 @@ pub async fn save_draft(
     keys: &Keyring,
     form: &AnswerForm,
 ) -> Result<Plan<Result<(), NotActed>>, Error> {
-    let ground = Ground::load(scope, by, form.gate).await?;
-    let plan = |output| Plan::new(scope, output).showing(ground.shown(form.gate));
-    match ground.check(scope, form) {
-        Err(NotActed::OtherDraft) if ground.own.open(keys).is_ok_and(|saved| saved == form.typed) => Ok(plan(Ok(()))),
+    let context = AnswerContext::load(scope, by, form.gate).await?;
+    let plan = |output| Plan::new(scope, output).showing(context.shown(form.gate));
+    match context.check(scope, form) {
+        Err(NotActed::OtherDraft) if context.own.open(keys).is_ok_and(|saved| saved == form.typed) => Ok(plan(Ok(()))),
         Err(refused) => Ok(plan(Err(refused))),
         Ok(()) => {
-            let draft = ground.draft(scope, keys, form)?;
-            let changes = stored::save_draft(scope.call(), &ground.by, form.gate, (&draft, form.version))?;
+            let draft = context.draft(scope, keys, form)?;
+            let changes = stored::save_draft(scope.call(), &context.by, form.gate, (&draft, form.version))?;
             Ok(plan(Ok(())).change([changes]))
         }
     }
@@ -160,27 +159,26 @@ pub async fn send(
     keys: &Keyring,
     (occasion, form): (Occasion, &AnswerForm),
 ) -> Result<Plan<Result<(), NotSent>>, Error> {
-    let ground = Ground::load(scope, by, form.gate).await?;
-    let plan = |output| Plan::new(scope, output).showing(ground.shown(form.gate));
-    if is_sent(&ground.receipts, occasion.id, form.gate) {
+    let context = AnswerContext::load(scope, by, form.gate).await?;
+    let plan = |output| Plan::new(scope, output).showing(context.shown(form.gate));
+    if is_sent(&context.receipts, occasion.id, form.gate) {
         return Ok(plan(Ok(())));
     }
     let id = occasion.id;
-    let refused = match ground.check(scope, form) {
+    let refused = match context.check(scope, form) {
         Ok(()) => {
-            let agreement = ground.loaded.agreement();
-            let draft = ground.draft(scope, keys, form)?;
+            let agreement = context.loaded.agreement();
+            let draft = context.draft(scope, keys, form)?;
             let given = match form.typed.read(agreement.questions(form.gate).unwrap_or_default()) {
                 Ok(given) => given,
                 Err(wrong) => {
-                    let saved = stored::save_draft(scope.call(), &ground.by, form.gate, (&draft, form.version))?;
+                    let saved = stored::save_draft(scope.call(), &context.by, form.gate, (&draft, form.version))?;
                     return Ok(plan(Err(NotSent::Wrong(wrong))).change([saved]));
                 }
             };
-            let answering = answering(&ground, keys, form.gate, given)?;
-            let moment = ground.loaded.act_moment(scope);
-            let facts = (&**agreement, ground.loaded.facts(), scope.time_scale(), moment);
-            match send_answers(&ground.by, facts, occasion, answering) {
+            let answering = answering(&context, keys, form.gate, given)?;
+            let moment = context.loaded.act_moment(scope);
+            match send_answers(&context.by, context.loaded.context(scope, moment), occasion, answering) {
                 Ok(sent) => {
                     let changes = stored::send(scope.call(), agreement, &sent, (&draft, form.version))?;
                     return Ok(plan(Ok(())).decided_at(moment).change(changes).emit(sent.acted.events));
@@ -205,13 +203,13 @@ pub fn is_sent(receipts: &[Receipt], id: ReceiptId, gate: GateId) -> bool {
 
 /// The answers as they are stored, with what has changed since the revision before.
 fn answering(
-    ground: &Ground,
+    context: &AnswerContext,
     keys: &Keyring,
     gate_id: GateId,
     given: impl IntoIterator<Item = (FieldId, Given)>,
 ) -> Result<Answering, SealError> {
-    let place = |field| place(gate_id, ground.by.id(), field);
-    let before = ground.own.submissions.last();
+    let place = |field| place(gate_id, context.by.id(), field);
+    let before = context.own.submissions.last();
     let mut answering = Answering {
         gate_id,
         answers: std::collections::BTreeMap::new(),
@@ -291,10 +289,9 @@ pub async fn judge(
     let submissions = scope.store().submissions_of(id, gate, participant).await?;
     let submission = submissions.iter().find(|submission| submission.id == shown).ok_or_else(Error::not_found)?;
     let before = loaded.agreement();
-    let (facts, decision) = ((&**before, loaded.facts()), (submission, judgment));
     let moment = loaded.act_moment(scope);
     let plan = |output| Plan::new(scope, output).showing([id.uuid(), participant.uuid(), gate.uuid()]);
-    Ok(match judge_answers(by, facts, decision, scope.time_scale(), moment) {
+    Ok(match judge_answers(by, loaded.context(scope, moment), submission, judgment) {
         Ok(judged) => {
             let changes = stored::judge(scope.call(), before, &judged)?;
             plan(Ok(())).decided_at(moment).change(changes).emit(judged.events)

@@ -15,6 +15,7 @@ use std::ops::Deref;
 use futures_util::future::try_join_all;
 
 use crate::domain::agreement::blockers::{self, Blocker, DraftContext, DraftPayment};
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::warnings::{self, Warning};
 use crate::domain::agreement::{Agreement, Lifecycle};
@@ -66,6 +67,11 @@ impl AgreementWithFacts {
     /// The moment at which an act on it is decided by this attempt.
     pub(super) fn act_moment(&self, scope: &Scope) -> Moment {
         scope.moment_after(self.agreement.updated_at)
+    }
+
+    /// What an act on it at this moment is decided on.
+    pub(super) fn context(&self, scope: &Scope, moment: Moment) -> AgreementContext<'_> {
+        AgreementContext { agreement: &self.agreement, facts: &self.facts, time_scale: scope.time_scale(), moment }
     }
 
     /// The agreement as of a moment, recorded or not.

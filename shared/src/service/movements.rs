@@ -13,11 +13,12 @@ use http::StatusCode;
 
 use crate::crypto::keyring::Keyring;
 use crate::domain::agreement::Agreement;
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount};
 use crate::domain::ids::{AgreementId, EvidenceId, FieldId, GateId, MovementId, ParticipantId, StageId};
 use crate::domain::information::bank_details::BankDetails;
 use crate::domain::information::{Verdict, place as answer_place};
-use crate::domain::member::movements::{self as acts, EvidenceChange, Ground, MovementChange};
+use crate::domain::member::movements::{self as acts, EvidenceChange, MovementChange};
 use crate::domain::member::{Counting, Member};
 use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
@@ -119,8 +120,9 @@ impl Records {
         Ok(Self { agreement, movement, moment })
     }
 
-    pub(super) fn ground(&self, scope: &Scope) -> Ground<'_> {
-        (&self.agreement, scope.time_scale(), self.moment)
+    pub(super) fn context(&self, scope: &Scope) -> AgreementContext<'_> {
+        let (agreement, facts) = (&*self.agreement, self.agreement.facts());
+        AgreementContext { agreement, facts, time_scale: scope.time_scale(), moment: self.moment }
     }
 
     pub(super) fn read(&self) -> Read<'_> {
@@ -170,7 +172,7 @@ pub async fn act(
         MovementAct::ReleaseInstructions(_) => second_members::load(scope).await?.counting(by.id(), None),
         _ => Counting::Confirmed,
     };
-    Ok(match decide(by, records.ground(scope), &records.movement, (act, counting)) {
+    Ok(match decide(by, records.context(scope), &records.movement, (act, counting)) {
         Ok(change) => {
             let changes = stored::act(scope.call(), records.read(), &change)?;
             records.plan(scope, Ok(())).change(changes).emit(change.events)
@@ -181,20 +183,20 @@ pub async fn act(
 
 fn decide(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     (act, counting): (MovementAct, Counting),
 ) -> Result<MovementChange, NotMoved> {
     match act {
-        MovementAct::Authorize => acts::authorize(by, ground, movement),
+        MovementAct::Authorize => acts::authorize(by, context, movement),
         MovementAct::ReleaseInstructions(revision) => {
-            acts::release_instructions(by, ground, movement, revision, counting)
+            acts::release_instructions(by, context, movement, revision, counting)
         }
-        MovementAct::RecordClaim(claim) => acts::record_claim(by, ground, movement, claim),
-        MovementAct::AskForProof => acts::ask_for_proof(by, ground, movement),
-        MovementAct::Flag(reason, note) => acts::flag_exception(by, ground, movement, (reason, note)),
-        MovementAct::RecordReturn(reason) => acts::record_return(by, ground, movement, reason),
-        MovementAct::Cancel(reason) => acts::cancel_movement(by, ground, movement, reason),
+        MovementAct::RecordClaim(claim) => acts::record_claim(by, context, movement, claim),
+        MovementAct::AskForProof => acts::ask_for_proof(by, context, movement),
+        MovementAct::Flag(reason, note) => acts::flag_exception(by, context, movement, reason, note),
+        MovementAct::RecordReturn(reason) => acts::record_return(by, context, movement, reason),
+        MovementAct::Cancel(reason) => acts::cancel_movement(by, context, movement, reason),
     }
 }
 
@@ -251,7 +253,7 @@ pub async fn resolve(
     }
     // After the movement, whose version guards it.
     let evidence = scope.store().evidence_of(id).await?;
-    Ok(match acts::resolve_exception(by, records.ground(scope), movement, (resolution, &evidence)) {
+    Ok(match acts::resolve_exception(by, records.context(scope), movement, resolution, &evidence) {
         Ok(resolved) => {
             let changes = stored::resolve(scope.call(), records.read(), &resolved)?;
             records.plan(scope, Ok(())).change(changes).emit(resolved.change.events)
@@ -312,7 +314,7 @@ async fn file_by(
     by: &Member,
     keys: &Keyring,
     (id, new): (MovementId, NewEvidence),
-    act: fn(&Member, Ground<'_>, &Movement, NewEvidence) -> Result<EvidenceChange, NotMoved>,
+    act: fn(&Member, AgreementContext<'_>, &Movement, NewEvidence) -> Result<EvidenceChange, NotMoved>,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
     let records = Records::load(scope, id).await?;
     let evidence_id = new.id();
@@ -325,7 +327,7 @@ async fn file_by(
         Ok(new) => new,
         Err(refused) => return Ok(plan(Err(NotFiled::Refused(refused)))),
     };
-    let filed = match act(by, records.ground(scope), &records.movement, new) {
+    let filed = match act(by, records.context(scope), &records.movement, new) {
         Ok(filed) => filed,
         Err(refused) => return Ok(plan(Err(NotFiled::Refused(refused)))),
     };
@@ -483,7 +485,7 @@ fn judged(
     if is_decided(evidence, by, &decision) {
         return Ok(plan(Ok(())));
     }
-    Ok(match decide_evidence(by, records.ground(scope), &records.movement, (evidence, found), decision) {
+    Ok(match decide_evidence(by, records.context(scope), &records.movement, evidence, found, decision) {
         Ok(judged) => {
             let changes = stored::judge(scope.call(), records.read(), &judged)?;
             plan(Ok(())).change(changes).emit(judged.change.events)
@@ -494,18 +496,19 @@ fn judged(
 
 fn decide_evidence(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
-    (evidence, all): (&Evidence, &[Evidence]),
+    evidence: &Evidence,
+    all: &[Evidence],
     decision: EvidenceDecision,
 ) -> Result<EvidenceChange, NotMoved> {
     match decision {
         EvidenceDecision::Accept(arrivals) => match evidence.clone().split() {
-            Sided::Receiver(evidence) => acts::accept_evidence(by, ground, movement, evidence, (all, arrivals)),
+            Sided::Receiver(evidence) => acts::accept_evidence(by, context, movement, evidence, all, arrivals),
             Sided::Sender(_) => Err(NotMoved::SendersSide),
         },
-        EvidenceDecision::Reject(reason) => acts::reject_evidence(by, ground, movement, (evidence, reason)),
-        EvidenceDecision::Withdraw(reason) => acts::withdraw_evidence(by, ground, movement, (evidence, reason)),
+        EvidenceDecision::Reject(reason) => acts::reject_evidence(by, context, movement, evidence, reason),
+        EvidenceDecision::Withdraw(reason) => acts::withdraw_evidence(by, context, movement, evidence, reason),
     }
 }
 
@@ -556,7 +559,7 @@ pub async fn enter_instructions(
     // Instructions that do not open anymore are others.
     let before = before.and_then(|stored| stored.opened(keys).ok());
     let new = instructions.sealed((keys, scope.org()), (id, revision))?.after(before.as_ref(), instructions);
-    Ok(match acts::enter_instructions(by, records.ground(scope), movement, new) {
+    Ok(match acts::enter_instructions(by, records.context(scope), movement, new) {
         Ok(entered) => {
             let changes = stored::enter_instructions(scope.call(), records.read(), &entered)?;
             records.plan(scope, Ok(())).change(changes).emit(entered.change.events)
@@ -663,7 +666,7 @@ pub async fn verify_instructions(
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let TypedVerification { revision, verification, accounts } = typed;
     let records = Records::load(scope, id).await?;
-    let (movement, ground) = (&records.movement, records.ground(scope));
+    let (movement, context) = (&records.movement, records.context(scope));
     let found = movement.instructions().filter(|found| found.revision == *revision);
     let done = found.and_then(|found| found.verification.as_ref());
     if done.is_some_and(|done| done.by.is_member(by.id()) && verification.is_of(done)) {
@@ -678,7 +681,7 @@ pub async fn verify_instructions(
     }
     if opened.are(&AccountKeys::new(keys, scope.org()), accounts) {
         return Ok(
-            match acts::verify_instructions(by, ground, movement, (*revision, verification.clone()), counting) {
+            match acts::verify_instructions(by, context, movement, (*revision, verification.clone()), counting) {
                 Ok(change) => {
                     let changes = stored::act(scope.call(), records.read(), &change)?;
                     records.plan(scope, Ok(())).change(changes).emit(change.events)
@@ -687,7 +690,7 @@ pub async fn verify_instructions(
             },
         );
     }
-    Ok(match acts::count_wrong_try(by, ground, movement, *revision, counting) {
+    Ok(match acts::count_wrong_try(by, context, movement, *revision, counting) {
         Ok((counted, left)) => {
             let changes = stored::count_wrong_try(scope.call(), records.read(), &counted)?;
             let plan = records.plan(scope, Err(NotMoved::OtherNumbers(left))).change(changes).emit(counted.events);

@@ -16,7 +16,7 @@ use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId};
 use crate::domain::member::{self, Counting, Member, SecondMembers};
-use crate::domain::obligation::{CancelCause, Ground, Happening, Obligation, Refused, Word};
+use crate::domain::obligation::{CancelCause, Happening, Obligation, ObligationContext, Refused, Word};
 use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
 use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
@@ -147,8 +147,8 @@ impl LoadedObligation {
         Ok(Self { loaded: AgreementWithFacts::of(agreement), obligation })
     }
 
-    fn ground(&self, scope: &Scope) -> Ground<'_> {
-        Ground {
+    fn context(&self, scope: &Scope) -> ObligationContext<'_> {
+        ObligationContext {
             obligation: &self.obligation,
             agreement: self.loaded.agreement(),
             facts: self.loaded.facts(),
@@ -192,17 +192,17 @@ pub async fn act(
     if is_done(scope, &found.obligation, &doing) {
         return Ok(plan(Ok(())));
     }
-    let ground = found.ground(scope);
+    let context = found.context(scope);
     let decided = match doing {
-        Doing::DeclareTrigger(happened) => member::declare_trigger(by, ground, happened),
-        Doing::RecordSatisfaction(done) => member::record_satisfaction(by, ground, done),
+        Doing::DeclareTrigger(happened) => member::declare_trigger(by, context, happened),
+        Doing::RecordSatisfaction(done) => member::record_satisfaction(by, context, done),
         Doing::Confirm(occurrence) => {
             let claimed_by = found.obligation.claim_of(occurrence).and_then(Word::member);
             let counting = second_members::load(scope).await?.counting(by.id(), claimed_by);
-            member::confirm_satisfaction(by, ground, occurrence, counting)
+            member::confirm_satisfaction(by, context, occurrence, counting)
         }
-        Doing::Verify(occurrence) => member::verify_standing(by, ground, occurrence),
-        Doing::Cancel(reason) => member::cancel_obligation(by, ground, reason),
+        Doing::Verify(occurrence) => member::verify_standing(by, context, occurrence),
+        Doing::Cancel(reason) => member::cancel_obligation(by, context, reason),
     };
     Ok(match decided {
         Ok(change) => {
@@ -225,7 +225,7 @@ pub async fn why_not_satisfied(
     file_bytes: u64,
 ) -> Result<Option<Refused>, Error> {
     let found = LoadedObligation::load(scope, id).await?;
-    let refused = member::check_satisfaction(found.ground(scope), done, file_bytes).err();
+    let refused = member::check_satisfaction(found.context(scope), done, file_bytes).err();
     let occurrences = found.obligation.occurrences(scope.now());
     let claim = occurrences.iter().find(|found| found.id == done.occurrence).and_then(|found| found.satisfied.as_ref());
     let is_own = claim.is_some_and(|claim| is_own(scope, claim));
@@ -251,7 +251,7 @@ pub async fn why_not_satisfied_by_participant(
     if !Repeatable::Obligation.has_room(&receipts) {
         return Ok(Some(NotActed::TooOften.into()));
     }
-    let Err(refused) = participant::check_satisfaction(&by, found.ground(scope), &receipts, (done, file_bytes)) else {
+    let Err(refused) = participant::check_satisfaction(&by, found.context(scope), &receipts, done, file_bytes) else {
         return Ok(None);
     };
     // The same form, sent at the same moment, may have been done between the two reads.
@@ -314,7 +314,7 @@ pub async fn act_as_participant(
         return Ok(plan(Err(NotActed::TooOften.into())));
     }
     let counting = counting_of_host(scope, &found.obligation, &occasion, &doing).await?;
-    let decided = decide((&by, &receipts), found.ground(scope), occasion, counting, (&doing, statement));
+    let decided = decide((&by, &receipts), found.context(scope), occasion, counting, (&doing, statement));
     Ok(match decided {
         Ok(acted) => {
             let changes = stored::record_act(scope.call(), (found.loaded.agreement(), &found.obligation), &acted)?;
@@ -345,26 +345,26 @@ async fn counting_of_host(
 
 fn decide(
     (by, receipts): (&ActingParticipant, &[Receipt]),
-    ground: Ground<'_>,
+    context: ObligationContext<'_>,
     occasion: Occasion,
     counting: Counting,
     (doing, statement): (&ObligationAct, String),
 ) -> ObligationOutcome {
-    let today = || ground.obligation.zone().day_of(ground.moment.at());
+    let today = || context.obligation.zone().day_of(context.moment.at());
     match *doing {
         ObligationAct::DeclaredTrigger { trigger_id: trigger, happened_on } => {
             let happened = Happening { trigger, on: happened_on.unwrap_or_else(today) };
-            participant::declare_trigger(by, ground, occasion, (happened, statement))
+            participant::declare_trigger(by, context, occasion, happened, statement)
         }
         ObligationAct::Satisfied { occurrence_id: occurrence, ref how } => {
             let done = Done { occurrence, how: how.clone().unwrap_or_else(|| Satisfaction::on(today())) };
-            participant::record_satisfaction(by, ground, occasion, receipts, (done, statement))
+            participant::record_satisfaction(by, context, occasion, receipts, done, statement)
         }
         ObligationAct::Confirmed { occurrence_id } => {
-            participant::confirm_satisfaction(by, ground, occasion, counting, (occurrence_id, statement))
+            participant::confirm_satisfaction(by, context, occasion, counting, occurrence_id, statement)
         }
         ObligationAct::Verified { occurrence_id } => {
-            participant::verify_standing(by, ground, occasion, (occurrence_id, statement))
+            participant::verify_standing(by, context, occasion, occurrence_id, statement)
         }
     }
 }

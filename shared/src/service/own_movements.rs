@@ -159,13 +159,13 @@ fn decide(
     records: &Records,
     (occasion, act, evidence): (Occasion, PartyAct, Option<&Evidence>),
 ) -> Result<MovementActed, NotMoved> {
-    let (ground, movement) = (records.ground(scope), &records.movement);
+    let (context, movement) = (records.context(scope), &records.movement);
     match act {
-        PartyAct::ReportSent(shown, claim) => acts::report_sent(by, ground, occasion, movement, (shown, claim)),
-        PartyAct::FileEvidence(new) => acts::file_own_evidence(by, ground, occasion, movement, (*new, receipts)),
+        PartyAct::ReportSent(shown, claim) => acts::report_sent(by, context, occasion, movement, shown, claim),
+        PartyAct::FileEvidence(new) => acts::file_own_evidence(by, context, occasion, movement, *new, receipts),
         PartyAct::WithdrawEvidence(_, reason) => {
             let evidence = evidence.ok_or(NotMoved::Unknown)?;
-            acts::withdraw_own_evidence(by, ground, occasion, movement, (evidence, reason))
+            acts::withdraw_own_evidence(by, context, occasion, movement, evidence, reason)
         }
     }
 }

@@ -51,8 +51,8 @@ pub async fn record(
     let counting = if shown == Counting::Alone { seconds.counting(by.id(), None) } else { Counting::Confirmed };
     let loaded = AgreementWithFacts::of(before);
     let moment = loaded.act_moment(scope);
-    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
-    Ok(match record_paper_signature(by, ground, &earlier, new, counting) {
+    let context = loaded.context(scope, moment);
+    Ok(match record_paper_signature(by, context, &earlier, new, counting) {
         Ok(change) => {
             let changes = stored::record(scope.call(), loaded.agreement(), &change)?;
             plan(Ok(counting)).decided_at(moment).change(changes).emit(change.events)
@@ -83,9 +83,9 @@ pub async fn decide(
     }
     let loaded = AgreementWithFacts::of(before);
     let moment = loaded.act_moment(scope);
-    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
+    let context = loaded.context(scope, moment);
     let counting = seconds.counting(by.id(), known.recorded_by.member());
-    Ok(match decide_paper_signature(by, ground, known, decision, counting) {
+    Ok(match decide_paper_signature(by, context, known, decision, counting) {
         Ok(change) => {
             let changes = stored::decide(scope.call(), loaded.agreement(), &change)?;
             plan(Ok(())).decided_at(moment).change(changes).emit(change.events)

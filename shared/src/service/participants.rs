@@ -173,14 +173,14 @@ fn decide(
     {
         return Err(NotActed::TooOften);
     }
-    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
+    let context = loaded.context(scope, moment);
     match doing {
-        Doing::Sign(signing) => participant::sign(by, ground, occasion, signing),
-        Doing::Approve(gate, statement) => participant::approve(by, ground, occasion, (gate, statement)),
+        Doing::Sign(signing) => participant::sign(by, context, occasion, signing),
+        Doing::Approve(gate, statement) => participant::approve(by, context, occasion, gate, statement),
         Doing::Upload(gate, name, content, file_type) => {
-            participant::upload(by, ground, occasion, receipts, (gate, name, content, file_type))
+            participant::upload(by, context, occasion, receipts, (gate, name, content, file_type))
         }
-        Doing::Decline(what, reason) => participant::decline(by, ground, occasion, (what, reason)),
+        Doing::Decline(what, reason) => participant::decline(by, context, occasion, what, reason),
     }
 }
 
@@ -399,9 +399,8 @@ pub async fn reopen(
     let loaded = AgreementWithFacts::of(found(scope, agreement).await?);
     let before = loaded.agreement();
     let shown = [agreement.uuid(), gate.uuid()];
-    let which = (gate, shown_declined_at);
     let moment = loaded.act_moment(scope);
-    Ok(match reopen_gate(by, (before, loaded.facts()), which, scope.time_scale(), moment) {
+    Ok(match reopen_gate(by, loaded.context(scope, moment), gate, shown_declined_at) {
         Ok(reopened) => {
             let changes = stored::reopen(scope.call(), before, &reopened)?;
             Plan::new(scope, Ok(())).decided_at(moment).change([changes]).emit(reopened.events).showing(shown)

@@ -29,10 +29,8 @@ pub async fn record(
         return Ok(Plan::new(scope, Ok(())).showing(shown));
     }
     let loaded = AgreementWithFacts::of(before);
-    let records = (&**loaded.agreement(), loaded.facts(), &earlier[..]);
-    let new = (id, participant, new);
     let moment = loaded.act_moment(scope);
-    Ok(match record_verification(by, records, new, scope.time_scale(), moment) {
+    Ok(match record_verification(by, loaded.context(scope, moment), &earlier, id, participant, new) {
         Ok(verified) => {
             let changes = stored::record(scope.call(), loaded.agreement(), &verified)?;
             Plan::new(scope, Ok(())).decided_at(moment).change(changes).emit(verified.events).showing(shown)

@@ -8,6 +8,7 @@
 pub mod acts;
 pub mod blockers;
 pub mod consistency;
+pub mod context;
 mod copy;
 pub mod draft;
 pub mod edit;

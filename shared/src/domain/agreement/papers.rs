@@ -37,7 +37,8 @@ impl Agreement {
     pub(in crate::domain) fn with_pending_paper(
         &self,
         id: PaperSignatureId,
-        (paper, scan_bytes): (PendingPaper, u64),
+        paper: PendingPaper,
+        scan_bytes: u64,
         now: Timestamp,
     ) -> Self {
         let waiting = self.papers_to_confirm().map(|(id, paper)| (id, paper.clone()));

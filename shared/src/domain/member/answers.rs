@@ -3,13 +3,11 @@
 
 use super::{ByMember, Member};
 use crate::domain::actor::Actor;
-use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::EventKind;
 use crate::domain::information::{Submission, Verdict};
-use crate::domain::moment::Moment;
 use crate::domain::proposal::Note;
-use crate::domain::time_scale::TimeScale;
 
 /// What a member decides about answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,21 +47,17 @@ pub enum NotJudged {
 /// [`NotJudged`].
 pub fn judge_answers(
     by: &Member,
-    (agreement, facts): (&Agreement, &Facts),
-    (submission, judgment): (&Submission, Judgment),
-    time_scale: TimeScale,
-    moment: Moment,
+    context: AgreementContext<'_>,
+    submission: &Submission,
+    judgment: Judgment,
 ) -> Result<Judged, NotJudged> {
-    let now = moment.at();
+    let now = context.moment.at();
     match &submission.verdict {
         Verdict::Sent => {}
         Verdict::Accepted { by, .. } => return Err(NotJudged::Accepted(by.clone())),
         Verdict::Returned { by, reason, .. } => return Err(NotJudged::Returned(by.clone(), reason.clone())),
     }
-    let current = agreement.as_of(facts, time_scale, now);
-    if current.lifecycle() != Lifecycle::Active {
-        return Err(NotJudged::NotActive(current.lifecycle()));
-    }
+    context.active().map_err(NotJudged::NotActive)?;
     let part = (submission.gate_id, submission.participant_id);
     // The clock of this call may be behind that of the call that sent the answers.
     let (at, actor) = (now.max(submission.sent_at), by.actor());
@@ -77,7 +71,7 @@ pub fn judge_answers(
         Judgment::Accept => Verdict::Accepted { at, by: actor },
         Judgment::Return(reason) => Verdict::Returned { at, by: actor, reason },
     };
-    let after = agreement.recorded(facts, time_scale, now, |facts| {
+    let after = context.recorded(|facts| {
         facts.answered.remove(&part);
         facts.answer_bytes += more_bytes;
         if is_accepted {
@@ -86,5 +80,5 @@ pub fn judge_answers(
     });
     let events = after.completion().into_iter().collect();
     let submission = Submission { verdict, ..submission.clone() };
-    Ok(Judged { submission, agreement: ByMember::new(after, by, moment), events })
+    Ok(Judged { submission, agreement: ByMember::new(after, by, context.moment), events })
 }

@@ -7,16 +7,16 @@
 //! use shared::domain::funding::FundingItem;
 //! use shared::domain::funding::proof::NewProof;
 //! use shared::domain::ids::ProofId;
-//! use shared::domain::member::funding::{self, Course, FundingChange, NotDone};
+//! use shared::domain::member::funding::{self, FundingChange, FundingContext, NotDone};
 //! use shared::domain::member::Member;
 //!
 //! type Done = Result<FundingChange, NotDone>;
 //!
-//! fn acts(by: &Member, item: &FundingItem, course: Course<'_>, new: NewProof, proof: ProofId) -> [Done; 3] {
+//! fn acts(by: &Member, item: &FundingItem, context: FundingContext<'_>, new: NewProof, proof: ProofId) -> [Done; 3] {
 //!     [
-//!         funding::record_claim(by, item, course, None),
-//!         funding::file_proof(by, item, course, new),
-//!         funding::accept_proof(by, item, course, proof),
+//!         funding::record_claim(by, item, context, None),
+//!         funding::file_proof(by, item, context, new),
+//!         funding::accept_proof(by, item, context, proof),
 //!     ]
 //! }
 //! ```
@@ -25,10 +25,15 @@
 //! use shared::api::caller::WriteCaller;
 //! use shared::domain::funding::FundingItem;
 //! use shared::domain::ids::ProofId;
-//! use shared::domain::member::funding::{self, Course, FundingChange, NotDone};
+//! use shared::domain::member::funding::{self, FundingChange, FundingContext, NotDone};
 //!
-//! fn fund(by: &WriteCaller, item: &FundingItem, course: Course<'_>, proof: ProofId) -> Result<FundingChange, NotDone> {
-//!     funding::accept_proof(by, item, course, proof)
+//! fn fund(
+//!     by: &WriteCaller,
+//!     item: &FundingItem,
+//!     context: FundingContext<'_>,
+//!     proof: ProofId,
+//! ) -> Result<FundingChange, NotDone> {
+//!     funding::accept_proof(by, item, context, proof)
 //! }
 //! ```
 //!
@@ -37,11 +42,16 @@
 //! ```compile_fail
 //! use shared::domain::funding::FundingItem;
 //! use shared::domain::funding::proof::Claim;
-//! use shared::domain::member::funding::{self, Course, FundingChange, NotDone};
+//! use shared::domain::member::funding::{self, FundingChange, FundingContext, NotDone};
 //! use shared::domain::member::Member;
 //!
-//! fn believe(by: &Member, item: &FundingItem, course: Course<'_>, claim: Claim) -> Result<FundingChange, NotDone> {
-//!     funding::accept_proof(by, item, course, claim)
+//! fn believe(
+//!     by: &Member,
+//!     item: &FundingItem,
+//!     context: FundingContext<'_>,
+//!     claim: Claim,
+//! ) -> Result<FundingChange, NotDone> {
+//!     funding::accept_proof(by, item, context, claim)
 //! }
 //! ```
 
@@ -67,8 +77,14 @@ pub struct FundingChange {
     pub events: Vec<EventKind>,
 }
 
-/// The agreement that papers the item, as of now, and when the act is decided.
-pub type Course<'a> = (Option<&'a Agreement>, Moment);
+/// What an act on an item is decided on besides the item.
+#[derive(Debug, Clone, Copy)]
+pub struct FundingContext<'a> {
+    /// The agreement that papers the item, as of now.
+    pub agreement: Option<&'a Agreement>,
+    /// When, and in which call.
+    pub moment: Moment,
+}
 
 /// A part of what a page shows of an item, as people call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,10 +171,11 @@ pub enum NotDone {
 pub fn close_unfunded(
     by: &Member,
     item: &FundingItem,
-    course: Course<'_>,
-    (reason, note): (CloseReason, Option<Note>),
+    context: FundingContext<'_>,
+    reason: CloseReason,
+    note: Option<Note>,
 ) -> Result<FundingChange, NotDone> {
-    let (agreement, moment) = course;
+    let FundingContext { agreement, moment } = context;
     if item.is_closed() {
         return Err(NotDone::Closed);
     }
@@ -178,11 +195,11 @@ pub fn close_unfunded(
 pub fn record_claim(
     by: &Member,
     item: &FundingItem,
-    course: Course<'_>,
+    context: FundingContext<'_>,
     note: Option<SafeNote>,
 ) -> Result<FundingChange, NotDone> {
-    check_in_progress(item, course)?;
-    let (_, moment) = course;
+    check_in_progress(item, context)?;
+    let FundingContext { moment, .. } = context;
     let after = item.claimed(by, moment, note)?;
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
@@ -195,11 +212,11 @@ pub fn record_claim(
 pub fn withdraw_claim(
     by: &Member,
     item: &FundingItem,
-    course: Course<'_>,
+    context: FundingContext<'_>,
     reason: SafeNote,
 ) -> Result<FundingChange, NotDone> {
-    check_in_progress(item, course)?;
-    let (_, moment) = course;
+    check_in_progress(item, context)?;
+    let FundingContext { moment, .. } = context;
     let after = item.unclaimed(by, moment, reason)?;
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
@@ -212,11 +229,11 @@ pub fn withdraw_claim(
 pub fn file_proof(
     by: &Member,
     item: &FundingItem,
-    course: Course<'_>,
+    context: FundingContext<'_>,
     new: NewProof,
 ) -> Result<FundingChange, NotDone> {
-    check_in_progress(item, course)?;
-    let (_, moment) = course;
+    check_in_progress(item, context)?;
+    let FundingContext { moment, .. } = context;
     let after = item.with_proof(by, moment, new)?;
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
@@ -228,11 +245,11 @@ pub fn file_proof(
 pub fn accept_proof(
     by: &Member,
     item: &FundingItem,
-    course: Course<'_>,
+    context: FundingContext<'_>,
     proof: ProofId,
 ) -> Result<FundingChange, NotDone> {
-    check_in_progress(item, course)?;
-    let (_, moment) = course;
+    check_in_progress(item, context)?;
+    let FundingContext { moment, .. } = context;
     let (after, event) = item.funded(by, moment, proof)?;
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
@@ -245,7 +262,8 @@ pub fn reject_proof(
     by: &Member,
     item: &FundingItem,
     moment: Moment,
-    (proof, reason): (ProofId, SafeNote),
+    proof: ProofId,
+    reason: SafeNote,
 ) -> Result<FundingChange, NotDone> {
     let after = item.without_proof(by, moment, proof, reason)?;
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
@@ -255,8 +273,8 @@ pub fn reject_proof(
 ///
 /// # Errors
 /// [`NotDone::NotClosed`], [`NotDone::AgreementLive`].
-pub fn reopen_item(by: &Member, item: &FundingItem, course: Course<'_>) -> Result<FundingChange, NotDone> {
-    let (agreement, moment) = course;
+pub fn reopen_item(by: &Member, item: &FundingItem, context: FundingContext<'_>) -> Result<FundingChange, NotDone> {
+    let FundingContext { agreement, moment } = context;
     if !item.is_closed() {
         return Err(NotDone::NotClosed);
     }
@@ -278,9 +296,9 @@ fn own<'a>(item: &FundingItem, agreement: Option<&'a Agreement>) -> Option<&'a A
 }
 
 /// Checks that the agreement of an item was published and has not ended early.
-fn check_in_progress(item: &FundingItem, (agreement, _): Course<'_>) -> Result<(), NotDone> {
+fn check_in_progress(item: &FundingItem, context: FundingContext<'_>) -> Result<(), NotDone> {
     let runs = |agreement: &Agreement| agreement.was_published() && !agreement.has_ended_early();
-    match own(item, agreement) {
+    match own(item, context.agreement) {
         Some(agreement) if runs(agreement) => Ok(()),
         _ if item.is_closed() => Err(NotDone::Closed),
         _ => Err(NotDone::NotInProgress),

@@ -9,7 +9,7 @@ use crate::domain::agreement::Agreement;
 use crate::domain::agreement::files::Filer;
 use crate::domain::event::EventKind;
 use crate::domain::ids::OccurrenceId;
-use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused, Satisfied};
+use crate::domain::obligation::{Happening, Obligation, ObligationContext, OwnClaim, Refused, Satisfied};
 use crate::domain::proposal::Note;
 use crate::domain::satisfaction::Done;
 
@@ -19,20 +19,20 @@ use crate::domain::satisfaction::Done;
 ///
 /// ```
 /// use shared::domain::member::{self, Counting, Member, ObligationChange};
-/// use shared::domain::obligation::{Ground, Happening, Refused};
+/// use shared::domain::obligation::{ObligationContext, Happening, Refused};
 /// use shared::domain::proposal::Note;
 /// use shared::domain::satisfaction::Done;
 ///
 /// type Act = Result<ObligationChange, Refused>;
 ///
-/// fn acts(by: &Member, ground: Ground<'_>, trigger: Happening, done: Done, reason: Note) -> [Act; 5] {
+/// fn acts(by: &Member, context: ObligationContext<'_>, trigger: Happening, done: Done, reason: Note) -> [Act; 5] {
 ///     let occurrence = done.occurrence;
 ///     [
-///         member::declare_trigger(by, ground, trigger),
-///         member::record_satisfaction(by, ground, done),
-///         member::confirm_satisfaction(by, ground, occurrence, Counting::Confirmed),
-///         member::verify_standing(by, ground, occurrence),
-///         member::cancel_obligation(by, ground, reason),
+///         member::declare_trigger(by, context, trigger),
+///         member::record_satisfaction(by, context, done),
+///         member::confirm_satisfaction(by, context, occurrence, Counting::Confirmed),
+///         member::verify_standing(by, context, occurrence),
+///         member::cancel_obligation(by, context, reason),
 ///     ]
 /// }
 /// ```
@@ -40,21 +40,25 @@ use crate::domain::satisfaction::Done;
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;
 /// use shared::domain::member::{self, ObligationChange};
-/// use shared::domain::obligation::{Ground, Happening, Refused};
+/// use shared::domain::obligation::{ObligationContext, Happening, Refused};
 ///
-/// fn declare(by: &WriteCaller, ground: Ground<'_>, trigger: Happening) -> Result<ObligationChange, Refused> {
-///     member::declare_trigger(by, ground, trigger)
+/// fn declare(
+///     by: &WriteCaller,
+///     context: ObligationContext<'_>,
+///     trigger: Happening,
+/// ) -> Result<ObligationChange, Refused> {
+///     member::declare_trigger(by, context, trigger)
 /// }
 /// ```
 ///
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;
 /// use shared::domain::member::{self, ObligationChange};
-/// use shared::domain::obligation::{Ground, Refused};
+/// use shared::domain::obligation::{ObligationContext, Refused};
 /// use shared::domain::satisfaction::Done;
 ///
-/// fn satisfy(by: &WriteCaller, ground: Ground<'_>, done: Done) -> Result<ObligationChange, Refused> {
-///     member::record_satisfaction(by, ground, done)
+/// fn satisfy(by: &WriteCaller, context: ObligationContext<'_>, done: Done) -> Result<ObligationChange, Refused> {
+///     member::record_satisfaction(by, context, done)
 /// }
 /// ```
 ///
@@ -62,10 +66,14 @@ use crate::domain::satisfaction::Done;
 /// use shared::api::caller::WriteCaller;
 /// use shared::domain::ids::OccurrenceId;
 /// use shared::domain::member::{self, Counting, ObligationChange};
-/// use shared::domain::obligation::{Ground, Refused};
+/// use shared::domain::obligation::{ObligationContext, Refused};
 ///
-/// fn confirm(by: &WriteCaller, ground: Ground<'_>, occurrence: OccurrenceId) -> Result<ObligationChange, Refused> {
-///     member::confirm_satisfaction(by, ground, occurrence, Counting::Confirmed)
+/// fn confirm(
+///     by: &WriteCaller,
+///     context: ObligationContext<'_>,
+///     occurrence: OccurrenceId,
+/// ) -> Result<ObligationChange, Refused> {
+///     member::confirm_satisfaction(by, context, occurrence, Counting::Confirmed)
 /// }
 /// ```
 ///
@@ -73,21 +81,25 @@ use crate::domain::satisfaction::Done;
 /// use shared::api::caller::WriteCaller;
 /// use shared::domain::ids::OccurrenceId;
 /// use shared::domain::member::{self, ObligationChange};
-/// use shared::domain::obligation::{Ground, Refused};
+/// use shared::domain::obligation::{ObligationContext, Refused};
 ///
-/// fn verify(by: &WriteCaller, ground: Ground<'_>, occurrence: OccurrenceId) -> Result<ObligationChange, Refused> {
-///     member::verify_standing(by, ground, occurrence)
+/// fn verify(
+///     by: &WriteCaller,
+///     context: ObligationContext<'_>,
+///     occurrence: OccurrenceId,
+/// ) -> Result<ObligationChange, Refused> {
+///     member::verify_standing(by, context, occurrence)
 /// }
 /// ```
 ///
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;
 /// use shared::domain::member::{self, ObligationChange};
-/// use shared::domain::obligation::{Ground, Refused};
+/// use shared::domain::obligation::{ObligationContext, Refused};
 /// use shared::domain::proposal::Note;
 ///
-/// fn cancel(by: &WriteCaller, ground: Ground<'_>, reason: Note) -> Result<ObligationChange, Refused> {
-///     member::cancel_obligation(by, ground, reason)
+/// fn cancel(by: &WriteCaller, context: ObligationContext<'_>, reason: Note) -> Result<ObligationChange, Refused> {
+///     member::cancel_obligation(by, context, reason)
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,29 +116,37 @@ pub struct ObligationChange {
 ///
 /// # Errors
 /// [`Refused`]: `Done` when it was declared before.
-pub fn declare_trigger(by: &Member, ground: Ground<'_>, happened: Happening) -> Result<ObligationChange, Refused> {
-    let after = ground.declared(by.actor().into(), happened)?;
+pub fn declare_trigger(
+    by: &Member,
+    context: ObligationContext<'_>,
+    happened: Happening,
+) -> Result<ObligationChange, Refused> {
+    let after = context.declared(by.actor().into(), happened)?;
     let event = EventKind::ObligationTriggered(after.event_data());
-    Ok(changed(by, ground, after, Some(event)))
+    Ok(changed(by, context, after, Some(event)))
 }
 
 /// Records the claim that an occurrence is done, which the promisor told the member.
 ///
 /// # Errors
 /// [`Refused`].
-pub fn record_satisfaction(by: &Member, ground: Ground<'_>, done: Done) -> Result<ObligationChange, Refused> {
-    let Satisfied { obligation, agreement } = ground.satisfied(by.actor().into(), done, Filer::Member)?;
+pub fn record_satisfaction(
+    by: &Member,
+    context: ObligationContext<'_>,
+    done: Done,
+) -> Result<ObligationChange, Refused> {
+    let Satisfied { obligation, agreement } = context.satisfied(by.actor().into(), done, Filer::Member)?;
     let event = EventKind::ObligationSatisfied(obligation.event_data());
-    let agreement = agreement.map(|agreement| ByMember::new(agreement, by, ground.moment));
-    Ok(ObligationChange { agreement, ..changed(by, ground, obligation, Some(event)) })
+    let agreement = agreement.map(|agreement| ByMember::new(agreement, by, context.moment));
+    Ok(ObligationChange { agreement, ..changed(by, context, obligation, Some(event)) })
 }
 
 /// Checks whether a member can record that an occurrence is done, with a file of so many bytes that is not stored yet.
 ///
 /// # Errors
 /// [`Refused`].
-pub fn check_satisfaction(ground: Ground<'_>, done: &Done, file_bytes: u64) -> Result<(), Refused> {
-    ground.to_satisfy(done.occurrence, &done.how, file_bytes, Filer::Member).map(|_| ())
+pub fn check_satisfaction(context: ObligationContext<'_>, done: &Done, file_bytes: u64) -> Result<(), Refused> {
+    context.to_satisfy(done.occurrence, &done.how, file_bytes, Filer::Member).map(|_| ())
 }
 
 impl From<Counting> for OwnClaim {
@@ -146,36 +166,49 @@ impl From<Counting> for OwnClaim {
 /// [`Refused`].
 pub fn confirm_satisfaction(
     by: &Member,
-    ground: Ground<'_>,
+    context: ObligationContext<'_>,
     occurrence: OccurrenceId,
     counting: Counting,
 ) -> Result<ObligationChange, Refused> {
-    let after = ground.confirmed(by.actor().into(), occurrence, counting.into())?;
+    let after = context.confirmed(by.actor().into(), occurrence, counting.into())?;
     let event = EventKind::ObligationConfirmed(after.event_data());
-    Ok(changed(by, ground, after, Some(event)))
+    Ok(changed(by, context, after, Some(event)))
 }
 
 /// Records that a standing promise was verified.
 ///
 /// # Errors
 /// [`Refused`].
-pub fn verify_standing(by: &Member, ground: Ground<'_>, occurrence: OccurrenceId) -> Result<ObligationChange, Refused> {
-    let after = ground.verified(by.actor().into(), occurrence)?;
+pub fn verify_standing(
+    by: &Member,
+    context: ObligationContext<'_>,
+    occurrence: OccurrenceId,
+) -> Result<ObligationChange, Refused> {
+    let after = context.verified(by.actor().into(), occurrence)?;
     let event = EventKind::ObligationConfirmed(after.event_data());
-    Ok(changed(by, ground, after, Some(event)))
+    Ok(changed(by, context, after, Some(event)))
 }
 
 /// Cancels an obligation that is not confirmed. No event: the specification has none for it.
 ///
 /// # Errors
 /// [`Refused`].
-pub fn cancel_obligation(by: &Member, ground: Ground<'_>, reason: Note) -> Result<ObligationChange, Refused> {
-    let after = ground.cancelled(by.actor(), reason)?;
-    Ok(changed(by, ground, after, None))
+pub fn cancel_obligation(
+    by: &Member,
+    context: ObligationContext<'_>,
+    reason: Note,
+) -> Result<ObligationChange, Refused> {
+    let after = context.cancelled(by.actor(), reason)?;
+    Ok(changed(by, context, after, None))
 }
 
-fn changed(by: &Member, ground: Ground<'_>, after: Obligation, event: Option<EventKind>) -> ObligationChange {
-    let obligation = ByMember::new(after, by, ground.moment);
+fn changed(
+    by: &Member,
+    context: ObligationContext<'_>,
+    after: Obligation,
+    event: Option<EventKind>,
+) -> ObligationChange {
+    let obligation = ByMember::new(after, by, context.moment);
     ObligationChange { obligation, agreement: None, events: event.into_iter().collect() }
 }
 
@@ -225,7 +258,7 @@ mod tests {
     }
 
     fn said(world: &World, by: &Member, n: usize, now: Timestamp) -> World {
-        let satisfied = record_satisfaction(by, world.ground(now), done(occurrence(world, n)));
+        let satisfied = record_satisfaction(by, world.context(now), done(occurrence(world, n)));
         went_on(world, satisfied, EventType::ObligationSatisfied)
     }
 
@@ -235,11 +268,11 @@ mod tests {
         let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
         let first = occurrence(&world, 0);
         let confirm =
-            |world: &World, by: &Member| confirm_satisfaction(by, world.ground(now), first, Counting::Confirmed);
+            |world: &World, by: &Member| confirm_satisfaction(by, world.context(now), first, Counting::Confirmed);
         assert_eq!(confirm(&world, &noah), Err(Refused::NotSatisfied), "there is no claim yet");
         let claimed = said(&world, &maren, 0, now);
         assert_eq!(claimed.obligation.state(), ObligationState::Satisfied);
-        assert_eq!(record_satisfaction(&noah, claimed.ground(now), done(first)), Err(Refused::Done));
+        assert_eq!(record_satisfaction(&noah, claimed.context(now), done(first)), Err(Refused::Done));
         assert_eq!(confirm(&claimed, &maren), Err(Refused::Own));
         let confirmed = went_on(&claimed, confirm(&claimed, &noah), EventType::ObligationConfirmed);
         assert_eq!(confirmed.obligation.state(), ObligationState::Confirmed);
@@ -247,7 +280,7 @@ mod tests {
         let [shown] = &confirmed.obligation.occurrences(now)[..] else { panic!("one occurrence") };
         let who = |word: &Option<crate::domain::obligation::Word>| word.as_ref().unwrap().by.clone();
         assert_eq!((who(&shown.satisfied), who(&shown.confirmed)), (maren.actor(), noah.actor()));
-        assert_eq!(cancel_obligation(&maren, confirmed.ground(now), reason()), Err(Refused::Confirmed));
+        assert_eq!(cancel_obligation(&maren, confirmed.context(now), reason()), Err(Refused::Confirmed));
     }
 
     #[test]
@@ -255,7 +288,7 @@ mod tests {
         let (maren, now) = (member("Maren Holt"), at(NOW));
         let world = said(&World::of(on(&["2026-06-30"]), &zone("UTC")), &maren, 0, now);
         assert_eq!(world.obligation.state(), ObligationState::Satisfied, "a claim does not confirm itself");
-        let confirmed = confirm_satisfaction(&maren, world.ground(now), occurrence(&world, 0), Counting::Alone);
+        let confirmed = confirm_satisfaction(&maren, world.context(now), occurrence(&world, 0), Counting::Alone);
         let confirmed = went_on(&world, confirmed, EventType::ObligationConfirmed);
         assert_eq!(confirmed.obligation.state(), ObligationState::Confirmed);
     }
@@ -266,10 +299,10 @@ mod tests {
         let world = World::of(triggered(&[90, 0]), &zone("America/New_York"));
         let [slow, quick] = [0, 1].map(|n: usize| world.obligation.triggers()[n].id);
         assert_eq!((world.obligation.state(), world.obligation.next_due_at()), (ObligationState::Dormant, None));
-        assert_eq!(declare_trigger(&maren, world.ground(now), happened(TriggerId::new())), Err(Refused::Unknown));
-        let one = declare_trigger(&maren, world.ground(now), happened(slow));
+        assert_eq!(declare_trigger(&maren, world.context(now), happened(TriggerId::new())), Err(Refused::Unknown));
+        let one = declare_trigger(&maren, world.context(now), happened(slow));
         let one = went_on(&world, one, EventType::ObligationTriggered);
-        assert_eq!(declare_trigger(&maren, one.ground(now), happened(slow)), Err(Refused::Done));
+        assert_eq!(declare_trigger(&maren, one.context(now), happened(slow)), Err(Refused::Done));
         assert_eq!(
             (one.obligation.state(), one.obligation.next_due_at()),
             (ObligationState::Open, Some(at("2026-09-19T03:59:59.999Z")))
@@ -278,12 +311,12 @@ mod tests {
         let one = said(&one, &maren, 0, now);
         assert_eq!(one.obligation.state(), ObligationState::Open);
         let noah = member("Noah Reyes");
-        let confirmed = confirm_satisfaction(&noah, one.ground(now), occurrence(&one, 0), Counting::Confirmed);
+        let confirmed = confirm_satisfaction(&noah, one.context(now), occurrence(&one, 0), Counting::Confirmed);
         let rests = went_on(&one, confirmed, EventType::ObligationConfirmed);
         assert_eq!(rests.obligation.state(), ObligationState::Dormant);
         let both = went_on(
             &rests,
-            declare_trigger(&maren, rests.ground(now), happened(quick)),
+            declare_trigger(&maren, rests.context(now), happened(quick)),
             EventType::ObligationTriggered,
         );
         assert_eq!(both.obligation.next_due_at(), Some(at("2026-06-21T03:59:59.999Z")), "the same day");
@@ -297,7 +330,7 @@ mod tests {
         let (maren, now) = (member("Maren Holt"), at(NOW));
         let world = World::of(triggered(&[10]), &zone("America/New_York"));
         let trigger = world.obligation.triggers()[0].id;
-        let on = |text: &str| declare_trigger(&maren, world.ground(now), Happening { trigger, on: day(text) });
+        let on = |text: &str| declare_trigger(&maren, world.context(now), Happening { trigger, on: day(text) });
         assert_eq!(on("2026-06-21"), Err(Refused::InFuture));
         let recent = world.with(&on("2026-06-18").unwrap().obligation);
         assert_eq!(recent.obligation.next_due_at(), Some(at("2026-06-29T03:59:59.999Z")));
@@ -319,7 +352,7 @@ mod tests {
         let world = World::of(triggered(&[30]), &zone("America/New_York"));
         let trigger = world.obligation.triggers()[0].id;
         let declare =
-            |on: &str| declare_trigger(&maren, world.ground(now), Happening { trigger, on: day(on) }).map(|_| ());
+            |on: &str| declare_trigger(&maren, world.context(now), Happening { trigger, on: day(on) }).map(|_| ());
         // It came into force on March 14.
         assert_eq!((declare("2025-03-13"), declare("2025-03-12")), (Ok(()), Err(Refused::TooEarly)));
         assert_eq!((declare("1900-01-01"), declare("2026-06-21")), (Err(Refused::TooEarly), Err(Refused::InFuture)));
@@ -332,15 +365,15 @@ mod tests {
         let world = World::of(monthly, &zone("UTC"));
         let later = world.obligation.occurrences(now)[1].clone();
         assert_eq!(later.state, OccurrenceState::Upcoming);
-        let claimed = record_satisfaction(&maren, world.ground(now), done(later.id));
+        let claimed = record_satisfaction(&maren, world.context(now), done(later.id));
         let claimed = went_on(&world, claimed, EventType::ObligationSatisfied);
-        let confirmed = confirm_satisfaction(&noah, claimed.ground(now), later.id, Counting::Confirmed);
+        let confirmed = confirm_satisfaction(&noah, claimed.context(now), later.id, Counting::Confirmed);
         let confirmed = went_on(&claimed, confirmed, EventType::ObligationConfirmed);
         let states: Vec<OccurrenceState> =
             confirmed.obligation.occurrences(now).iter().take(3).map(|found| found.state).collect();
         assert_eq!(states, [OccurrenceState::Due, OccurrenceState::Confirmed, OccurrenceState::Upcoming]);
-        assert_eq!(record_satisfaction(&maren, world.ground(now), done(OccurrenceId::new())), Err(Refused::Unknown));
-        let confirm = confirm_satisfaction(&maren, world.ground(now), OccurrenceId::new(), Counting::Alone);
+        assert_eq!(record_satisfaction(&maren, world.context(now), done(OccurrenceId::new())), Err(Refused::Unknown));
+        let confirm = confirm_satisfaction(&maren, world.context(now), OccurrenceId::new(), Counting::Alone);
         assert_eq!(confirm, Err(Refused::Unknown));
     }
 
@@ -350,7 +383,7 @@ mod tests {
         let world = World::of(on(&["2026-03-01", "2026-07-31"]), &zone("America/New_York"));
         let record = |n: usize, text: &str| {
             let done = Done { occurrence: occurrence(&world, n), how: Satisfaction::on(day(text)) };
-            record_satisfaction(&maren, world.ground(now), done).map(|_| ())
+            record_satisfaction(&maren, world.context(now), done).map(|_| ())
         };
         // It came into force on March 14.
         for (n, first) in [(0, "2025-02-28"), (1, "2025-03-13")] {
@@ -372,12 +405,12 @@ mod tests {
             let how = Satisfaction { done_on: day("2026-06-18"), note: note.clone(), file: Some(file(bytes)) };
             Done { occurrence: first, how }
         };
-        let claimed = record_satisfaction(&maren, world.ground(now), with_file(9)).unwrap();
+        let claimed = record_satisfaction(&maren, world.context(now), with_file(9)).unwrap();
         let agreement = claimed.agreement.unwrap();
         assert_eq!(agreement.facts().file_bytes, world.agreement.facts().file_bytes + 9);
         assert_eq!(agreement.lifecycle(), world.agreement.lifecycle(), "nothing else of it changes");
         let world = world.with(&claimed.obligation);
-        let confirmed = confirm_satisfaction(&noah, world.ground(now), first, Counting::Confirmed).unwrap();
+        let confirmed = confirm_satisfaction(&noah, world.context(now), first, Counting::Confirmed).unwrap();
         for shown in [&world.obligation, &*confirmed.obligation] {
             assert_eq!(shown.occurrences(now)[0].how, Some(with_file(9).how));
             assert_eq!(shown.files_of_members().collect::<Vec<_>>(), [&file(9)]);
@@ -389,7 +422,7 @@ mod tests {
         let again = |bytes| {
             let done = Done { occurrence: occurrence(&full, 0), ..with_file(bytes) };
             check_satisfaction(
-                full.ground(now),
+                full.context(now),
                 &Done { how: Satisfaction { file: None, ..done.how.clone() }, ..done },
                 bytes,
             )
@@ -423,10 +456,10 @@ mod tests {
         };
         for (n, due) in all.iter().take(limits::OCCURRENCES_KEPT_MAX + limits::OCCURRENCES_WAITING_MAX).enumerate() {
             let done = Done { occurrence: due.id, how: how.clone() };
-            let claimed = world.ground(late).satisfied(in_browser_of(&maren), done, Filer::Member).unwrap();
+            let claimed = world.context(late).satisfied(in_browser_of(&maren), done, Filer::Member).unwrap();
             world = world.with(&claimed.obligation);
             if n < limits::OCCURRENCES_KEPT_MAX {
-                let confirmed = world.ground(late).confirmed(in_browser_of(&noah), due.id, OwnClaim::Refused);
+                let confirmed = world.context(late).confirmed(in_browser_of(&noah), due.id, OwnClaim::Refused);
                 world = world.with(&confirmed.unwrap());
             }
         }
@@ -441,15 +474,15 @@ mod tests {
         let now = at("2026-04-01T09:00:00Z");
         let first = world.obligation.occurrences(now)[0].id;
         assert_eq!(
-            record_satisfaction(&maren, world.ground(now), done(first)),
+            record_satisfaction(&maren, world.context(now), done(first)),
             Err(Refused::Unknown),
             "it asks for no act"
         );
-        let confirmed = confirm_satisfaction(&maren, world.ground(now), first, Counting::Alone);
+        let confirmed = confirm_satisfaction(&maren, world.context(now), first, Counting::Alone);
         assert_eq!(confirmed, Err(Refused::Unknown));
-        let holds = verify_standing(&maren, world.ground(now), first);
+        let holds = verify_standing(&maren, world.context(now), first);
         let holds = went_on(&world, holds, EventType::ObligationConfirmed);
-        assert_eq!(verify_standing(&noah, holds.ground(now), first), Err(Refused::Done), "by someone else meanwhile");
+        assert_eq!(verify_standing(&noah, holds.context(now), first), Err(Refused::Done), "by someone else meanwhile");
         let state = |now: &str| holds.obligation.standing(at(now)).unwrap().state;
         // 40 days after April 1 is May 11; a quarter of that is 10 days.
         assert_eq!(state("2026-04-30T23:59:59Z"), StandingState::Holding);
@@ -461,7 +494,7 @@ mod tests {
         assert_eq!(states, [OccurrenceState::Confirmed, OccurrenceState::Overdue]);
         assert_eq!(holds.obligation.state(), ObligationState::Open);
         let scheduled = World::of(on(&["2026-06-30"]), &zone("UTC"));
-        let verified = verify_standing(&maren, scheduled.ground(now), occurrence(&scheduled, 0));
+        let verified = verify_standing(&maren, scheduled.context(now), occurrence(&scheduled, 0));
         assert_eq!(verified, Err(Refused::Unknown));
     }
 
@@ -469,7 +502,7 @@ mod tests {
     fn what_was_cancelled_stays_as_it_was() {
         let (maren, now) = (member("Maren Holt"), at(NOW));
         let world = said(&World::of(on(&["2026-06-10", "2026-06-30"]), &zone("UTC")), &maren, 0, now);
-        let ended = cancel_obligation(&maren, world.ground(now), reason()).unwrap();
+        let ended = cancel_obligation(&maren, world.context(now), reason()).unwrap();
         assert_eq!(ended.events, [], "the specification has no event for it");
         let cancelled = world.with(&ended.obligation);
         let shown = cancelled.obligation.occurrences(at("2030-01-01T00:00:00Z"));
@@ -478,9 +511,9 @@ mod tests {
         assert_eq!(cancelled.obligation.next_due_at(), None);
         let first = occurrence(&world, 0);
         for refused in [
-            record_satisfaction(&maren, cancelled.ground(now), done(occurrence(&world, 1))),
-            confirm_satisfaction(&maren, cancelled.ground(now), first, Counting::Alone),
-            cancel_obligation(&maren, cancelled.ground(now), reason()),
+            record_satisfaction(&maren, cancelled.context(now), done(occurrence(&world, 1))),
+            confirm_satisfaction(&maren, cancelled.context(now), first, Counting::Alone),
+            cancel_obligation(&maren, cancelled.context(now), reason()),
         ] {
             assert_eq!(refused, Err(Refused::Cancelled));
         }
@@ -491,7 +524,7 @@ mod tests {
         let (maren, now) = (member("Maren Holt"), at(NOW));
         let mut world = World::of(on(&["2026-06-30"]), &zone("UTC"));
         let act =
-            |world: &World| record_satisfaction(&maren, world.ground(now), done(occurrence(world, 0))).map(|_| ());
+            |world: &World| record_satisfaction(&maren, world.context(now), done(occurrence(world, 0))).map(|_| ());
         assert_eq!(act(&world), Ok(()));
         let live = world.agreement.clone();
         world.agreement = live.cancelled(at("2026-06-19T00:00:00Z"));
@@ -521,9 +554,9 @@ mod tests {
             if n == 2 {
                 continue;
             }
-            let claimed = record_satisfaction(&maren, world.ground(late), done(due.id)).unwrap();
+            let claimed = record_satisfaction(&maren, world.context(late), done(due.id)).unwrap();
             world = world.with(&claimed.obligation);
-            let confirmed = confirm_satisfaction(&noah, world.ground(late), due.id, Counting::Confirmed).unwrap();
+            let confirmed = confirm_satisfaction(&noah, world.context(late), due.id, Counting::Confirmed).unwrap();
             world = world.with(&confirmed.obligation);
         }
         let bytes = serde_json::to_string(&world.obligation).unwrap().len();
@@ -538,13 +571,13 @@ mod tests {
         assert_eq!(open[..2], [3, 1045], "the one that was missed, and then the next");
         assert_eq!(world.obligation.next_due_at(), Some(all[2].due_at));
         assert_eq!(world.obligation.confirmed_before(), 1043 - u32::try_from(limits::OCCURRENCES_KEPT_MAX).unwrap());
-        let again = record_satisfaction(&maren, world.ground(late), done(all[0].id));
+        let again = record_satisfaction(&maren, world.context(late), done(all[0].id));
         assert_eq!(again, Err(Refused::Done), "what is no longer kept in full counts");
-        let again = confirm_satisfaction(&maren, world.ground(late), all[0].id, Counting::Alone);
+        let again = confirm_satisfaction(&maren, world.context(late), all[0].id, Counting::Alone);
         assert_eq!(again, Err(Refused::Done));
         let third = went_on(
             &world,
-            record_satisfaction(&maren, world.ground(late), done(all[2].id)),
+            record_satisfaction(&maren, world.context(late), done(all[2].id)),
             EventType::ObligationSatisfied,
         );
         assert_eq!(third.obligation.next_due_at(), Some(all[1044].due_at));
@@ -558,13 +591,13 @@ mod tests {
         let late = at("2028-03-20T12:00:00Z");
         let all = world.obligation.occurrences(late);
         for due in &all[..limits::OCCURRENCES_WAITING_MAX] {
-            let claimed = record_satisfaction(&maren, world.ground(late), done(due.id)).unwrap();
+            let claimed = record_satisfaction(&maren, world.context(late), done(due.id)).unwrap();
             world = world.with(&claimed.obligation);
         }
         let next = all[limits::OCCURRENCES_WAITING_MAX].id;
-        assert_eq!(record_satisfaction(&maren, world.ground(late), done(next)), Err(Refused::TooManyWait));
-        let confirmed = confirm_satisfaction(&maren, world.ground(late), all[7].id, Counting::Alone).unwrap();
+        assert_eq!(record_satisfaction(&maren, world.context(late), done(next)), Err(Refused::TooManyWait));
+        let confirmed = confirm_satisfaction(&maren, world.context(late), all[7].id, Counting::Alone).unwrap();
         let world = world.with(&confirmed.obligation);
-        assert!(record_satisfaction(&maren, world.ground(late), done(next)).is_ok());
+        assert!(record_satisfaction(&maren, world.context(late), done(next)).is_ok());
     }
 }

@@ -1,18 +1,14 @@
 //! The signatures on paper that members record, confirm and reject.
 
-use std::borrow::Cow;
-
 use super::{ByMember, Counting, Member};
-use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::papers::PendingPaper;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::EventKind;
 use crate::domain::ids::{DocumentId, ParticipantId};
-use crate::domain::moment::Moment;
 use crate::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState};
 use crate::domain::proposal::Note;
-use crate::domain::time_scale::TimeScale;
 use crate::limits;
 
 /// A signature on paper that was recorded or decided, and the agreement that it may have advanced.
@@ -88,21 +84,18 @@ pub enum PaperDecision {
     Reject(Note),
 }
 
-/// The agreement that a signature on paper is recorded in, with what its rules need.
-type Ground<'a> = (&'a Agreement, &'a Facts, TimeScale, Moment);
-
 /// Records that a participant signed a document on paper. `earlier` are the participant's recorded ones.
 ///
 /// # Errors
 /// [`NotRecorded`].
 pub fn record_paper_signature(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     earlier: &[PaperSignature],
     new: NewPaperSignature,
     counting: Counting,
 ) -> Result<PaperChange, NotRecorded> {
-    let current = current(ground).map_err(NotRecorded::NotActive)?;
+    let current = context.active().map_err(NotRecorded::NotActive)?;
     let document = current.document(new.document_id).ok_or(NotRecorded::Unknown)?;
     current.participant(new.participant_id).ok_or(NotRecorded::Unknown)?;
     if current.has_signed(document, new.participant_id) {
@@ -132,7 +125,7 @@ pub fn record_paper_signature(
     if current.papers_to_confirm().count() >= limits::PAPER_SIGNATURES_PENDING_MAX {
         return Err(NotRecorded::TooManyWaiting);
     }
-    let (_, facts, _, moment) = ground;
+    let AgreementContext { facts, moment, .. } = context;
     let scan_bytes = new.scan.content.size_bytes;
     if !current.has_room_for(facts, scan_bytes, Filer::Member) {
         return Err(NotRecorded::NoRoom);
@@ -158,10 +151,10 @@ pub fn record_paper_signature(
         },
     };
     Ok(match counting {
-        Counting::Alone => counted(by, ground, (paper, scan_bytes)),
+        Counting::Alone => counted(by, context, paper, scan_bytes),
         Counting::Confirmed | Counting::OneSelf => {
             let pending = PendingPaper { block_ids, recorded_by: by.id(), recorded_at: moment.at() };
-            let after = current.with_pending_paper(paper.id, (pending, scan_bytes), moment.at());
+            let after = current.with_pending_paper(paper.id, pending, scan_bytes, moment.at());
             PaperChange { paper, agreement: ByMember::new(after, by, moment), events: Vec::new() }
         }
     })
@@ -174,7 +167,7 @@ pub fn record_paper_signature(
 /// [`NotDecided`].
 pub fn decide_paper_signature(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     paper: &PaperSignature,
     decision: PaperDecision,
     counting: Counting,
@@ -182,8 +175,8 @@ pub fn decide_paper_signature(
     if !paper.is_pending() {
         return Err(NotDecided::Decided);
     }
-    let (_, _, _, moment) = ground;
-    let current = current(ground).map_err(NotDecided::NotActive)?;
+    let AgreementContext { moment, .. } = context;
+    let current = context.active().map_err(NotDecided::NotActive)?;
     match decision {
         PaperDecision::Reject(reason) => {
             let state = PaperState::Rejected { by: by.actor(), at: moment.at(), reason };
@@ -206,7 +199,7 @@ pub fn decide_paper_signature(
                 (Counting::Confirmed, false) => PaperState::Confirmed { by: by.actor(), at: moment.at() },
             };
             // Its scan counted when it was recorded.
-            Ok(counted(by, ground, (PaperSignature { state, ..paper.clone() }, 0)))
+            Ok(counted(by, context, PaperSignature { state, ..paper.clone() }, 0))
         }
     }
 }
@@ -232,13 +225,10 @@ pub fn obstacle(agreement: &Agreement, paper: &PaperSignature) -> Option<NotDeci
 }
 
 /// The agreement in which a signature on paper counts, whose scan adds so many bytes.
-fn counted(
-    by: &Member,
-    (agreement, facts, time_scale, moment): Ground<'_>,
-    (paper, scan_bytes): (PaperSignature, u64),
-) -> PaperChange {
+fn counted(by: &Member, context: AgreementContext<'_>, paper: PaperSignature, scan_bytes: u64) -> PaperChange {
     let blocks = paper.block_ids.clone();
-    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
+    let moment = context.moment;
+    let after = context.recorded(|facts| {
         facts.signed.extend(blocks);
         facts.file_bytes += scan_bytes;
     });
@@ -249,20 +239,12 @@ fn counted(
     PaperChange { paper, agreement: ByMember::new(after, by, moment), events }
 }
 
-/// The agreement as of now, if it is active.
-fn current((agreement, facts, time_scale, moment): Ground<'_>) -> Result<Cow<'_, Agreement>, Lifecycle> {
-    let current = agreement.as_of(facts, time_scale, moment.at());
-    match current.lifecycle() {
-        Lifecycle::Active => Ok(current),
-        ended => Err(ended),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::domain::agreement::facts::Facts;
     use crate::domain::agreement::fixtures::{Deal, after, label, noon, published, time_scale};
     use crate::domain::agreement::gate::{GateRule, GateStatus};
     use crate::domain::agreement::{DocumentContent, DocumentState};
@@ -270,6 +252,7 @@ mod tests {
     use crate::domain::day::Day;
     use crate::domain::file_type::FileType;
     use crate::domain::ids::{GateId, MemberId, OrgId, PaperSignatureId, SignatureBlockId};
+    use crate::domain::moment::Moment;
     use crate::domain::organization::{MemberRecord, Role};
     use crate::domain::paper_signature::Scan;
 
@@ -291,8 +274,13 @@ mod tests {
         (published(&draft.add_gate(stage, rule, noon()).unwrap().0), ada)
     }
 
-    fn ground(agreement: &Agreement, hours: i64) -> Ground<'_> {
-        (agreement, agreement.facts(), time_scale(), Moment::test(after(hours)))
+    fn context(agreement: &Agreement, hours: i64) -> AgreementContext<'_> {
+        AgreementContext {
+            agreement,
+            facts: agreement.facts(),
+            time_scale: time_scale(),
+            moment: Moment::test(after(hours)),
+        }
     }
 
     fn new(agreement: &Agreement, participant_id: ParticipantId) -> NewPaperSignature {
@@ -319,16 +307,16 @@ mod tests {
     }
 
     fn record(by: &Member, agreement: &Agreement, new: NewPaperSignature) -> Result<PaperChange, NotRecorded> {
-        record_paper_signature(by, ground(agreement, 1), &[], new, Counting::Confirmed)
+        record_paper_signature(by, context(agreement, 1), &[], new, Counting::Confirmed)
     }
 
     fn confirm(by: &Member, agreement: &Agreement, paper: &PaperSignature) -> Result<PaperChange, NotDecided> {
-        decide_paper_signature(by, ground(agreement, 2), paper, PaperDecision::Confirm, Counting::Confirmed)
+        decide_paper_signature(by, context(agreement, 2), paper, PaperDecision::Confirm, Counting::Confirmed)
     }
 
     fn reject(by: &Member, agreement: &Agreement, paper: &PaperSignature) -> Result<PaperChange, NotDecided> {
         let decision = PaperDecision::Reject(Note::parse("Not legible.").unwrap());
-        decide_paper_signature(by, ground(agreement, 2), paper, decision, Counting::Confirmed)
+        decide_paper_signature(by, context(agreement, 2), paper, decision, Counting::Confirmed)
     }
 
     #[test]
@@ -369,20 +357,20 @@ mod tests {
     fn the_only_member_of_an_organization_is_taken_at_their_word() {
         let (agreement, ada) = live();
         let maren = member();
-        let alone = (ground(&agreement, 1), new(&agreement, ada));
+        let alone = (context(&agreement, 1), new(&agreement, ada));
         let counted = record_paper_signature(&maren, alone.0, &[], alone.1, Counting::Alone).unwrap();
         assert_eq!(counted.paper.state, PaperState::CountedAlone { at: after(1) });
         assert_eq!((counted.agreement.lifecycle(), counted.events.len()), (Lifecycle::Completed, 2));
         // Recorded while there was another member, who has been removed since.
         let recorded = record(&maren, &agreement, new(&agreement, ada)).unwrap();
-        let ground = ground(&recorded.agreement, 2);
+        let context = context(&recorded.agreement, 2);
         let confirmed =
-            decide_paper_signature(&maren, ground, &recorded.paper, PaperDecision::Confirm, Counting::Alone).unwrap();
+            decide_paper_signature(&maren, context, &recorded.paper, PaperDecision::Confirm, Counting::Alone).unwrap();
         assert_eq!(confirmed.paper.state, PaperState::CountedAlone { at: after(2) }, "not as if confirmed");
         // One who is left and has not recorded it is a second member, unless both count as one.
         let jonas = member();
         let decide = |counting| {
-            decide_paper_signature(&jonas, ground, &recorded.paper, PaperDecision::Confirm, counting)
+            decide_paper_signature(&jonas, context, &recorded.paper, PaperDecision::Confirm, counting)
                 .map(|change| change.paper.state)
         };
         assert!(matches!(decide(Counting::Confirmed), Ok(PaperState::Confirmed { .. })));
@@ -400,7 +388,7 @@ mod tests {
                 let full = agreement.recorded(agreement.facts(), time_scale(), after(1), |facts| {
                     facts.file_bytes = filed;
                 });
-                record_paper_signature(&maren, ground(&full, 1), &[], new(&agreement, ada), counting)
+                record_paper_signature(&maren, context(&full, 1), &[], new(&agreement, ada), counting)
             };
             assert_eq!(record(left - 8), Err(NotRecorded::NoRoom));
             let recorded = record(left - 9).unwrap();
@@ -444,7 +432,7 @@ mod tests {
         assert_eq!(record(&maren, &on_screen, new(&agreement, ada)), Err(NotRecorded::Done));
 
         let gate = [before.stages[0].gates[0].id].into();
-        let declined = before.declined(before.facts(), (time_scale(), after(1)), &gate, ada);
+        let declined = before.declined(before.facts(), time_scale(), after(1), &gate, ada);
         assert_eq!(confirm(&jonas, &declined, paper), Err(NotDecided::Declined));
         assert_eq!(record(&maren, &declined, new(&agreement, ada)), Err(NotRecorded::Declined));
         let mut replaced = before.clone();
@@ -456,7 +444,7 @@ mod tests {
         assert_eq!(reject(&jonas, &cancelled, paper), Err(ended));
         assert_eq!(cancelled.papers_to_confirm().count(), 0);
         let late =
-            decide_paper_signature(&jonas, ground(&before, 48), paper, PaperDecision::Confirm, Counting::Confirmed);
+            decide_paper_signature(&jonas, context(&before, 48), paper, PaperDecision::Confirm, Counting::Confirmed);
         assert_eq!(late, Err(NotDecided::NotActive(Lifecycle::Expired)), "the clock has not recorded it yet");
     }
 
@@ -484,7 +472,7 @@ mod tests {
         let pending = record(&maren, &agreement, of_ada()).unwrap();
         let rejected = reject(&maren, &pending.agreement, &pending.paper).unwrap().paper;
         let with = |earlier: &[PaperSignature]| {
-            record_paper_signature(&maren, ground(&agreement, 1), earlier, of_ada(), Counting::Alone).map(|_| ())
+            record_paper_signature(&maren, context(&agreement, 1), earlier, of_ada(), Counting::Alone).map(|_| ())
         };
         let most = vec![rejected; limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX];
         assert_eq!(with(&most), Err(NotRecorded::TooMany));
@@ -513,7 +501,7 @@ mod tests {
         let paper = record(&maren, &agreement, new(&agreement, ada)).unwrap().paper;
         let both = vec![paper; limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX];
         let refused =
-            record_paper_signature(&maren, ground(&most, 1), &both, new(&agreement, ada), Counting::Confirmed);
+            record_paper_signature(&maren, context(&most, 1), &both, new(&agreement, ada), Counting::Confirmed);
         assert_eq!(refused, Err(NotRecorded::TooMany), "which no decision changes");
     }
 }

@@ -1,14 +1,12 @@
 //! Conditions that participants declined, and that members open again.
 
 use super::{ByMember, Member};
-use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::gate::{Gate, GateState};
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::EventKind;
 use crate::domain::ids::GateId;
-use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
-use crate::domain::time_scale::TimeScale;
 
 /// An agreement with a condition that was opened again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,22 +37,18 @@ pub enum NotReopened {
 /// [`NotReopened`].
 pub fn reopen_gate(
     by: &Member,
-    (agreement, facts): (&Agreement, &Facts),
-    (gate, shown): (GateId, Timestamp),
-    time_scale: TimeScale,
-    moment: Moment,
+    context: AgreementContext<'_>,
+    gate: GateId,
+    shown: Timestamp,
 ) -> Result<Reopened, NotReopened> {
-    let now = moment.at();
-    let current = agreement.as_of(facts, time_scale, now);
-    if current.lifecycle() != Lifecycle::Active {
-        return Err(NotReopened::NotActive(current.lifecycle()));
-    }
+    let AgreementContext { agreement, facts, time_scale, moment } = context;
+    let current = context.active().map_err(NotReopened::NotActive)?;
     let mut gates = current.stages.iter().flat_map(|stage| &stage.gates);
     match gates.find(|found| found.id == gate).map(|gate: &Gate| &gate.state) {
         None => Err(NotReopened::Unknown),
         Some(GateState::Declined { declined_at, .. }) if *declined_at != shown => Err(NotReopened::DeclinedAgain),
         Some(GateState::Declined { .. }) => {
-            let after = agreement.reopened(facts, (time_scale, now), gate);
+            let after = agreement.reopened(facts, time_scale, moment.at(), gate);
             let events = after.completion().into_iter().collect();
             Ok(Reopened { agreement: ByMember::new(after, by, moment), events })
         }

@@ -1,13 +1,11 @@
 //! The identities that members verify.
 
 use super::{ByMember, Member};
-use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::verification::{NewVerification, Verification};
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::EventKind;
 use crate::domain::ids::{ParticipantId, VerificationId};
-use crate::domain::moment::Moment;
-use crate::domain::time_scale::TimeScale;
 use crate::limits;
 
 /// A recorded verification, and the agreement that it may have advanced.
@@ -39,17 +37,14 @@ pub enum NotVerified {
 /// [`NotVerified`].
 pub fn record_verification(
     by: &Member,
-    (agreement, facts, earlier): (&Agreement, &Facts, &[Verification]),
-    (id, participant_id, new): (VerificationId, ParticipantId, NewVerification),
-    time_scale: TimeScale,
-    moment: Moment,
+    context: AgreementContext<'_>,
+    earlier: &[Verification],
+    id: VerificationId,
+    participant_id: ParticipantId,
+    new: NewVerification,
 ) -> Result<Verified, NotVerified> {
-    let now = moment.at();
-    let lifecycle = agreement.as_of(facts, time_scale, now).lifecycle();
-    if lifecycle != Lifecycle::Active {
-        return Err(NotVerified::NotActive(lifecycle));
-    }
-    if agreement.participant(participant_id).is_none() {
+    let current = context.active().map_err(NotVerified::NotActive)?;
+    if current.participant(participant_id).is_none() {
         return Err(NotVerified::Unknown);
     }
     let of_participant = earlier.iter().filter(|verification| verification.participant_id == participant_id);
@@ -57,13 +52,13 @@ pub fn record_verification(
         return Err(NotVerified::Full);
     }
     let NewVerification { method, reference, day } = new;
-    let verification =
-        Verification { id, participant_id, method, reference, day, recorded_by: by.actor(), recorded_at: now };
-    let after = agreement.recorded(facts, time_scale, now, |facts| {
+    let (recorded_by, recorded_at) = (by.actor(), context.moment.at());
+    let verification = Verification { id, participant_id, method, reference, day, recorded_by, recorded_at };
+    let after = context.recorded(|facts| {
         facts.verified.insert(participant_id);
     });
     let events = after.completion().into_iter().collect();
-    Ok(Verified { verification, agreement: ByMember::new(after, by, moment), events })
+    Ok(Verified { verification, agreement: ByMember::new(after, by, context.moment), events })
 }
 
 #[cfg(test)]
@@ -75,6 +70,7 @@ mod tests {
     use crate::domain::contact::{DisplayName, Email};
     use crate::domain::day::Day;
     use crate::domain::ids::{MemberId, OrgId};
+    use crate::domain::moment::Moment;
     use crate::domain::organization::{MemberRecord, Role};
 
     fn member() -> Member {
@@ -102,14 +98,16 @@ mod tests {
             day: Day::parse("2026-03-14").unwrap(),
         };
         let by = member();
-        let records = (agreement, agreement.facts(), &[][..]);
-        record_verification(
-            &by,
-            records,
-            (VerificationId::new(), participant, new),
-            time_scale(),
-            Moment::test(after(hours)),
-        )
+        record_verification(&by, context(agreement, hours), &[], VerificationId::new(), participant, new)
+    }
+
+    fn context(agreement: &Agreement, hours: i64) -> AgreementContext<'_> {
+        AgreementContext {
+            agreement,
+            facts: agreement.facts(),
+            time_scale: time_scale(),
+            moment: Moment::test(after(hours)),
+        }
     }
 
     #[test]
@@ -149,9 +147,8 @@ mod tests {
         let by = member();
         let more = |participant| {
             let new = NewVerification { method: one.method.clone(), reference: None, day: one.day };
-            let records = (&agreement, agreement.facts(), &full[..]);
-            let new = (VerificationId::new(), participant, new);
-            record_verification(&by, records, new, time_scale(), Moment::test(after(1))).map(|_| ())
+            let id = VerificationId::new();
+            record_verification(&by, context(&agreement, 1), &full, id, participant, new).map(|_| ())
         };
         assert_eq!((more(ada), more(ben)), (Err(NotVerified::Full), Ok(())));
     }

@@ -47,8 +47,18 @@ pub enum Arrivals {
     Two,
 }
 
-/// A movement, the evidence that the act was about, and the keys that it claims or gives free.
-type Judged = Result<(Movement, Evidence, KeyChange), NotMoved>;
+/// A movement after an act on one piece of its evidence.
+#[derive(Debug)]
+pub(in crate::domain) struct MovementWithEvidence {
+    /// The movement.
+    pub(in crate::domain) movement: Movement,
+    /// The evidence that was filed or decided about.
+    pub(in crate::domain) evidence: Evidence,
+    /// The unique keys that it claims or gives free.
+    pub(in crate::domain) keys: KeyChange,
+}
+
+type Judged = Result<MovementWithEvidence, NotMoved>;
 
 impl Movement {
     /// Files evidence: of the receiving side, `instructions_ready` … `processing` → `processing`; of the sender's side,
@@ -95,7 +105,8 @@ impl Movement {
             }
         }
         let claimed = keys.into_iter().filter(EvidenceKey::is_claimed).collect();
-        Ok((after, evidence, KeyChange { claimed, released: Vec::new() }))
+        let keys = KeyChange { claimed, released: Vec::new() };
+        Ok(MovementWithEvidence { movement: after, evidence, keys })
     }
 
     /// What evidence counts under. A reference that the sender chose for the payment tells no transfer from another, also where a
@@ -136,7 +147,8 @@ impl Movement {
     pub(in crate::domain) fn accept(
         &self,
         evidence: ReceiverEvidence,
-        (besides, counting): (&[Evidence], Arrivals),
+        besides: &[Evidence],
+        counting: Arrivals,
         stamp: Stamp,
     ) -> Judged {
         let (id, money) = (evidence.evidence().id(), evidence.evidence().facts().money);
@@ -172,7 +184,8 @@ impl Movement {
             }
         }
         let state = EvidenceState::Accepted { at: stamp.at, by: stamp.by, is_another };
-        Ok((after, evidence.into_evidence().decided(state), KeyChange::default()))
+        let evidence = evidence.into_evidence().decided(state);
+        Ok(MovementWithEvidence { movement: after, evidence, keys: KeyChange::default() })
     }
 
     /// Whether evidence that was accepted may be about the arrival that evidence is about. All that was accepted for this movement
@@ -205,7 +218,7 @@ impl Movement {
         let (mut after, keys) = self.without(evidence, &stamp);
         after.settle_after_removal();
         let state = EvidenceState::Rejected { at: stamp.at, by: stamp.by, reason };
-        Ok((after, evidence.clone().decided(state), keys))
+        Ok(MovementWithEvidence { movement: after, evidence: evidence.clone().decided(state), keys })
     }
 
     /// Withdraws evidence: an exception if it had been accepted, and else as rejecting it. A movement that was returned or
@@ -233,7 +246,7 @@ impl Movement {
             },
         }
         let state = EvidenceState::Withdrawn { at: stamp.at, by: stamp.by, reason };
-        Ok((after, evidence.clone().decided(state), keys))
+        Ok(MovementWithEvidence { movement: after, evidence: evidence.clone().decided(state), keys })
     }
 
     /// Where a movement is whose proof is not complete: with a member if evidence waits, and else waiting for proof.

@@ -35,6 +35,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ending::EndedMovement;
 pub use judging::Arrivals;
+pub(in crate::domain) use judging::MovementWithEvidence;
 pub use refusal::NotMoved;
 pub use transitions::Resolution;
 

@@ -25,7 +25,7 @@ use crate::limits;
 
 /// The obligation that an act is about, with what its rules need.
 #[derive(Debug, Clone, Copy)]
-pub struct Ground<'a> {
+pub struct ObligationContext<'a> {
     /// The obligation.
     pub obligation: &'a Obligation,
     /// Its agreement.
@@ -119,7 +119,7 @@ pub(in crate::domain) struct Satisfied {
     pub(in crate::domain) agreement: Option<Agreement>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> ObligationContext<'a> {
     /// The obligation, if people may still act on it.
     fn live(self) -> Result<&'a Obligation, Refused> {
         let Self { obligation, agreement, facts, time_scale, moment } = self;

@@ -1,6 +1,6 @@
 //! Obligations of a small agreement, and people who act on them, for tests.
 
-use super::{Ground, Obligation, project};
+use super::{Obligation, ObligationContext, project};
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::fixtures::{Deal, contact, label, noon, promise, published, time_scale, until};
 use crate::domain::agreement::gate::GateRule;
@@ -83,8 +83,8 @@ impl World {
         Self { agreement, obligation }
     }
 
-    pub(in crate::domain) fn ground(&self, now: Timestamp) -> Ground<'_> {
-        Ground {
+    pub(in crate::domain) fn context(&self, now: Timestamp) -> ObligationContext<'_> {
+        ObligationContext {
             obligation: &self.obligation,
             agreement: &self.agreement,
             facts: self.agreement.facts(),

@@ -127,7 +127,7 @@ impl History {
 
     /// The obligation after an act of a person, if it was not refused.
     fn done(&self, who: Person, act: Act, occurrence: OccurrenceId) -> Option<Obligation> {
-        let ground = self.world.ground(self.now);
+        let context = self.world.context(self.now);
         let counting = if self.is_alone { Counting::Alone } else { Counting::Confirmed };
         let of_member = |n: usize| {
             // An organization with one member has no other.
@@ -135,12 +135,12 @@ impl History {
             let change = match act {
                 Act::Declare(n) => {
                     let trigger = self.world.obligation.triggers().get(n)?.id;
-                    member::declare_trigger(by, ground, self.happened(trigger))
+                    member::declare_trigger(by, context, self.happened(trigger))
                 }
-                Act::Satisfy(_) => member::record_satisfaction(by, ground, self.finished(occurrence)),
-                Act::Confirm(_) => member::confirm_satisfaction(by, ground, occurrence, counting),
-                Act::Verify(_) => member::verify_standing(by, ground, occurrence),
-                Act::Cancel => member::cancel_obligation(by, ground, Note::parse("Waived.").unwrap()),
+                Act::Satisfy(_) => member::record_satisfaction(by, context, self.finished(occurrence)),
+                Act::Confirm(_) => member::confirm_satisfaction(by, context, occurrence, counting),
+                Act::Verify(_) => member::verify_standing(by, context, occurrence),
+                Act::Cancel => member::cancel_obligation(by, context, Note::parse("Waived.").unwrap()),
                 Act::CatchUp => return None,
             };
             change.ok().map(|change| change.obligation.into_inner())
@@ -150,17 +150,17 @@ impl History {
             let acted = match act {
                 Act::Declare(n) => {
                     let trigger = self.world.obligation.triggers().get(n)?.id;
-                    participant::declare_trigger(by, ground, Self::occasion(), (self.happened(trigger), said))
+                    participant::declare_trigger(by, context, Self::occasion(), self.happened(trigger), said)
                 }
                 Act::Satisfy(_) => {
-                    let done = (self.finished(occurrence), said);
-                    participant::record_satisfaction(by, ground, Self::occasion(), &[], done)
+                    let done = self.finished(occurrence);
+                    participant::record_satisfaction(by, context, Self::occasion(), &[], done, said)
                 }
                 Act::Confirm(_) => {
                     let form = Self::occasion();
-                    participant::confirm_satisfaction(by, ground, form, counting, (occurrence, said))
+                    participant::confirm_satisfaction(by, context, form, counting, occurrence, said)
                 }
-                Act::Verify(_) => participant::verify_standing(by, ground, Self::occasion(), (occurrence, said)),
+                Act::Verify(_) => participant::verify_standing(by, context, Self::occasion(), occurrence, said),
                 Act::Cancel | Act::CatchUp => return None,
             };
             acted.ok().map(|acted| Obligation::clone(&acted.obligation))

@@ -36,7 +36,7 @@ use std::num::NonZeroU16;
 use serde::{Deserialize, Serialize};
 use uuid::{Builder, Uuid};
 
-pub use acts::{Ground, Happening, OwnClaim, Refused};
+pub use acts::{Happening, ObligationContext, OwnClaim, Refused};
 pub(super) use acts::{Satisfied, Speaker};
 pub use ending::EndedObligation;
 pub use occurrences::{Occurrence, OccurrenceOrigin, OccurrenceState, Standing, StandingState};

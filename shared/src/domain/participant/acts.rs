@@ -1,12 +1,11 @@
 //! What participants do: they sign, approve, upload and decline. Each act is decided on the agreement as of its own
 //! moment, needs the consent to electronic records, and leaves a receipt.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::receipt::{Origin, Receipt, ReceiptAct, Signatory, Signature};
 use super::{ActingParticipant, ByParticipant};
-use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::gate::{Gate, GateRule, GateStatus};
 use crate::domain::agreement::{Agreement, Document, DocumentContent, Label, Lifecycle};
@@ -15,7 +14,6 @@ use crate::domain::file_type::FileType;
 use crate::domain::ids::{DocumentId, GateId, ReceiptId, SignatureBlockId};
 use crate::domain::moment::Moment;
 use crate::domain::proposal::Note;
-use crate::domain::time_scale::TimeScale;
 
 /// An act, and the agreement that it may have advanced.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +58,12 @@ pub enum NotActed {
     TooOften,
 }
 
+impl From<Lifecycle> for NotActed {
+    fn from(lifecycle: Lifecycle) -> Self {
+        Self::NotActive(lifecycle)
+    }
+}
+
 /// The form of an act: its id, and from where it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occasion {
@@ -68,9 +72,6 @@ pub struct Occasion {
     /// From where the participant acts.
     pub origin: Origin,
 }
-
-/// The agreement that an act is decided on, with what its rules need.
-pub(super) type Ground<'a> = (&'a Agreement, &'a Facts, TimeScale, Moment);
 
 /// What a participant signs, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,12 +96,11 @@ pub struct Signing {
 /// [`NotActed`].
 pub fn sign(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     occasion: Occasion,
     signing: Signing,
 ) -> Result<Acted, NotActed> {
-    let (agreement, facts, time_scale, moment) = ground;
-    let current = current(ground)?;
+    let current = context.active()?;
     let document = current.document(signing.document_id).ok_or(NotActed::NotAsked)?;
     if current.has_signed(document, by.id()) {
         return Err(NotActed::Done);
@@ -129,9 +129,9 @@ pub fn sign(
         statement: signing.statement,
         consent: consent_of(by)?,
     };
-    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| facts.signed.extend(block_ids));
+    let after = context.recorded(|facts| facts.signed.extend(block_ids));
     let signature = after.signature_completion(document.id, by.id());
-    Ok(acted(by, after, moment, (occasion, act), signature))
+    Ok(acted(by, after, context.moment, (occasion, act), signature))
 }
 
 /// Why a participant has nothing to sign in a document.
@@ -145,21 +145,21 @@ fn not_to_sign(agreement: &Agreement, document: &Document, by: &ActingParticipan
 /// [`NotActed`].
 pub fn approve(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     occasion: Occasion,
-    (gate_id, statement): (GateId, String),
+    gate_id: GateId,
+    statement: String,
 ) -> Result<Acted, NotActed> {
-    let (agreement, facts, time_scale, moment) = ground;
-    let current = current(ground)?;
+    let current = context.active()?;
     let gate = open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::ParticipantApproval { .. }))?;
     if !current.unmet_by(gate).contains(&by.id()) {
         return Err(NotActed::Done);
     }
     let act = ReceiptAct::Approved { gate_id, statement, consent: consent_of(by)? };
-    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
+    let after = context.recorded(|facts| {
         facts.approved.insert((gate_id, by.id()));
     });
-    Ok(acted(by, after, moment, (occasion, act), None))
+    Ok(acted(by, after, context.moment, (occasion, act), None))
 }
 
 /// Records a file that a gate asks to upload. As long as the gate is open, another file can follow; each is kept. `earlier`
@@ -169,25 +169,24 @@ pub fn approve(
 /// [`NotActed`].
 pub fn upload(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     occasion: Occasion,
     earlier: &[Receipt],
     (gate_id, file_name, content, file_type): (GateId, Label, DocumentContent, FileType),
 ) -> Result<Acted, NotActed> {
-    let (agreement, facts, time_scale, moment) = ground;
-    let current = current(ground)?;
+    let current = context.active()?;
     open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::FileUpload { .. }))?;
     let consented = consent_of(by)?;
     let bytes = content.size_bytes;
-    if !current.has_room_for(facts, bytes, Filer::of_participant(earlier)) {
+    if !current.has_room_for(context.facts, bytes, Filer::of_participant(earlier)) {
         return Err(NotActed::NoRoom);
     }
     let act = ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent: consented };
-    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
+    let after = context.recorded(|facts| {
         facts.uploaded.insert((gate_id, by.id()));
         facts.file_bytes += bytes;
     });
-    Ok(acted(by, after, moment, (occasion, act), None))
+    Ok(acted(by, after, context.moment, (occasion, act), None))
 }
 
 /// What a participant declines.
@@ -205,12 +204,12 @@ pub enum Declining {
 /// [`NotActed`].
 pub fn decline(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     occasion: Occasion,
-    (what, reason): (Declining, Note),
+    what: Declining,
+    reason: Note,
 ) -> Result<Acted, NotActed> {
-    let (agreement, facts, time_scale, moment) = ground;
-    let current = current(ground)?;
+    let current = context.active()?;
     consent_of(by)?;
     let (gate_ids, document): (BTreeSet<GateId>, Option<Label>) = match what {
         Declining::Document(id) => {
@@ -243,18 +242,10 @@ pub fn decline(
             ([id].into(), None)
         }
     };
-    let after = agreement.declined(facts, (time_scale, moment.at()), &gate_ids, by.id());
+    let AgreementContext { agreement, facts, time_scale, moment } = context;
+    let after = agreement.declined(facts, time_scale, moment.at(), &gate_ids, by.id());
     let act = ReceiptAct::Declined { gate_ids, document, reason };
-    Ok(acted(by, after, moment, (occasion, act), None))
-}
-
-/// The agreement as of now, if it is active.
-pub(super) fn current((agreement, facts, time_scale, moment): Ground<'_>) -> Result<Cow<'_, Agreement>, NotActed> {
-    let current = agreement.as_of(facts, time_scale, moment.at());
-    match current.lifecycle() {
-        Lifecycle::Active => Ok(current),
-        ended => Err(NotActed::NotActive(ended)),
-    }
+    Ok(acted(by, after, context.moment, (occasion, act), None))
 }
 
 /// An open gate of some type that names the participant.
@@ -297,6 +288,7 @@ pub(super) fn acted(
 mod tests {
     use super::*;
     use crate::domain::actor::Actor;
+    use crate::domain::agreement::facts::Facts;
     use crate::domain::agreement::fixtures::{Deal, after, contact_of_kind, label, noon, published, time_scale};
     use crate::domain::agreement::gate::GateState;
     use crate::domain::agreement::{DocumentState, StageState};
@@ -331,8 +323,13 @@ mod tests {
         Occasion { id: ReceiptId::new(), origin: Origin::default() }
     }
 
-    fn ground(agreement: &Agreement, hours: i64) -> Ground<'_> {
-        (agreement, agreement.facts(), time_scale(), Moment::test(after(hours)))
+    fn context(agreement: &Agreement, hours: i64) -> AgreementContext<'_> {
+        AgreementContext {
+            agreement,
+            facts: agreement.facts(),
+            time_scale: time_scale(),
+            moment: Moment::test(after(hours)),
+        }
     }
 
     fn signing(agreement: &Agreement) -> Signing {
@@ -375,12 +372,12 @@ mod tests {
         let consent = Some(ReceiptId::new());
         let (ada, ben) = (participant(&agreement, ada, consent), participant(&agreement, ben, consent));
         let gate = agreement.stages[0].gates[1].id;
-        let signed = sign(&ada, ground(&agreement, 1), occasion(), signing(&agreement)).unwrap();
+        let signed = sign(&ada, context(&agreement, 1), occasion(), signing(&agreement)).unwrap();
         assert!(matches!(signed.events[..], [EventKind::SignatureCompleted(_)]));
         assert_eq!(signed.agreement.documents[0].state, DocumentState::Signed);
-        assert_eq!(sign(&ada, ground(&signed.agreement, 2), occasion(), signing(&agreement)), Err(NotActed::Done));
+        assert_eq!(sign(&ada, context(&signed.agreement, 2), occasion(), signing(&agreement)), Err(NotActed::Done));
         let approve = |by, agreement: &Agreement, hours| {
-            super::approve(by, ground(agreement, hours), occasion(), (gate, "I approve.".to_owned()))
+            super::approve(by, context(agreement, hours), occasion(), gate, "I approve.".to_owned())
         };
         let first = approve(&ada, &signed.agreement, 2).unwrap();
         assert_eq!(approve(&ada, &first.agreement, 3), Err(NotActed::Done));
@@ -400,7 +397,7 @@ mod tests {
             live(|draft| vec![GateRule::DocumentSigned { document_id: Some(draft.documents[0].id) }]);
         let consent = Some(ReceiptId::new());
         let sign = |id, consent, signing| {
-            super::sign(&participant(&agreement, id, consent), ground(&agreement, 1), occasion(), signing).map(|_| ())
+            super::sign(&participant(&agreement, id, consent), context(&agreement, 1), occasion(), signing).map(|_| ())
         };
         assert_eq!(sign(ada, None, signing(&agreement)), Err(NotActed::NoConsent));
         assert_eq!(sign(ben, consent, signing(&agreement)), Err(NotActed::NotAsked), "he signs nowhere");
@@ -413,14 +410,14 @@ mod tests {
         assert_eq!(sign(ada, consent, unknown), Err(NotActed::NotAsked));
         let expired = super::sign(
             &participant(&agreement, ada, consent),
-            ground(&agreement, 48),
+            context(&agreement, 48),
             occasion(),
             signing(&agreement),
         );
         assert_eq!(expired, Err(NotActed::NotActive(Lifecycle::Expired)), "the clock has not recorded it yet");
         let gate = agreement.stages[0].gates[0].id;
         let as_approval =
-            approve(&participant(&agreement, ada, consent), ground(&agreement, 1), occasion(), (gate, String::new()));
+            approve(&participant(&agreement, ada, consent), context(&agreement, 1), occasion(), gate, String::new());
         assert_eq!(as_approval, Err(NotActed::NotAsked), "a gate is met by what it asks for");
     }
 
@@ -433,7 +430,7 @@ mod tests {
             let by = of_kind(&agreement, ada, (kind, Some(ReceiptId::new())));
             let sign = |signatory| {
                 let signing = Signing { signatory, ..signing(&agreement) };
-                sign(&by, ground(&agreement, 1), occasion(), signing).map(|acted| acted.receipt.signed_by())
+                sign(&by, context(&agreement, 1), occasion(), signing).map(|acted| acted.receipt.signed_by())
             };
             let (alone, named) = (sign(None), sign(Some(nora.clone())));
             let refused = Err(NotActed::OtherSigner);
@@ -459,7 +456,7 @@ mod tests {
             let access = Access { consent: Some(ReceiptId::new()), contact_version: confirmed, ..Access::default() };
             let by = ActingParticipant::of_session(OrgId::new(), agreement.id(), (ada, contact), access);
             let signing = Signing { signatory, ..signing(agreement) };
-            sign(&by, ground(agreement, 1), occasion(), signing).map(|_| ())
+            sign(&by, context(agreement, 1), occasion(), signing).map(|_| ())
         };
         let (company, person) = (of_kind("llc"), of_kind("person"));
         assert_eq!((company.identity_version, person.identity_version), (0, 1));
@@ -481,25 +478,25 @@ mod tests {
         let (ada, ben) = (participant(&agreement, ada, consent), participant(&agreement, ben, consent));
         let gate = agreement.stages[0].gates[0].id;
         let approve = |by, agreement: &Agreement, hours| {
-            super::approve(by, ground(agreement, hours), occasion(), (gate, String::new()))
+            super::approve(by, context(agreement, hours), occasion(), gate, String::new())
         };
         let approved = approve(&ada, &agreement, 1).unwrap().agreement;
         let reason = Note::parse("No.").unwrap();
-        let declining = (Declining::Gate(gate), reason);
+        let decline = |by: &ActingParticipant, agreement: &Agreement, hours| {
+            super::decline(by, context(agreement, hours), occasion(), Declining::Gate(gate), reason.clone())
+        };
         let without = participant(&agreement, ben.id(), None);
-        assert_eq!(decline(&without, ground(&approved, 2), occasion(), declining.clone()), Err(NotActed::NoConsent));
-        let declined = decline(&ben, ground(&approved, 2), occasion(), declining.clone()).unwrap().agreement;
+        assert_eq!(decline(&without, &approved, 2), Err(NotActed::NoConsent));
+        let declined = decline(&ben, &approved, 2).unwrap().agreement;
         let state = GateState::Declined { opened_at: noon(), participant_id: ben.id(), declined_at: after(2) };
         assert_eq!(declined.stages[0].gates[0].state, state);
         assert_eq!(declined.stages[0].state, StageState::Current);
         assert!(declined.tasks_of(ben.id()).is_empty());
-        for refused in [approve(&ada, &declined, 3), decline(&ben, ground(&declined, 3), occasion(), declining)] {
+        for refused in [approve(&ada, &declined, 3), decline(&ben, &declined, 3)] {
             assert_eq!(refused, Err(NotActed::Declined));
         }
-        let reopen = |agreement: &Agreement, gate, hours| {
-            let shown = (gate, after(2));
-            reopen_gate(&member(), (agreement, agreement.facts()), shown, time_scale(), Moment::test(after(hours)))
-        };
+        let reopen =
+            |agreement: &Agreement, gate, hours| reopen_gate(&member(), context(agreement, hours), gate, after(2));
         assert_eq!(reopen(&approved, gate, 3), Err(NotReopened::NotDeclined));
         assert_eq!(reopen(&declined, GateId::new(), 3), Err(NotReopened::Unknown));
         assert_eq!(reopen(&declined, gate, 48), Err(NotReopened::NotActive(Lifecycle::Expired)));
@@ -517,7 +514,7 @@ mod tests {
         let upload = |agreement: &Agreement, hours| {
             let content = DocumentContent { sha256: "2".repeat(64), size_bytes: 9 };
             let file = (gate, label("Passport.pdf"), content, FileType::Pdf);
-            super::upload(&ada, ground(agreement, hours), occasion(), &[], file).unwrap()
+            super::upload(&ada, context(agreement, hours), occasion(), &[], file).unwrap()
         };
         let first = upload(&agreement, 1);
         let second = upload(&first.agreement, 2);
@@ -535,9 +532,9 @@ mod tests {
         let left = for_participants - agreement.file_bytes(&Facts::none());
         let upload = |filed: u64, earlier: &[Receipt], size_bytes: u64| {
             let facts = Facts { file_bytes: filed, ..agreement.facts().clone() };
-            let ground = (&agreement, &facts, time_scale(), Moment::test(after(1)));
+            let context = AgreementContext { facts: &facts, ..context(&agreement, 1) };
             let content = DocumentContent { sha256: "2".repeat(64), size_bytes };
-            super::upload(&ada, ground, occasion(), earlier, (gate, label("Passport.pdf"), content, FileType::Pdf))
+            super::upload(&ada, context, occasion(), earlier, (gate, label("Passport.pdf"), content, FileType::Pdf))
         };
         let refused = Err(NotActed::NoRoom);
         assert_eq!(upload(left - 8, &[], 5), refused, "it would leave the others less than it takes");

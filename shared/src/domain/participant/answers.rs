@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::acts::{Acted, Ground, NotActed, Occasion, acted, consent_of, current, open_gate};
+use super::acts::{Acted, NotActed, Occasion, acted, consent_of, open_gate};
 use super::receipt::ReceiptAct;
 use super::{Access, ActingParticipant};
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::gate::{GateRule, InformationField};
 use crate::domain::ids::{FieldId, GateId, SubmissionId};
 use crate::domain::information::{Answer, Submission, Verdict};
@@ -49,8 +50,8 @@ fn weight(questions: &[InformationField], submission: &Submission) -> usize {
 ///
 /// # Errors
 /// [`NotActed`].
-pub fn can_answer(by: &ActingParticipant, ground: Ground<'_>, gate_id: GateId) -> Result<(), NotActed> {
-    let current = current(ground)?;
+pub fn can_answer(by: &ActingParticipant, context: AgreementContext<'_>, gate_id: GateId) -> Result<(), NotActed> {
+    let current = context.active()?;
     let gate = open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::InformationRequest { .. }))?;
     consent_of(by)?;
     if current.unmet_by(gate).contains(&by.id()) { Ok(()) } else { Err(NotActed::Done) }
@@ -62,12 +63,12 @@ pub fn can_answer(by: &ActingParticipant, ground: Ground<'_>, gate_id: GateId) -
 /// [`NotActed`].
 pub fn send_answers(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     occasion: Occasion,
     answering: Answering,
 ) -> Result<Sent, NotActed> {
-    can_answer(by, ground, answering.gate_id)?;
-    let (agreement, facts, time_scale, moment) = ground;
+    can_answer(by, context, answering.gate_id)?;
+    let AgreementContext { agreement, facts, moment, .. } = context;
     let Access { consent, .. } = by.access();
     let consent = consent.ok_or(NotActed::NoConsent)?;
     let Answering { gate_id, answers, changed, revision_before } = answering;
@@ -99,7 +100,7 @@ pub fn send_answers(
         sha256: submission.sha256(),
         consent,
     };
-    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
+    let after = context.recorded(|facts| {
         facts.answered.insert((gate_id, by.id()), Some(moment.at()));
         facts.answer_bytes = bytes;
     });

@@ -10,15 +10,16 @@ use super::receipt::{Receipt, ReceiptAct};
 use super::{ActingParticipant, ByParticipant};
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::files::Filer;
 use crate::domain::event::EventKind;
 use crate::domain::ids::ReceiptId;
-use crate::domain::member::movements::{Ground, check_room, follow, of_published};
+use crate::domain::member::movements::{check_room, follow, of_published};
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceFacts, KeyChange, NewEvidence};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource, Side};
-use crate::domain::movement::{Movement, NotMoved, Stamp};
+use crate::domain::movement::{Movement, MovementWithEvidence, NotMoved, Stamp};
 
 /// What a participant did about a movement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,12 +44,13 @@ pub struct MovementActed {
 /// [`NotMoved`].
 pub fn report_sent(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     occasion: Occasion,
     movement: &Movement,
-    (shown, claim): (u32, NewClaim),
+    shown: u32,
+    claim: NewClaim,
 ) -> Result<MovementActed, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
+    let movement = &*of_published(context, movement)?;
     if movement.sender()? != by.id() {
         return Err(NotMoved::NotAsked);
     }
@@ -57,10 +59,10 @@ pub fn report_sent(
         return Err(NotMoved::InstructionsChanged);
     }
     let consent = consent_of(by)?;
-    let after = movement.report(claim.clone(), stamp(by, ground))?;
+    let after = movement.report(claim.clone(), stamp(by, context))?;
     let after = after.reported_in_browser_of(occasion.origin.in_person.clone());
     let act = ReceiptAct::ReportedSent { movement_id: movement.id(), claim: claim.into(), consent };
-    Ok(acted(by, ground, (occasion, act), movement, (after, 0, None)))
+    Ok(acted(by, context, occasion, act, movement, after, 0))
 }
 
 /// Files evidence: the sender what they or their bank say, the receiver their own confirmation that it has arrived.
@@ -70,12 +72,13 @@ pub fn report_sent(
 /// [`NotMoved`].
 pub fn file_own_evidence(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     occasion: Occasion,
     movement: &Movement,
-    (new, earlier): (NewEvidence, &[Receipt]),
+    new: NewEvidence,
+    earlier: &[Receipt],
 ) -> Result<MovementActed, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
+    let movement = &*of_published(context, movement)?;
     let is_own_source = |source| own_sources(movement, by).any(|own| own.source() == source);
     if own_sources(movement, by).next().is_none() {
         return Err(NotMoved::NotAsked);
@@ -88,8 +91,8 @@ pub fn file_own_evidence(
         return Err(NotMoved::InPerson);
     }
     let consent = consent_of(by)?;
-    let bytes = check_room(ground, &new, Filer::of_participant(earlier))?;
-    let (after, evidence, keys) = movement.file(new, stamp(by, ground))?;
+    let bytes = check_room(context, &new, Filer::of_participant(earlier))?;
+    let MovementWithEvidence { movement: after, evidence, keys } = movement.file(new, stamp(by, context))?;
     let evidence = evidence.filed_in_browser_of(occasion.origin.in_person.clone());
     let EvidenceFacts { money, value_day, file, .. } = evidence.facts().clone();
     let act = ReceiptAct::FiledEvidence {
@@ -101,7 +104,8 @@ pub fn file_own_evidence(
         file: file.map(|file| file.content),
         consent,
     };
-    Ok(acted(by, ground, (occasion, act), movement, (after, bytes, Some((evidence, keys)))))
+    let evidence = Some(ByParticipant::new(evidence, by, context.moment));
+    Ok(MovementActed { evidence, keys, ..acted(by, context, occasion, act, movement, after, bytes) })
 }
 
 /// Withdraws evidence that the participant filed, until a member has decided about it: it never counted.
@@ -110,12 +114,13 @@ pub fn file_own_evidence(
 /// [`NotMoved`].
 pub fn withdraw_own_evidence(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     occasion: Occasion,
     movement: &Movement,
-    (evidence, reason): (&Evidence, SafeNote),
+    evidence: &Evidence,
+    reason: SafeNote,
 ) -> Result<MovementActed, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
+    let movement = &*of_published(context, movement)?;
     if !is_filed_by(evidence, by) {
         return Err(NotMoved::NotAsked);
     }
@@ -123,9 +128,11 @@ pub fn withdraw_own_evidence(
         return Err(NotMoved::Decided);
     }
     let consent = consent_of(by)?;
-    let (after, withdrawn, keys) = movement.withdraw(evidence, reason.clone(), stamp(by, ground))?;
+    let judged = movement.withdraw(evidence, reason.clone(), stamp(by, context))?;
+    let MovementWithEvidence { movement: after, evidence: withdrawn, keys } = judged;
     let act = ReceiptAct::WithdrewEvidence { movement_id: movement.id(), evidence_id: evidence.id(), reason, consent };
-    Ok(acted(by, ground, (occasion, act), movement, (after, 0, Some((withdrawn, keys)))))
+    let evidence = Some(ByParticipant::new(withdrawn, by, context.moment));
+    Ok(MovementActed { evidence, keys, ..acted(by, context, occasion, act, movement, after, 0) })
 }
 
 /// Whether a participant filed evidence.
@@ -148,27 +155,28 @@ fn consent_of(by: &ActingParticipant) -> Result<ReceiptId, NotMoved> {
     by.access().consent.ok_or(NotMoved::NoConsent)
 }
 
-fn stamp(by: &ActingParticipant, (_, _, moment): Ground<'_>) -> Stamp {
-    Stamp::new(by.actor(), moment.at())
+fn stamp(by: &ActingParticipant, context: AgreementContext<'_>) -> Stamp {
+    Stamp::new(by.actor(), context.moment.at())
 }
 
 fn acted(
     by: &ActingParticipant,
-    ground: Ground<'_>,
-    (Occasion { id, origin }, act): (Occasion, ReceiptAct),
+    context: AgreementContext<'_>,
+    Occasion { id, origin }: Occasion,
+    act: ReceiptAct,
     before: &Movement,
-    (after, file_bytes, filed): (Movement, u64, Option<(Evidence, KeyChange)>),
+    after: Movement,
+    file_bytes: u64,
 ) -> MovementActed {
-    let (_, _, moment) = ground;
-    let receipt = Receipt { id, participant_id: by.id(), name: by.name().clone(), at: moment.at(), origin, act };
-    let (agreement, events) = follow(ground, before, (&after, file_bytes));
-    let (evidence, keys) = filed.unzip();
+    let receipt =
+        Receipt { id, participant_id: by.id(), name: by.name().clone(), at: context.moment.at(), origin, act };
+    let (agreement, events) = follow(context, before, &after, file_bytes);
     MovementActed {
         receipt,
-        movement: ByParticipant::new(after, by, moment),
-        agreement: ByParticipant::new(agreement, by, moment),
-        evidence: evidence.map(|evidence| ByParticipant::new(evidence, by, moment)),
-        keys: keys.unwrap_or_default(),
+        movement: ByParticipant::new(after, by, context.moment),
+        agreement: ByParticipant::new(agreement, by, context.moment),
+        evidence: None,
+        keys: KeyChange::default(),
         events,
     }
 }

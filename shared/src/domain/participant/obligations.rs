@@ -15,31 +15,43 @@ use crate::domain::agreement::promise::Side;
 use crate::domain::event::EventKind;
 use crate::domain::ids::OccurrenceId;
 use crate::domain::member::Counting;
-use crate::domain::obligation::{Ground, Happening, Obligation, OwnClaim, Refused, Satisfied, Speaker};
+use crate::domain::obligation::{Happening, Obligation, ObligationContext, OwnClaim, Refused, Satisfied, Speaker};
 use crate::domain::satisfaction::Done;
 
 /// An act on an obligation. Only the session of a participant makes one, and no token:
 ///
 /// ```
-/// use shared::domain::obligation::Ground;
+/// use shared::domain::obligation::ObligationContext;
 /// use shared::domain::participant::obligations::{ObligationOutcome, record_satisfaction};
 /// use shared::domain::participant::{ActingParticipant, Occasion};
 /// use shared::domain::satisfaction::Done;
 ///
-/// fn act(by: &ActingParticipant, ground: Ground<'_>, form: Occasion, said: (Done, String)) -> ObligationOutcome {
-///     record_satisfaction(by, ground, form, &[], said)
+/// fn act(
+///     by: &ActingParticipant,
+///     context: ObligationContext<'_>,
+///     form: Occasion,
+///     done: Done,
+///     statement: String,
+/// ) -> ObligationOutcome {
+///     record_satisfaction(by, context, form, &[], done, statement)
 /// }
 /// ```
 ///
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;
-/// use shared::domain::obligation::Ground;
+/// use shared::domain::obligation::ObligationContext;
 /// use shared::domain::participant::obligations::{ObligationOutcome, record_satisfaction};
 /// use shared::domain::participant::Occasion;
 /// use shared::domain::satisfaction::Done;
 ///
-/// fn act(by: &WriteCaller, ground: Ground<'_>, form: Occasion, said: (Done, String)) -> ObligationOutcome {
-///     record_satisfaction(by, ground, form, &[], said)
+/// fn act(
+///     by: &WriteCaller,
+///     context: ObligationContext<'_>,
+///     form: Occasion,
+///     done: Done,
+///     statement: String,
+/// ) -> ObligationOutcome {
+///     record_satisfaction(by, context, form, &[], done, statement)
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,15 +96,16 @@ pub type ObligationOutcome = Result<ActedOnObligation, NotActedOnObligation>;
 /// [`NotActedOnObligation`].
 pub fn declare_trigger(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: ObligationContext<'_>,
     occasion: Occasion,
-    (happened, statement): (Happening, String),
+    happened: Happening,
+    statement: String,
 ) -> ObligationOutcome {
-    check(by, ground, &[Side::Promisor, Side::Promisee])?;
-    let after = ground.declared(speaker(by, &occasion), happened)?;
+    check(by, context, &[Side::Promisor, Side::Promisee])?;
+    let after = context.declared(speaker(by, &occasion), happened)?;
     let event = EventKind::ObligationTriggered(after.event_data());
     let did = ObligationAct::DeclaredTrigger { trigger_id: happened.trigger, happened_on: Some(happened.on) };
-    acted(by, ground, occasion, after, (did, statement, event))
+    acted(by, context, occasion, after, did, statement, event)
 }
 
 /// Records the promisor's own claim that an occurrence is done. `earlier` are the participant's receipts.
@@ -101,18 +114,19 @@ pub fn declare_trigger(
 /// [`NotActedOnObligation`].
 pub fn record_satisfaction(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: ObligationContext<'_>,
     occasion: Occasion,
     earlier: &[Receipt],
-    (done, statement): (Done, String),
+    done: Done,
+    statement: String,
 ) -> ObligationOutcome {
-    check(by, ground, &[Side::Promisor])?;
+    check(by, context, &[Side::Promisor])?;
     let did = ObligationAct::Satisfied { occurrence_id: done.occurrence, how: Some(done.how.clone()) };
     let filer = Filer::of_participant(earlier);
-    let Satisfied { obligation, agreement } = ground.satisfied(speaker(by, &occasion), done, filer)?;
+    let Satisfied { obligation, agreement } = context.satisfied(speaker(by, &occasion), done, filer)?;
     let event = EventKind::ObligationSatisfied(obligation.event_data());
-    let agreement = agreement.map(|agreement| ByParticipant::new(agreement, by, ground.moment));
-    Ok(ActedOnObligation { agreement, ..acted(by, ground, occasion, obligation, (did, statement, event))? })
+    let agreement = agreement.map(|agreement| ByParticipant::new(agreement, by, context.moment));
+    Ok(ActedOnObligation { agreement, ..acted(by, context, occasion, obligation, did, statement, event)? })
 }
 
 /// Checks whether the promisor can record that an occurrence is done, with a file of so many bytes that is not stored yet.
@@ -121,12 +135,13 @@ pub fn record_satisfaction(
 /// [`NotActedOnObligation`].
 pub fn check_satisfaction(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: ObligationContext<'_>,
     earlier: &[Receipt],
-    (done, file_bytes): (&Done, u64),
+    done: &Done,
+    file_bytes: u64,
 ) -> Result<(), NotActedOnObligation> {
-    check(by, ground, &[Side::Promisor])?;
-    ground.to_satisfy(done.occurrence, &done.how, file_bytes, Filer::of_participant(earlier))?;
+    check(by, context, &[Side::Promisor])?;
+    context.to_satisfy(done.occurrence, &done.how, file_bytes, Filer::of_participant(earlier))?;
     Ok(())
 }
 
@@ -137,16 +152,17 @@ pub fn check_satisfaction(
 /// [`NotActedOnObligation`].
 pub fn confirm_satisfaction(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: ObligationContext<'_>,
     occasion: Occasion,
     counting: Counting,
-    (occurrence_id, statement): (OccurrenceId, String),
+    occurrence_id: OccurrenceId,
+    statement: String,
 ) -> ObligationOutcome {
-    check(by, ground, &[Side::Promisee])?;
+    check(by, context, &[Side::Promisee])?;
     let own = if occasion.origin.in_person.is_some() { counting.into() } else { OwnClaim::Refused };
-    let after = ground.confirmed(speaker(by, &occasion), occurrence_id, own)?;
+    let after = context.confirmed(speaker(by, &occasion), occurrence_id, own)?;
     let event = EventKind::ObligationConfirmed(after.event_data());
-    acted(by, ground, occasion, after, (ObligationAct::Confirmed { occurrence_id }, statement, event))
+    acted(by, context, occasion, after, ObligationAct::Confirmed { occurrence_id }, statement, event)
 }
 
 /// Records that the other side has verified a standing promise.
@@ -155,14 +171,15 @@ pub fn confirm_satisfaction(
 /// [`NotActedOnObligation`].
 pub fn verify_standing(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: ObligationContext<'_>,
     occasion: Occasion,
-    (occurrence_id, statement): (OccurrenceId, String),
+    occurrence_id: OccurrenceId,
+    statement: String,
 ) -> ObligationOutcome {
-    check(by, ground, &[Side::Promisee])?;
-    let after = ground.verified(speaker(by, &occasion), occurrence_id)?;
+    check(by, context, &[Side::Promisee])?;
+    let after = context.verified(speaker(by, &occasion), occurrence_id)?;
     let event = EventKind::ObligationConfirmed(after.event_data());
-    acted(by, ground, occasion, after, (ObligationAct::Verified { occurrence_id }, statement, event))
+    acted(by, context, occasion, after, ObligationAct::Verified { occurrence_id }, statement, event)
 }
 
 fn speaker(by: &ActingParticipant, occasion: &Occasion) -> Speaker {
@@ -170,8 +187,8 @@ fn speaker(by: &ActingParticipant, occasion: &Occasion) -> Speaker {
 }
 
 /// Refuses who is on none of these sides, or has not consented to electronic records.
-fn check(by: &ActingParticipant, ground: Ground<'_>, sides: &[Side]) -> Result<(), NotActed> {
-    let obligation = ground.obligation;
+fn check(by: &ActingParticipant, context: ObligationContext<'_>, sides: &[Side]) -> Result<(), NotActed> {
+    let obligation = context.obligation;
     let side = obligation.parties().side(by.id()).filter(|_| obligation.agreement_id() == by.agreement_id());
     if side.is_none_or(|side| !sides.contains(&side)) {
         return Err(NotActed::NotAsked);
@@ -181,10 +198,12 @@ fn check(by: &ActingParticipant, ground: Ground<'_>, sides: &[Side]) -> Result<(
 
 fn acted(
     by: &ActingParticipant,
-    ground: Ground<'_>,
+    context: ObligationContext<'_>,
     Occasion { id, origin }: Occasion,
     after: Obligation,
-    (did, statement, event): (ObligationAct, String, EventKind),
+    did: ObligationAct,
+    statement: String,
+    event: EventKind,
 ) -> ObligationOutcome {
     let act = ReceiptAct::ActedOnObligation {
         obligation_id: after.id(),
@@ -193,9 +212,9 @@ fn acted(
         statement,
         consent: consent_of(by)?,
     };
-    let at = ground.moment.at();
+    let at = context.moment.at();
     let receipt = Receipt { id, participant_id: by.id(), name: by.name().clone(), at, origin, act };
-    let obligation = ByParticipant::new(after, by, ground.moment);
+    let obligation = ByParticipant::new(after, by, context.moment);
     Ok(ActedOnObligation { receipt, obligation, agreement: None, events: vec![event] })
 }
 
@@ -246,12 +265,12 @@ mod tests {
         let now = at(NOW);
         let occurrence = world.obligation.occurrences(now)[0].id;
         let satisfy = |world: &World, n: usize| {
-            let statement = (with_file(occurrence), said("I have done it."));
-            record_satisfaction(&world.participant(n), world.ground(now), occasion(), &[], statement)
+            let (done, statement) = (with_file(occurrence), said("I have done it."));
+            record_satisfaction(&world.participant(n), world.context(now), occasion(), &[], done, statement)
         };
         let confirm = |world: &World, n: usize| {
-            let statement = (occurrence, said("I confirm."));
-            confirm_satisfaction(&world.participant(n), world.ground(now), occasion(), Counting::Confirmed, statement)
+            let (by, statement) = (world.participant(n), said("I confirm."));
+            confirm_satisfaction(&by, world.context(now), occasion(), Counting::Confirmed, occurrence, statement)
         };
         not_asked(&satisfy(&world, ADA));
         not_asked(&satisfy(&world, EVE));
@@ -298,19 +317,20 @@ mod tests {
             Occasion { id: ReceiptId::new(), origin: Origin { in_person, ..Origin::default() } }
         };
         let confirm = |world: &World, form: Occasion, counting| {
-            let statement = (occurrence, said("I confirm."));
-            confirm_satisfaction(&world.participant(ADA), world.ground(now), form, counting, statement)
+            let (by, statement) = (world.participant(ADA), said("I confirm."));
+            confirm_satisfaction(&by, world.context(now), form, counting, occurrence, statement)
         };
         let refused = |outcome: ObligationOutcome, why| assert_eq!(outcome, Err(NotActedOnObligation::Obligation(why)));
-        let statement = (with_file(occurrence), said("I have done it."));
-        let by_ben = record_satisfaction(&world.participant(BEN), world.ground(now), at_home(&maren), &[], statement);
+        let (done, statement) = (with_file(occurrence), said("I have done it."));
+        let (ben, context) = (world.participant(BEN), world.context(now));
+        let by_ben = record_satisfaction(&ben, context, at_home(&maren), &[], done, statement);
         let by_ben = world.with(&by_ben.unwrap().obligation);
-        let by_maren = member::record_satisfaction(&maren, world.ground(now), with_file(occurrence));
+        let by_maren = member::record_satisfaction(&maren, world.context(now), with_file(occurrence));
         let by_maren = world.with(&by_maren.unwrap().obligation);
         for claimed in [&by_ben, &by_maren] {
             assert_eq!(claimed.obligation.claim_of(occurrence).unwrap().member(), Some(maren.id()));
             let by_member = |by: &Member, counting| {
-                member::confirm_satisfaction(by, claimed.ground(now), occurrence, counting).map(|_| ())
+                member::confirm_satisfaction(by, claimed.context(now), occurrence, counting).map(|_| ())
             };
             assert_eq!(by_member(&maren, Counting::Confirmed), Err(Refused::Own));
             assert_eq!((by_member(&maren, Counting::Alone), by_member(&noah, Counting::Confirmed)), (Ok(()), Ok(())));
@@ -330,8 +350,8 @@ mod tests {
         let world = World::of(triggered(&[7]), &zone("UTC"));
         let trigger = world.obligation.triggers()[0].id;
         for (n, is_party) in [(ADA, true), (BEN, true), (EVE, false)] {
-            let statement = (Happening { trigger, on: day("2026-06-20") }, said("It happened."));
-            let declared = declare_trigger(&world.participant(n), world.ground(now), occasion(), statement);
+            let (by, happened) = (world.participant(n), Happening { trigger, on: day("2026-06-20") });
+            let declared = declare_trigger(&by, world.context(now), occasion(), happened, said("It happened."));
             match declared {
                 Ok(done) => assert!(is_party && done.obligation.state() == ObligationState::Open),
                 refused => {
@@ -343,8 +363,8 @@ mod tests {
         let world = World::of(PromiseTerms::standing(90).unwrap(), &zone("UTC"));
         let occurrence = world.obligation.occurrences(now)[0].id;
         let verify = |n: usize| {
-            let statement = (occurrence, said("I have verified it."));
-            verify_standing(&world.participant(n), world.ground(now), occasion(), statement)
+            let statement = said("I have verified it.");
+            verify_standing(&world.participant(n), world.context(now), occasion(), occurrence, statement)
         };
         not_asked(&verify(BEN));
         not_asked(&verify(EVE));
@@ -358,10 +378,11 @@ mod tests {
         let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
         let occurrence = world.obligation.occurrences(now)[0].id;
         let without = world.participant_with(BEN, None);
-        let statement = (with_file(occurrence), said("I have done it."));
-        let refused = record_satisfaction(&without, world.ground(now), occasion(), &[], statement.clone());
+        let (done, statement) = (with_file(occurrence), said("I have done it."));
+        let context = world.context(now);
+        let refused = record_satisfaction(&without, context, occasion(), &[], done.clone(), statement.clone());
         assert_eq!(refused, Err(NotActedOnObligation::Participant(NotActed::NoConsent)));
         let elsewhere = World::of(on(&["2026-06-30"]), &zone("UTC")).participant(BEN);
-        not_asked(&record_satisfaction(&elsewhere, world.ground(now), occasion(), &[], statement));
+        not_asked(&record_satisfaction(&elsewhere, context, occasion(), &[], done, statement));
     }
 }

@@ -187,7 +187,7 @@ mod tests {
     use crate::domain::obligation::fixtures::{
         World, at, day as day_of, done, draft, every, member as member_called, on, triggered, zone,
     };
-    use crate::domain::obligation::{Ground, Happening, Refused, Speaker};
+    use crate::domain::obligation::{Happening, ObligationContext, Refused, Speaker};
     use crate::domain::participant::session::InPerson;
     use crate::domain::proposal::Note;
 
@@ -204,11 +204,11 @@ mod tests {
 
     fn after(
         world: &World,
-        act: impl FnOnce(Ground<'_>, OccurrenceId) -> Result<member::ObligationChange, Refused>,
+        act: impl FnOnce(ObligationContext<'_>, OccurrenceId) -> Result<member::ObligationChange, Refused>,
         now: &str,
     ) -> World {
         let open = world.obligation.occurrences(at(now)).into_iter().find(|found| found.confirmed.is_none());
-        let change = act(world.ground(at(now)), open.map_or_else(OccurrenceId::new, |found| found.id)).unwrap();
+        let change = act(world.context(at(now)), open.map_or_else(OccurrenceId::new, |found| found.id)).unwrap();
         world.with(&change.obligation)
     }
 
@@ -248,10 +248,10 @@ mod tests {
         let (maren, now) = (member_called("Maren Holt"), "2026-06-20T12:00:00Z");
         let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
         assert_eq!(state(&world, now), "Due by 30 Jun 2026");
-        let claimed = after(&world, |ground, id| member::record_satisfaction(&maren, ground, done(id)), now);
+        let claimed = after(&world, |context, id| member::record_satisfaction(&maren, context, done(id)), now);
         assert_eq!(state(&claimed, now), "As Maren Holt recorded, it is done. Not confirmed yet");
         let alone = Counting::Alone;
-        let confirmed = after(&claimed, |ground, id| member::confirm_satisfaction(&maren, ground, id, alone), now);
+        let confirmed = after(&claimed, |context, id| member::confirm_satisfaction(&maren, context, id, alone), now);
         assert_eq!(state(&confirmed, now), "Confirmed by Maren Holt on 20 Jun 2026");
     }
 
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(state(&world, "2026-04-05T12:00:00Z"), "Overdue since 31 Mar 2026");
         assert_eq!(state(&world, "2026-06-05T12:00:00Z"), "3 overdue, the first since 31 Mar 2026");
         let now = "2026-04-05T12:00:00Z";
-        let one = after(&world, |ground, id| member::record_satisfaction(&maren, ground, done(id)), now);
+        let one = after(&world, |context, id| member::record_satisfaction(&maren, context, done(id)), now);
         assert_eq!(state(&one, now), "Due by 30 Apr 2026. As Maren Holt recorded, one is done. Not confirmed yet");
     }
 
@@ -275,12 +275,12 @@ mod tests {
             all.into_iter().find(|found| found.satisfied.is_none()).unwrap().id
         };
         let by_member = |world: &World, by: &member::Member| {
-            let recorded = member::record_satisfaction(by, world.ground(at(now)), done(unsaid(world)));
+            let recorded = member::record_satisfaction(by, world.context(at(now)), done(unsaid(world)));
             world.with(&recorded.unwrap().obligation)
         };
         let by_ben = |world: &World| {
             let by = world.participant(1).actor();
-            let said = world.ground(at(now)).satisfied(by.into(), done(unsaid(world)), Filer::of_participant(&[]));
+            let said = world.context(at(now)).satisfied(by.into(), done(unsaid(world)), Filer::of_participant(&[]));
             world.with(&said.unwrap().obligation)
         };
         let claims = |world: &World| state(world, now).split_once(". ").unwrap().1.to_owned();
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(claims(&mixed), "According to Ben, and as Maren Holt recorded, 2 are done. Not confirmed yet");
         let host = Some(InPerson { member_id: maren.id(), member: maren.name().clone() });
         let hosted = Speaker { by: world.participant(1).actor(), in_person: host };
-        let said = world.ground(at(now)).satisfied(hosted, done(unsaid(&world)), Filer::of_participant(&[]));
+        let said = world.context(at(now)).satisfied(hosted, done(unsaid(&world)), Filer::of_participant(&[]));
         let hosted = world.with(&said.unwrap().obligation);
         let told = "According to Ben, in person, in Maren Holt’s browser, one is done. Not confirmed yet";
         assert_eq!(claims(&hosted), told);
@@ -305,16 +305,16 @@ mod tests {
         let world = World::of(triggered(&[10, 20]), &zone("UTC"));
         assert_eq!(state(&world, now), "Nothing is due until a trigger is declared");
         let happened = Happening { trigger: world.obligation.triggers()[0].id, on: day_of("2026-03-20") };
-        let one = after(&world, |ground, _| member::declare_trigger(&maren, ground, happened), now);
+        let one = after(&world, |context, _| member::declare_trigger(&maren, context, happened), now);
         assert_eq!(state(&one, now), "Due by 30 Mar 2026");
-        let claimed = after(&one, |ground, id| member::record_satisfaction(&maren, ground, done(id)), now);
+        let claimed = after(&one, |context, id| member::record_satisfaction(&maren, context, done(id)), now);
         let expected = "Nothing more is due until another trigger is declared. As Maren Holt recorded, one is done. Not confirmed yet";
         assert_eq!(state(&claimed, now), expected);
 
         let world = World::of(PromiseTerms::standing(40).unwrap(), &zone("UTC"));
         assert_eq!(state(&world, now), "Not verified yet. That is due by 23 Apr 2026");
         assert_eq!(state(&world, "2026-04-24T00:00:00Z"), "Never verified. That was due by 23 Apr 2026");
-        let holds = after(&world, |ground, id| member::verify_standing(&maren, ground, id), now);
+        let holds = after(&world, |context, id| member::verify_standing(&maren, context, id), now);
         assert_eq!(state(&holds, now), "Holds, as verified on 20 Mar 2026. Next by 29 Apr 2026");
         let due = "Verified on 20 Mar 2026. To be verified again by 29 Apr 2026";
         assert_eq!(state(&holds, "2026-04-20T12:00:00Z"), due);
@@ -328,7 +328,7 @@ mod tests {
         let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
         let reason = Note::parse("Waived.").unwrap();
         let cancelled =
-            after(&world, |ground, _| member::cancel_obligation(&member_called("Maren Holt"), ground, reason), now);
+            after(&world, |context, _| member::cancel_obligation(&member_called("Maren Holt"), context, reason), now);
         assert_eq!(state(&cancelled, now), "Cancelled by Maren Holt");
         let agreement = world.agreement.cancelled(at(now));
         let ended = world.obligation.ended(&agreement, Moment::test(at(now))).unwrap();

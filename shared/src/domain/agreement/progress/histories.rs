@@ -143,14 +143,14 @@ impl World {
 
     /// Declines what a gate asks a participant for, or opens a declined one again, where that is possible.
     fn decline_or_reopen(&mut self, id: GateId, declines: bool, now: Timestamp) {
-        let (live, at) = (&self.live, (time_scale(), now));
+        let live = &self.live;
         let gate = live.stages.iter().flat_map(|stage| &stage.gates).find(|gate| gate.id == id).unwrap();
         let asks_people =
             gate.rule.participant_ids().is_some() || matches!(gate.rule, GateRule::SignatureBlocks { .. });
         if declines && asks_people && live.is_active() && matches!(gate.state, GateState::Open { .. }) {
-            self.live = live.declined(&self.facts, at, &[id].into(), live.participants[0].id);
+            self.live = live.declined(&self.facts, time_scale(), now, &[id].into(), live.participants[0].id);
         } else if !declines && live.is_active() && matches!(gate.state, GateState::Declined { .. }) {
-            self.live = live.reopened(&self.facts, at, id);
+            self.live = live.reopened(&self.facts, time_scale(), now, id);
         }
     }
 

@@ -148,7 +148,8 @@ impl Agreement {
     pub(in crate::domain) fn declined(
         &self,
         facts: &Facts,
-        (time_scale, now): (TimeScale, Timestamp),
+        time_scale: TimeScale,
+        now: Timestamp,
         gates: &BTreeSet<GateId>,
         participant_id: ParticipantId,
     ) -> Self {
@@ -169,7 +170,8 @@ impl Agreement {
     pub(in crate::domain) fn reopened(
         &self,
         facts: &Facts,
-        (time_scale, now): (TimeScale, Timestamp),
+        time_scale: TimeScale,
+        now: Timestamp,
         gate: GateId,
     ) -> Self {
         let mut after = self.as_of(facts, time_scale, now).into_owned();

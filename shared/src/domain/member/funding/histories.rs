@@ -224,7 +224,7 @@ impl World {
         let (by, moment) = (member("Maren"), Moment::test(self.now));
         let before = self.items[n].clone();
         let agreement = self.agreement_of(n).cloned();
-        let course = (agreement.as_ref(), moment);
+        let context = FundingContext { agreement: agreement.as_ref(), moment };
         let undecided = before.proofs().iter().find(|proof| proof.is_undecided()).map(Proof::id);
         let done = match what {
             Try::SortWhole(verb) => {
@@ -273,15 +273,13 @@ impl World {
                 return Some(vec![event]);
             }
             Try::Complete => return self.complete(&agreement?),
-            Try::Claim => record_claim(&by, &before, course, None),
-            Try::Withdraw => withdraw_claim(&by, &before, course, SafeNote::parse("It is another account").unwrap()),
-            Try::File => file_proof(&by, &before, course, proof()),
-            Try::Accept => accept_proof(&by, &before, course, undecided?),
-            Try::Reject => {
-                reject_proof(&by, &before, moment, (undecided?, SafeNote::parse("It is unreadable").unwrap()))
-            }
-            Try::Close => close_unfunded(&by, &before, course, (CloseReason::Sold, None)),
-            Try::Reopen => reopen_item(&by, &before, course),
+            Try::Claim => record_claim(&by, &before, context, None),
+            Try::Withdraw => withdraw_claim(&by, &before, context, SafeNote::parse("It is another account").unwrap()),
+            Try::File => file_proof(&by, &before, context, proof()),
+            Try::Accept => accept_proof(&by, &before, context, undecided?),
+            Try::Reject => reject_proof(&by, &before, moment, undecided?, SafeNote::parse("It is unreadable").unwrap()),
+            Try::Close => close_unfunded(&by, &before, context, CloseReason::Sold, None),
+            Try::Reopen => reopen_item(&by, &before, context),
         };
         let FundingChange { item, events } = done.ok()?;
         self.items[n] = item.into_inner();
@@ -499,27 +497,29 @@ fn sorting_twice_is_told_once_and_changes_nothing() {
 fn a_form_or_a_claim_of_another_agreement_changes_nothing() {
     let (trust, by) = (trust(), member("Maren"));
     let moment = Moment::test(noon());
+    let without = FundingContext { agreement: None, moment };
     let item = ready_item(&trust, Verb::Assign);
-    assert_eq!(record_claim(&by, &item, (None, moment), None), Err(NotDone::NotInProgress));
-    assert_eq!(accept_proof(&by, &item, (None, moment), ProofId::new()), Err(NotDone::NotInProgress));
-    assert_eq!(reopen_item(&by, &item, (None, moment)), Err(NotDone::NotClosed));
+    assert_eq!(record_claim(&by, &item, without, None), Err(NotDone::NotInProgress));
+    assert_eq!(accept_proof(&by, &item, without, ProofId::new()), Err(NotDone::NotInProgress));
+    assert_eq!(reopen_item(&by, &item, without), Err(NotDone::NotClosed));
     let mut world = World::new(1);
     world.items = vec![item];
     assert!(world.attempt(0, Try::Paper).is_some());
     let id = world.items[0].agreement_id().unwrap();
     let close = |world: &World| {
-        close_unfunded(&by, &world.items[0], (world.agreements.get(&id), moment), (CloseReason::Sold, None))
+        let context = FundingContext { agreement: world.agreements.get(&id), moment };
+        close_unfunded(&by, &world.items[0], context, CloseReason::Sold, None)
     };
     assert_eq!(close(&world), Err(NotDone::Papered(id)));
-    let unread = close_unfunded(&by, &world.items[0], (None, moment), (CloseReason::Sold, None));
+    let unread = close_unfunded(&by, &world.items[0], without, CloseReason::Sold, None);
     assert_eq!(unread, Err(NotDone::Papered(id)), "nobody knows how its agreement stands");
     assert!(world.attempt(0, Try::Publish).is_some() && world.attempt(0, Try::File).is_some());
     let none = NewProof { note: None, ..proof() };
     let agreement = world.agreements[&id].clone();
-    let course = (Some(&agreement), moment);
-    assert_eq!(file_proof(&by, &world.items[0], course, none), Err(NotDone::NothingToSee));
+    let context = FundingContext { agreement: Some(&agreement), moment };
+    assert_eq!(file_proof(&by, &world.items[0], context, none), Err(NotDone::NothingToSee));
     assert!(world.attempt(0, Try::Accept).is_some());
-    assert_eq!(reopen_item(&by, &world.items[0], course), Err(NotDone::AgreementLive(id)));
+    assert_eq!(reopen_item(&by, &world.items[0], context), Err(NotDone::AgreementLive(id)));
     let people = contacts(&trust);
     assert_eq!(people.len(), 2);
 }
@@ -598,14 +598,14 @@ fn what_is_filed_for_a_closed_item_is_neither_accepted_nor_rejected() {
     for (state, world) in in_each_state().into_iter().filter(|(state, _)| matches!(*state, "funded" | "unfunded")) {
         let (item, moment) = (&world.items[0], Moment::test(noon()));
         let agreement = world.agreement_of(0).cloned();
-        let course = (agreement.as_ref(), moment);
+        let context = FundingContext { agreement: agreement.as_ref(), moment };
         for proof in item.proofs() {
             let reason = SafeNote::parse("It is unreadable").unwrap();
             let expected = if proof.is_undecided() { NotDone::Closed } else { NotDone::DecidedAlready };
-            assert_eq!(reject_proof(&by, item, moment, (proof.id(), reason)), Err(expected), "{state}");
-            assert_eq!(accept_proof(&by, item, course, proof.id()), Err(expected), "{state}");
+            assert_eq!(reject_proof(&by, item, moment, proof.id(), reason), Err(expected), "{state}");
+            assert_eq!(accept_proof(&by, item, context, proof.id()), Err(expected), "{state}");
         }
-        assert_eq!(file_proof(&by, item, course, self::proof()), Err(NotDone::Closed), "{state}");
-        assert_eq!(record_claim(&by, item, course, None), Err(NotDone::Closed), "{state}");
+        assert_eq!(file_proof(&by, item, context, self::proof()), Err(NotDone::Closed), "{state}");
+        assert_eq!(record_claim(&by, item, context, None), Err(NotDone::Closed), "{state}");
     }
 }

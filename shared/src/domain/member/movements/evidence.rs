@@ -1,12 +1,13 @@
 //! Evidence that members file and judge.
 
-use super::{Ground, MovementChange, changed, changed_with_file, check_room, of_published, stamp};
+use super::{MovementChange, changed, changed_with_file, check_room, of_published, stamp};
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::files::Filer;
 use crate::domain::member::{ByMember, Member};
 use crate::domain::movement::evidence::{Evidence, KeyChange, NewEvidence, ReceiverEvidence};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::Side;
-use crate::domain::movement::{Arrivals, Movement, NotMoved};
+use crate::domain::movement::{Arrivals, Movement, MovementWithEvidence, NotMoved};
 
 /// Evidence that was filed or decided, and what follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +26,15 @@ pub struct EvidenceChange {
 /// [`NotMoved`].
 pub fn file_evidence(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     new: NewEvidence,
 ) -> Result<EvidenceChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    let bytes = check_room(ground, &new, Filer::Member)?;
-    let (after, evidence, keys) = movement.file(new, stamp(by, ground))?;
-    let (_, _, moment) = ground;
-    let change = changed_with_file(by, ground, movement, (after, bytes));
-    Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, moment), keys })
+    let movement = &*of_published(context, movement)?;
+    let bytes = check_room(context, &new, Filer::Member)?;
+    let MovementWithEvidence { movement: after, evidence, keys } = movement.file(new, stamp(by, context))?;
+    let change = changed_with_file(by, context, movement, after, bytes);
+    Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, context.moment), keys })
 }
 
 /// Files evidence of the receiving side for a movement that is an exception because it did not arrive, and resolves that first.
@@ -43,19 +43,19 @@ pub fn file_evidence(
 /// [`NotMoved`].
 pub fn resolve_and_file(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     new: NewEvidence,
 ) -> Result<EvidenceChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
+    let movement = &*of_published(context, movement)?;
     if new.source().side() == Side::Sender {
         return Err(NotMoved::SendersSide);
     }
-    let bytes = check_room(ground, &new, Filer::Member)?;
-    let (_, _, moment) = ground;
-    let (after, evidence, keys) = movement.resolve_not_received(moment.at())?.file(new, stamp(by, ground))?;
-    let change = changed_with_file(by, ground, movement, (after, bytes));
-    Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, moment), keys })
+    let bytes = check_room(context, &new, Filer::Member)?;
+    let MovementWithEvidence { movement: after, evidence, keys } =
+        movement.resolve_not_received(context.moment.at())?.file(new, stamp(by, context))?;
+    let change = changed_with_file(by, context, movement, after, bytes);
+    Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, context.moment), keys })
 }
 
 /// Accepts evidence: what it says arrived is believed from now on. Once that adds up to the amount, the movement is
@@ -63,24 +63,36 @@ pub fn resolve_and_file(
 /// evidence of the receiving side, and no other:
 ///
 /// ```compile_fail
-/// use shared::domain::member::movements::{EvidenceChange, Ground, accept_evidence};
+/// use shared::domain::agreement::context::AgreementContext;
+/// use shared::domain::member::movements::{EvidenceChange, accept_evidence};
 /// use shared::domain::member::Member;
 /// use shared::domain::movement::evidence::SenderEvidence;
 /// use shared::domain::movement::{Arrivals, Movement};
 ///
-/// fn accept(by: &Member, ground: Ground<'_>, movement: &Movement, sent: SenderEvidence) -> Option<EvidenceChange> {
-///     accept_evidence(by, ground, movement, sent, (&[], Arrivals::One)).ok()
+/// fn accept(
+///     by: &Member,
+///     context: AgreementContext<'_>,
+///     movement: &Movement,
+///     sent: SenderEvidence,
+/// ) -> Option<EvidenceChange> {
+///     accept_evidence(by, context, movement, sent, &[], Arrivals::One).ok()
 /// }
 /// ```
 ///
 /// ```
-/// use shared::domain::member::movements::{EvidenceChange, Ground, accept_evidence};
+/// use shared::domain::agreement::context::AgreementContext;
+/// use shared::domain::member::movements::{EvidenceChange, accept_evidence};
 /// use shared::domain::member::Member;
 /// use shared::domain::movement::evidence::ReceiverEvidence;
 /// use shared::domain::movement::{Arrivals, Movement};
 ///
-/// fn accept(by: &Member, ground: Ground<'_>, movement: &Movement, arrived: ReceiverEvidence) -> Option<EvidenceChange> {
-///     accept_evidence(by, ground, movement, arrived, (&[], Arrivals::One)).ok()
+/// fn accept(
+///     by: &Member,
+///     context: AgreementContext<'_>,
+///     movement: &Movement,
+///     arrived: ReceiverEvidence,
+/// ) -> Option<EvidenceChange> {
+///     accept_evidence(by, context, movement, arrived, &[], Arrivals::One).ok()
 /// }
 /// ```
 ///
@@ -88,14 +100,15 @@ pub fn resolve_and_file(
 /// [`NotMoved`].
 pub fn accept_evidence(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     evidence: ReceiverEvidence,
-    besides: (&[Evidence], Arrivals),
+    besides: &[Evidence],
+    arrivals: Arrivals,
 ) -> Result<EvidenceChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    let judged = movement.accept(evidence, besides, stamp(by, ground))?;
-    Ok(evidence_changed(by, ground, movement, judged))
+    let movement = &*of_published(context, movement)?;
+    let judged = movement.accept(evidence, besides, arrivals, stamp(by, context))?;
+    Ok(evidence_changed(by, context, movement, judged))
 }
 
 /// Rejects evidence that no member has decided about.
@@ -104,13 +117,14 @@ pub fn accept_evidence(
 /// [`NotMoved`].
 pub fn reject_evidence(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
-    (evidence, reason): (&Evidence, SafeNote),
+    evidence: &Evidence,
+    reason: SafeNote,
 ) -> Result<EvidenceChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    let judged = movement.reject(evidence, reason, stamp(by, ground))?;
-    Ok(evidence_changed(by, ground, movement, judged))
+    let movement = &*of_published(context, movement)?;
+    let judged = movement.reject(evidence, reason, stamp(by, context))?;
+    Ok(evidence_changed(by, context, movement, judged))
 }
 
 /// Withdraws evidence, accepted or not. A movement that it had reconciled is an exception then.
@@ -119,22 +133,23 @@ pub fn reject_evidence(
 /// [`NotMoved`].
 pub fn withdraw_evidence(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
-    (evidence, reason): (&Evidence, SafeNote),
+    evidence: &Evidence,
+    reason: SafeNote,
 ) -> Result<EvidenceChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    let judged = movement.withdraw(evidence, reason, stamp(by, ground))?;
-    Ok(evidence_changed(by, ground, movement, judged))
+    let movement = &*of_published(context, movement)?;
+    let judged = movement.withdraw(evidence, reason, stamp(by, context))?;
+    Ok(evidence_changed(by, context, movement, judged))
 }
 
 fn evidence_changed(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     before: &Movement,
-    (after, evidence, keys): (Movement, Evidence, KeyChange),
+    judged: MovementWithEvidence,
 ) -> EvidenceChange {
-    let (_, _, moment) = ground;
-    let evidence = ByMember::new(evidence, by, moment);
-    EvidenceChange { change: changed(by, ground, before, after), evidence, keys }
+    let MovementWithEvidence { movement: after, evidence, keys } = judged;
+    let evidence = ByMember::new(evidence, by, context.moment);
+    EvidenceChange { change: changed(by, context, before, after), evidence, keys }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::crypto::keyring::Keyring;
 use crate::domain::actor::Actor;
 use crate::domain::agreement::DocumentContent;
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::fixtures::{Deal, after, contact, label, noon, time_scale, waiting};
 use crate::domain::agreement::gate::{GateRule, GateStatus};
 use crate::domain::contact::{DisplayName, Email};
@@ -12,6 +13,7 @@ use crate::domain::file_type::FileType;
 use crate::domain::ids::{EvidenceId, MemberId, MovementId, OrgId, ParticipantId, ReceiptId, StatementId};
 use crate::domain::information::bank_details::BankDetails;
 use crate::domain::member::Counting;
+use crate::domain::moment::Moment;
 use crate::domain::money::{Currency, Money};
 use crate::domain::movement::Arrivals;
 use crate::domain::movement::evidence::{EvidenceFacts, EvidenceFile, KeyChange, NewEvidence, Sided, StatementEntry};
@@ -176,8 +178,9 @@ impl World {
         Moment::test(after(self.hours))
     }
 
-    pub(super) fn ground(&self) -> Ground<'_> {
-        (&self.agreement, time_scale(), self.moment())
+    pub(super) fn context(&self) -> AgreementContext<'_> {
+        let (agreement, facts) = (&self.agreement, self.agreement.facts());
+        AgreementContext { agreement, facts, time_scale: time_scale(), moment: self.moment() }
     }
 
     pub(super) fn state(&self) -> MovementState {
@@ -234,12 +237,12 @@ impl World {
     }
 
     pub(super) fn authorize(&mut self) -> Result<(), NotMoved> {
-        authorize(&self.maren, self.ground(), &self.movement).map(|change| self.take(change))
+        authorize(&self.maren, self.context(), &self.movement).map(|change| self.take(change))
     }
 
     pub(super) fn enter(&mut self, number: &str) -> Result<(), NotMoved> {
         let new = self.instructions(number);
-        let entered = enter_instructions(&self.maren, self.ground(), &self.movement, new)?;
+        let entered = enter_instructions(&self.maren, self.context(), &self.movement, new)?;
         self.take(entered.change);
         self.entered = Some(Self::clear(number));
         Ok(())
@@ -251,13 +254,13 @@ impl World {
 
     pub(super) fn verify(&mut self, by: &Member) -> Result<(), NotMoved> {
         let shown = (self.revision(), read_out());
-        let verified = verify_instructions(by, self.ground(), &self.movement, shown, self.counting);
+        let verified = verify_instructions(by, self.context(), &self.movement, shown, self.counting);
         verified.map(|change| self.take(change))
     }
 
     pub(super) fn release(&mut self) -> Result<(), NotMoved> {
         let shown = self.revision();
-        let released = release_instructions(&self.maren, self.ground(), &self.movement, shown, self.counting);
+        let released = release_instructions(&self.maren, self.context(), &self.movement, shown, self.counting);
         released.map(|change| self.take(change))
     }
 
@@ -268,26 +271,26 @@ impl World {
     /// The sender's report from a page that showed a revision of the instructions.
     pub(super) fn report_by(&mut self, shown: u32) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
-        let acted = report_sent(&self.sender, self.ground(), occasion, &self.movement, (shown, claim()));
+        let acted = report_sent(&self.sender, self.context(), occasion, &self.movement, shown, claim());
         acted.map(|acted| self.take_acted(acted))
     }
 
     pub(super) fn record_claim(&mut self) -> Result<(), NotMoved> {
-        record_claim(&self.maren, self.ground(), &self.movement, claim()).map(|change| self.take(change))
+        record_claim(&self.maren, self.context(), &self.movement, claim()).map(|change| self.take(change))
     }
 
     pub(super) fn ask(&mut self) -> Result<(), NotMoved> {
-        ask_for_proof(&self.maren, self.ground(), &self.movement).map(|change| self.take(change))
+        ask_for_proof(&self.maren, self.context(), &self.movement).map(|change| self.take(change))
     }
 
     pub(super) fn file(&mut self, new: NewEvidence) -> Result<EvidenceId, NotMoved> {
-        let filed = file_evidence(&self.maren, self.ground(), &self.movement, new);
+        let filed = file_evidence(&self.maren, self.context(), &self.movement, new);
         filed.map(|change| self.take_evidence(change))
     }
 
     pub(super) fn file_as(&mut self, by: &ActingParticipant, new: NewEvidence) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
-        let acted = file_own_evidence(by, self.ground(), occasion, &self.movement, (new, &[]));
+        let acted = file_own_evidence(by, self.context(), occasion, &self.movement, new, &[]);
         acted.map(|acted| self.take_acted(acted))
     }
 
@@ -303,23 +306,23 @@ impl World {
     /// The same, with what the member says of evidence that looks like what was accepted before.
     pub(super) fn accept_as(&mut self, id: EvidenceId, arrivals: Arrivals) -> Result<(), NotMoved> {
         let Sided::Receiver(evidence) = self.found(id).split() else { return Err(NotMoved::WrongSource) };
-        let besides = (self.evidence.as_slice(), arrivals);
-        let accepted = accept_evidence(&self.jonas, self.ground(), &self.movement, evidence, besides)?;
+        let (context, besides) = (self.context(), self.evidence.as_slice());
+        let accepted = accept_evidence(&self.jonas, context, &self.movement, evidence, besides, arrivals)?;
         self.take_evidence(accepted);
         Ok(())
     }
 
     pub(super) fn reject(&mut self, id: EvidenceId) -> Result<KeyChange, NotMoved> {
-        let what = (&self.found(id), note("Not legible"));
-        let rejected = reject_evidence(&self.jonas, self.ground(), &self.movement, what)?;
+        let (evidence, reason) = (self.found(id), note("Not legible"));
+        let rejected = reject_evidence(&self.jonas, self.context(), &self.movement, &evidence, reason)?;
         let keys = rejected.keys.clone();
         self.take_evidence(rejected);
         Ok(keys)
     }
 
     pub(super) fn withdraw(&mut self, id: EvidenceId) -> Result<KeyChange, NotMoved> {
-        let what = (&self.found(id), note("Of another payment"));
-        let withdrawn = withdraw_evidence(&self.jonas, self.ground(), &self.movement, what)?;
+        let (evidence, reason) = (self.found(id), note("Of another payment"));
+        let withdrawn = withdraw_evidence(&self.jonas, self.context(), &self.movement, &evidence, reason)?;
         let keys = withdrawn.keys.clone();
         self.take_evidence(withdrawn);
         Ok(keys)
@@ -328,19 +331,20 @@ impl World {
     /// Withdraws evidence as the participant who may have filed it.
     pub(super) fn withdraw_as(&mut self, by: &ActingParticipant, id: EvidenceId) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
-        let what = (&self.found(id), note("The wrong file"));
-        let acted = withdraw_own_evidence(by, self.ground(), occasion, &self.movement, what);
+        let (evidence, reason) = (self.found(id), note("The wrong file"));
+        let acted = withdraw_own_evidence(by, self.context(), occasion, &self.movement, &evidence, reason);
         acted.map(|acted| self.take_acted(acted))
     }
 
     pub(super) fn flag(&mut self, reason: ExceptionReason) -> Result<(), NotMoved> {
-        let flagged = flag_exception(&self.maren, self.ground(), &self.movement, (reason, None));
+        let flagged = flag_exception(&self.maren, self.context(), &self.movement, reason, None);
         flagged.map(|change| self.take(change))
     }
 
     pub(super) fn resolve(&mut self, resolution: Resolution) -> Result<(), NotMoved> {
-        let what = (resolution, self.evidence.as_slice());
-        let Resolved { change, evidence } = resolve_exception(&self.maren, self.ground(), &self.movement, what)?;
+        let (context, evidence) = (self.context(), self.evidence.as_slice());
+        let Resolved { change, evidence } =
+            resolve_exception(&self.maren, context, &self.movement, resolution, evidence)?;
         for record in evidence {
             self.put(record.into_inner());
         }
@@ -349,12 +353,12 @@ impl World {
     }
 
     pub(super) fn record_return(&mut self) -> Result<(), NotMoved> {
-        let returned = record_return(&self.maren, self.ground(), &self.movement, note("Account closed"));
+        let returned = record_return(&self.maren, self.context(), &self.movement, note("Account closed"));
         returned.map(|change| self.take(change))
     }
 
     pub(super) fn cancel(&mut self) -> Result<(), NotMoved> {
-        let cancelled = cancel_movement(&self.maren, self.ground(), &self.movement, note("Paid in cash"));
+        let cancelled = cancel_movement(&self.maren, self.context(), &self.movement, note("Paid in cash"));
         cancelled.map(|change| self.take(change))
     }
 

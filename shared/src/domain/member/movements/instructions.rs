@@ -1,7 +1,8 @@
 //! Instructions that members enter, verify and release.
 
-use super::{Ground, MovementChange, changed, check_active, of_published, stamp};
+use super::{MovementChange, changed, check_active, of_published, stamp};
 use crate::domain::agreement::StageAction;
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::member::{ByMember, Counting, Member};
 use crate::domain::movement::instructions::{NewInstructions, NewVerification, SealedInstructions};
 use crate::domain::movement::state::MovementState;
@@ -23,15 +24,14 @@ pub struct InstructionsEntered {
 /// [`NotMoved`].
 pub fn enter_instructions(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     new: NewInstructions,
 ) -> Result<InstructionsEntered, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    let (after, sealed) = movement.enter_instructions(new, stamp(by, ground))?;
-    let (_, _, moment) = ground;
-    let sealed = ByMember::new(sealed, by, moment);
-    Ok(InstructionsEntered { change: changed(by, ground, movement, after), sealed })
+    let movement = &*of_published(context, movement)?;
+    let (after, sealed) = movement.enter_instructions(new, stamp(by, context))?;
+    let sealed = ByMember::new(sealed, by, context.moment);
+    Ok(InstructionsEntered { change: changed(by, context, movement, after), sealed })
 }
 
 /// Records that a member verified the revision of instructions that was shown: what the payee read out to them is what the
@@ -42,14 +42,14 @@ pub fn enter_instructions(
 /// [`NotMoved`].
 pub fn verify_instructions(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     shown: (u32, NewVerification),
     counting: Counting,
 ) -> Result<MovementChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    let after = movement.verify_instructions(shown, counting, stamp(by, ground))?;
-    Ok(changed(by, ground, movement, after))
+    let movement = &*of_published(context, movement)?;
+    let after = movement.verify_instructions(shown, counting, stamp(by, context))?;
+    Ok(changed(by, context, movement, after))
 }
 
 /// Counts that a member who verifies the revision of instructions that was shown typed something else than they say. Gives the
@@ -59,14 +59,14 @@ pub fn verify_instructions(
 /// [`NotMoved`], as [`verify_instructions`]: what can't be verified is no place to try either.
 pub fn count_wrong_try(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     shown: u32,
     counting: Counting,
 ) -> Result<(MovementChange, u32), NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    let (after, left) = movement.count_wrong_try(shown, counting, &stamp(by, ground))?;
-    Ok((changed(by, ground, movement, after), left))
+    let movement = &*of_published(context, movement)?;
+    let (after, left) = movement.count_wrong_try(shown, counting, &stamp(by, context))?;
+    Ok((changed(by, context, movement, after), left))
 }
 
 /// Releases the revision of instructions that was shown to the sender: verified by a second member, or the only member's.
@@ -75,15 +75,15 @@ pub fn count_wrong_try(
 /// [`NotMoved`].
 pub fn release_instructions(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     shown: u32,
     counting: Counting,
 ) -> Result<MovementChange, NotMoved> {
-    let current = check_active(ground, movement)?;
+    let current = check_active(context, movement)?;
     if movement.state() == MovementState::Authorized && !current.lets_release(movement.id()) {
         return Err(NotMoved::StepNotDone(StageAction::ReleaseInstructions));
     }
-    let after = movement.release_instructions(shown, counting == Counting::Alone, stamp(by, ground))?;
-    Ok(changed(by, ground, movement, after))
+    let after = movement.release_instructions(shown, counting == Counting::Alone, stamp(by, context))?;
+    Ok(changed(by, context, movement, after))
 }

@@ -6,13 +6,12 @@
 //!
 //! ```compile_fail
 //! use shared::api::caller::WriteCaller;
-//! use shared::domain::agreement::Agreement;
+//! use shared::domain::agreement::context::AgreementContext;
 //! use shared::domain::member::movements::{self, MovementChange};
 //! use shared::domain::movement::Movement;
-//! use shared::domain::time_scale::TimeScale;
 //!
-//! fn authorize(caller: &WriteCaller, agreement: &Agreement, movement: &Movement) -> Option<MovementChange> {
-//!     movements::authorize(caller, (agreement, TimeScale::default(), caller.moment()), movement).ok()
+//! fn authorize(caller: &WriteCaller, context: AgreementContext<'_>, movement: &Movement) -> Option<MovementChange> {
+//!     movements::authorize(caller, context, movement).ok()
 //! }
 //! ```
 //!
@@ -50,19 +49,15 @@ pub use instructions::{
 use std::borrow::Cow;
 
 use super::{ByMember, Member};
+use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::{Agreement, Lifecycle, StageAction};
 use crate::domain::event::EventKind;
-use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, NewEvidence};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::{Movement, NotMoved, Resolution, Stamp};
-use crate::domain::time_scale::TimeScale;
-
-/// The agreement of a movement, with what its rules need.
-pub type Ground<'a> = (&'a Agreement, TimeScale, Moment);
 
 /// A movement as a member's act changed it, and the agreement that follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,12 +83,12 @@ pub struct Resolved {
 ///
 /// # Errors
 /// [`NotMoved`].
-pub fn authorize(by: &Member, ground: Ground<'_>, movement: &Movement) -> Result<MovementChange, NotMoved> {
-    let current = check_active(ground, movement)?;
+pub fn authorize(by: &Member, context: AgreementContext<'_>, movement: &Movement) -> Result<MovementChange, NotMoved> {
+    let current = check_active(context, movement)?;
     if movement.state() == MovementState::Draft && !current.lets_authorize(movement.id()) {
         return Err(NotMoved::StepNotDone(StageAction::OpenMovement));
     }
-    Ok(changed(by, ground, movement, movement.authorize(stamp(by, ground))?))
+    Ok(changed(by, context, movement, movement.authorize(stamp(by, context))?))
 }
 
 /// Records that the sender says they sent the money.
@@ -102,22 +97,25 @@ pub fn authorize(by: &Member, ground: Ground<'_>, movement: &Movement) -> Result
 /// [`NotMoved`].
 pub fn record_claim(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     claim: NewClaim,
 ) -> Result<MovementChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    Ok(changed(by, ground, movement, movement.report(claim, stamp(by, ground))?))
+    let movement = &*of_published(context, movement)?;
+    Ok(changed(by, context, movement, movement.report(claim, stamp(by, context))?))
 }
 
 /// Asks for proof of what the sender claims.
 ///
 /// # Errors
 /// [`NotMoved`].
-pub fn ask_for_proof(by: &Member, ground: Ground<'_>, movement: &Movement) -> Result<MovementChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    let (_, _, moment) = ground;
-    Ok(changed(by, ground, movement, movement.ask_for_proof(moment.at())?))
+pub fn ask_for_proof(
+    by: &Member,
+    context: AgreementContext<'_>,
+    movement: &Movement,
+) -> Result<MovementChange, NotMoved> {
+    let movement = &*of_published(context, movement)?;
+    Ok(changed(by, context, movement, movement.ask_for_proof(context.moment.at())?))
 }
 
 /// Flags that a movement needs attention.
@@ -126,12 +124,13 @@ pub fn ask_for_proof(by: &Member, ground: Ground<'_>, movement: &Movement) -> Re
 /// [`NotMoved`].
 pub fn flag_exception(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
-    (reason, note): (ExceptionReason, Option<SafeNote>),
+    reason: ExceptionReason,
+    note: Option<SafeNote>,
 ) -> Result<MovementChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    Ok(changed(by, ground, movement, movement.flag(reason, note, stamp(by, ground))?))
+    let movement = &*of_published(context, movement)?;
+    Ok(changed(by, context, movement, movement.flag(reason, note, stamp(by, context))?))
 }
 
 /// Resolves an exception. `evidence` has the movement's accepted evidence. To send money again, the agreement must be active.
@@ -140,19 +139,19 @@ pub fn flag_exception(
 /// [`NotMoved`].
 pub fn resolve_exception(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
-    (resolution, evidence): (Resolution, &[Evidence]),
+    resolution: Resolution,
+    evidence: &[Evidence],
 ) -> Result<Resolved, NotMoved> {
     match &resolution {
-        Resolution::SendAgain => drop(check_active(ground, movement)?),
+        Resolution::SendAgain => drop(check_active(context, movement)?),
         Resolution::AwaitProof | Resolution::Surplus(_) => {}
     }
-    let movement = &*of_published(ground, movement)?;
-    let (after, undecided) = movement.resolve(evidence, resolution, stamp(by, ground))?;
-    let (_, _, moment) = ground;
-    let evidence = undecided.into_iter().map(|record| ByMember::new(record, by, moment)).collect();
-    Ok(Resolved { change: changed(by, ground, movement, after), evidence })
+    let movement = &*of_published(context, movement)?;
+    let (after, undecided) = movement.resolve(evidence, resolution, stamp(by, context))?;
+    let evidence = undecided.into_iter().map(|record| ByMember::new(record, by, context.moment)).collect();
+    Ok(Resolved { change: changed(by, context, movement, after), evidence })
 }
 
 /// Records that the money came back.
@@ -161,12 +160,12 @@ pub fn resolve_exception(
 /// [`NotMoved`].
 pub fn record_return(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     reason: SafeNote,
 ) -> Result<MovementChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    Ok(changed(by, ground, movement, movement.record_return(reason, stamp(by, ground))?))
+    let movement = &*of_published(context, movement)?;
+    Ok(changed(by, context, movement, movement.record_return(reason, stamp(by, context))?))
 }
 
 /// Cancels a movement that has nothing in flight.
@@ -175,24 +174,24 @@ pub fn record_return(
 /// [`NotMoved`].
 pub fn cancel_movement(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &Movement,
     reason: SafeNote,
 ) -> Result<MovementChange, NotMoved> {
-    let movement = &*of_published(ground, movement)?;
-    Ok(changed(by, ground, movement, movement.cancel(reason, stamp(by, ground))?))
+    let movement = &*of_published(context, movement)?;
+    Ok(changed(by, context, movement, movement.cancel(reason, stamp(by, context))?))
 }
 
 /// A movement of a published agreement, as readers are told of it: cancelled if the agreement has ended it, also where its own
 /// record does not say so yet.
 pub(in crate::domain) fn of_published<'a>(
-    (agreement, time_scale, moment): Ground<'_>,
+    context: AgreementContext<'_>,
     movement: &'a Movement,
 ) -> Result<Cow<'a, Movement>, NotMoved> {
-    let current = agreement.as_of(agreement.facts(), time_scale, moment.at());
-    let known = current.movement_state(movement.id()).filter(|_| movement.agreement_id() == agreement.id());
+    let current = context.current();
+    let known = current.movement_state(movement.id()).filter(|_| movement.agreement_id() == current.id());
     known.ok_or(NotMoved::Unknown)?;
-    if current.lifecycle() == Lifecycle::Draft || !agreement.was_published() {
+    if current.lifecycle() == Lifecycle::Draft || !context.agreement.was_published() {
         return Err(NotMoved::NotActive(current.lifecycle()));
     }
     Ok(movement.as_told(&current))
@@ -200,62 +199,59 @@ pub(in crate::domain) fn of_published<'a>(
 
 /// The bytes of the document of evidence that is filed, for which the agreement has to have room.
 pub(in crate::domain) fn check_room(
-    (agreement, _, _): Ground<'_>,
+    context: AgreementContext<'_>,
     new: &NewEvidence,
     filer: Filer,
 ) -> Result<u64, NotMoved> {
     // What was read has no document in the bundle.
     let file = new.facts().file.as_ref().filter(|file| file.file_type.is_some());
     let bytes = file.map_or(0, |file| file.content.size_bytes);
-    let has_room = bytes == 0 || agreement.has_room_for(agreement.facts(), bytes, filer);
+    let has_room = bytes == 0 || context.agreement.has_room_for(context.facts, bytes, filer);
     if has_room { Ok(bytes) } else { Err(NotMoved::NoRoom) }
 }
 
 /// The agreement as of now, which is active.
-fn check_active<'a>(ground: Ground<'a>, movement: &Movement) -> Result<std::borrow::Cow<'a, Agreement>, NotMoved> {
-    let (agreement, time_scale, moment) = ground;
-    let current = agreement.as_of(agreement.facts(), time_scale, moment.at());
-    if current.lifecycle() != Lifecycle::Active {
-        return Err(NotMoved::NotActive(current.lifecycle()));
-    }
-    of_published(ground, movement)?;
+fn check_active<'a>(context: AgreementContext<'a>, movement: &Movement) -> Result<Cow<'a, Agreement>, NotMoved> {
+    let current = context.active().map_err(NotMoved::NotActive)?;
+    of_published(context, movement)?;
     Ok(current)
 }
 
-fn stamp(by: &Member, (_, _, moment): Ground<'_>) -> Stamp {
-    Stamp::new(by.actor(), moment.at())
+fn stamp(by: &Member, context: AgreementContext<'_>) -> Stamp {
+    Stamp::new(by.actor(), context.moment.at())
 }
 
-fn changed(by: &Member, ground: Ground<'_>, before: &Movement, after: Movement) -> MovementChange {
-    changed_with_file(by, ground, before, (after, 0))
+fn changed(by: &Member, context: AgreementContext<'_>, before: &Movement, after: Movement) -> MovementChange {
+    changed_with_file(by, context, before, after, 0)
 }
 
 /// The same when a file of so many bytes was filed.
 fn changed_with_file(
     by: &Member,
-    ground: Ground<'_>,
+    context: AgreementContext<'_>,
     before: &Movement,
-    (after, file_bytes): (Movement, u64),
+    after: Movement,
+    file_bytes: u64,
 ) -> MovementChange {
-    let (_, _, moment) = ground;
-    let (agreement, events) = follow(ground, before, (&after, file_bytes));
-    let agreement = ByMember::new(agreement, by, moment);
-    MovementChange { movement: ByMember::new(after, by, moment), agreement, events }
+    let (agreement, events) = follow(context, before, &after, file_bytes);
+    let agreement = ByMember::new(agreement, by, context.moment);
+    MovementChange { movement: ByMember::new(after, by, context.moment), agreement, events }
 }
 
 /// The agreement that follows a movement, for which a file of so many bytes was filed, and the events of both.
 pub(in crate::domain) fn follow(
-    (agreement, time_scale, moment): Ground<'_>,
+    context: AgreementContext<'_>,
     before: &Movement,
-    (after, file_bytes): (&Movement, u64),
+    after: &Movement,
+    file_bytes: u64,
 ) -> (Agreement, Vec<EventKind>) {
     let (id, state) = (after.id(), after.state());
-    let followed = agreement.recorded(agreement.facts(), time_scale, moment.at(), |facts| {
+    let followed = context.recorded(|facts| {
         facts.movements.insert(id, state);
         facts.file_bytes += file_bytes;
     });
     // An agreement that was completed before told it then.
-    let completion = followed.completion().filter(|_| agreement.completion().is_none());
+    let completion = followed.completion().filter(|_| context.agreement.completion().is_none());
     let events = after.event_since(before).into_iter().chain(completion).collect();
     (followed, events)
 }

@@ -251,12 +251,12 @@ fn changed_instructions_end_the_verification_and_withdraw_the_release() {
     let (old, shown) = (world.movement.clone(), world.revision());
     world.enter("000987654321").unwrap();
     let verified = (shown, read_out());
-    let late = verify_instructions(&world.jonas, world.ground(), &world.movement, verified, Counting::Confirmed);
+    let late = verify_instructions(&world.jonas, world.context(), &world.movement, verified, Counting::Confirmed);
     assert_eq!(late.unwrap_err(), NotMoved::InstructionsChanged);
-    let late = release_instructions(&world.maren, world.ground(), &world.movement, shown, Counting::Confirmed);
+    let late = release_instructions(&world.maren, world.context(), &world.movement, shown, Counting::Confirmed);
     assert_eq!(late.unwrap_err(), NotMoved::InstructionsChanged);
     assert_eq!(world.release(), Err(NotMoved::NotVerified));
-    let late = enter_instructions(&world.maren, world.ground(), &old, world.instructions("1111"));
+    let late = enter_instructions(&world.maren, world.context(), &old, world.instructions("1111"));
     assert_eq!(late.unwrap_err(), NotMoved::InstructionsChanged, "it would be the revision after the next");
     let instructions = world.movement.instructions().unwrap();
     let change = &instructions.changes[0];
@@ -319,7 +319,7 @@ fn referring_to(money: Money, reference: &str, source: &str) -> NewEvidence {
 fn a_document_counts_once_and_its_keys_are_free_again_once_it_does_not() {
     let mut world = World::ready();
     let new = receiver(usd(AMOUNT / 2));
-    let filed = file_evidence(&world.maren, world.ground(), &world.movement, new.clone()).unwrap();
+    let filed = file_evidence(&world.maren, world.context(), &world.movement, new.clone()).unwrap();
     assert_eq!((filed.keys.claimed.len(), filed.keys.released.len()), (0, 0), "its file shows other payments too");
     let first = world.take_evidence(filed);
     assert_eq!(world.file(new), Err(NotMoved::FiledAlready));
@@ -341,7 +341,7 @@ fn evidence_of_another_movement_is_refused() {
     assert_eq!(other.accept(id), Err(NotMoved::Unknown));
     assert_eq!(other.reject(id).unwrap_err(), NotMoved::Unknown);
     assert_eq!(other.withdraw(id).unwrap_err(), NotMoved::Unknown);
-    assert_eq!(authorize(&world.maren, other.ground(), &world.movement).unwrap_err(), NotMoved::Unknown);
+    assert_eq!(authorize(&world.maren, other.context(), &world.movement).unwrap_err(), NotMoved::Unknown);
     world.accept(id).unwrap();
     assert_eq!(world.accept(id), Err(NotMoved::Decided), "two members accept it at once, and one comes second");
 }
@@ -461,7 +461,7 @@ fn a_movement_waits_for_the_steps_before_it() {
         stage.state = StageState::Upcoming;
     }
     assert_eq!(world.authorize(), Err(NotMoved::StepNotDone(open)));
-    world.movement = world.movement.authorize(stamp(&world.maren, world.ground())).unwrap();
+    world.movement = world.movement.authorize(stamp(&world.maren, world.context())).unwrap();
     world.agreement.facts.movements.insert(world.movement.id(), Authorized);
     assert_eq!(world.release(), Err(NotMoved::StepNotDone(let_go)));
 }
@@ -549,9 +549,7 @@ fn a_document_that_no_bundle_could_hold_is_refused() {
     let mut world = World::in_state(SenderReported);
     let left = limits::EVIDENCE_FILE_BYTES_MAX - world.agreement.file_bytes(world.agreement.facts());
     let fill = |world: &mut World, filed: u64| {
-        let (_, time_scale, moment) = world.ground();
-        let facts = world.agreement.facts().clone();
-        world.agreement = world.agreement.recorded(&facts, time_scale, moment.at(), |facts| facts.file_bytes = filed);
+        world.agreement = world.context().recorded(|facts| facts.file_bytes = filed);
     };
     fill(&mut world, left - size + 1);
     assert_eq!(world.file(document()), Err(NotMoved::NoRoom));
@@ -655,7 +653,7 @@ fn five_wrong_tries_end_the_verification_until_the_instructions_are_entered_agai
     world.authorize().unwrap();
     world.enter("000123456789").unwrap();
     let wrong = |world: &mut World, by: &Member| {
-        let (counted, left) = count_wrong_try(by, world.ground(), &world.movement, world.revision(), world.counting)?;
+        let (counted, left) = count_wrong_try(by, world.context(), &world.movement, world.revision(), world.counting)?;
         world.movement = counted.movement.into_inner();
         Ok::<u32, NotMoved>(left)
     };
@@ -695,7 +693,7 @@ fn the_last_wrong_try_takes_back_what_the_only_member_released() {
         let (jonas, ready) = (world.jonas.clone(), world.state());
         for left in [4, 3, 2, 1, 0] {
             assert_eq!((world.state(), world.movement.released().is_some()), (ready, true), "{left} more");
-            let (change, _) = count_wrong_try(&jonas, world.ground(), &world.movement, 1, world.counting).unwrap();
+            let (change, _) = count_wrong_try(&jonas, world.context(), &world.movement, 1, world.counting).unwrap();
             assert_eq!(change.events.len(), usize::from(reported && left == 0));
             world.take(change);
         }
@@ -717,7 +715,7 @@ fn who_counts_as_one_with_the_member_who_entered_instructions_does_not_verify_th
     let jonas = world.jonas.clone();
     world.counting = Counting::OneSelf;
     assert_eq!(world.verify(&jonas), Err(NotMoved::OneSelf));
-    let tried = count_wrong_try(&jonas, world.ground(), &world.movement, 1, Counting::OneSelf);
+    let tried = count_wrong_try(&jonas, world.context(), &world.movement, 1, Counting::OneSelf);
     assert_eq!(tried.unwrap_err(), NotMoved::OneSelf);
     assert_eq!(world.release(), Err(NotMoved::NotVerified));
     // Where nobody counts, they do, and the release says so.

@@ -14,9 +14,9 @@ fn a_withdrawn_claim_stays_in_the_history_and_no_event_tells_of_it() {
         assert!(world.attempt(0, what).is_some(), "{what:?}");
     }
     let agreement = world.agreement_of(0).cloned();
-    let course = (agreement.as_ref(), Moment::test(noon()));
+    let context = FundingContext { agreement: agreement.as_ref(), moment: Moment::test(noon()) };
     let reason = SafeNote::parse("It is another account").unwrap();
-    let nothing = withdraw_claim(&member("Maren"), &world.items[0], course, reason);
+    let nothing = withdraw_claim(&member("Maren"), &world.items[0], context, reason);
     assert_eq!(nothing, Err(NotDone::NothingClaimed));
     let before = FundingSummary::of(&world.items);
     for count in 1..=limits::CLAIMS_WITHDRAWN_MAX {
@@ -26,7 +26,7 @@ fn a_withdrawn_claim_stays_in_the_history_and_no_event_tells_of_it() {
         assert_eq!((item.phase(), item.claim(), item.withdrawn_claims().len()), (Phase::InProgress, None, count));
         assert_eq!(FundingSummary::of(&world.items), before);
     }
-    let last = record_claim(&member("Maren"), &world.items[0], course, None);
+    let last = record_claim(&member("Maren"), &world.items[0], context, None);
     assert_eq!(last, Err(NotDone::TooManyClaims));
 }
 
@@ -39,16 +39,16 @@ fn a_file_is_filed_once_and_again_only_after_it_was_rejected() {
         assert!(world.attempt(0, what).is_some(), "{what:?}");
     }
     let agreement = world.agreement_of(0).cloned();
-    let course = (agreement.as_ref(), Moment::test(noon()));
+    let context = FundingContext { agreement: agreement.as_ref(), moment: Moment::test(noon()) };
     let letter = |name: &str| {
         let content = DocumentContent { sha256: "5f".repeat(32), size_bytes: 9 };
         let file = EvidenceFile { name: SafeLine::parse(name).unwrap(), content, file_type: None };
         NewProof { file: Some(file), ..proof() }
     };
     world.items[0] =
-        file_proof(&member("Maren"), &world.items[0], course, letter("letter.pdf")).unwrap().item.into_inner();
-    let again = file_proof(&member("Noah"), &world.items[0], course, letter("copy.pdf"));
+        file_proof(&member("Maren"), &world.items[0], context, letter("letter.pdf")).unwrap().item.into_inner();
+    let again = file_proof(&member("Noah"), &world.items[0], context, letter("copy.pdf"));
     assert_eq!(again, Err(NotDone::SameFile));
     assert!(world.attempt(0, Reject).is_some());
-    assert!(file_proof(&member("Noah"), &world.items[0], course, letter("copy.pdf")).is_ok());
+    assert!(file_proof(&member("Noah"), &world.items[0], context, letter("copy.pdf")).is_ok());
 }

@@ -1,0 +1,45 @@
+//! The agreement that an act is decided on.
+
+use std::borrow::Cow;
+
+use super::facts::Facts;
+use super::{Agreement, Lifecycle};
+use crate::domain::moment::Moment;
+use crate::domain::time_scale::TimeScale;
+
+/// The agreement that an act is decided on, with what its rules need.
+#[derive(Debug, Clone, Copy)]
+pub struct AgreementContext<'a> {
+    /// The agreement as it is stored.
+    pub agreement: &'a Agreement,
+    /// What has been recorded for its gates.
+    pub facts: &'a Facts,
+    /// How fast time passes.
+    pub time_scale: TimeScale,
+    /// When, and in which call.
+    pub moment: Moment,
+}
+
+impl<'a> AgreementContext<'a> {
+    /// The agreement as of the moment, recorded or not.
+    pub(in crate::domain) fn current(self) -> Cow<'a, Agreement> {
+        self.agreement.as_of(self.facts, self.time_scale, self.moment.at())
+    }
+
+    /// The agreement as of the moment.
+    ///
+    /// # Errors
+    /// Its lifecycle, if it is not active.
+    pub(in crate::domain) fn active(self) -> Result<Cow<'a, Agreement>, Lifecycle> {
+        let current = self.current();
+        match current.lifecycle() {
+            Lifecycle::Active => Ok(current),
+            other => Err(other),
+        }
+    }
+
+    /// The agreement with one more recorded fact, advanced to the moment.
+    pub(in crate::domain) fn recorded(self, record: impl FnOnce(&mut Facts)) -> Agreement {
+        self.agreement.recorded(self.facts, self.time_scale, self.moment.at(), record)
+    }
+}
