@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use http::{HeaderMap, Method};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 /// A way to the API: an origin and, for most calls, a token.
@@ -187,12 +188,8 @@ impl Request {
 
 /// Percent-encodes all that is not unreserved.
 pub(crate) fn encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
+    const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 /// An answer of the service. Each one is JSON (but for the documentation), carries its request id, and, when it is a refusal, is an envelope in

@@ -1,5 +1,6 @@
 //! The layout around every page, and the parts that several pages use.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use shared::web::Request;
 use uuid::Uuid;
 
@@ -191,8 +192,6 @@ pub(crate) const NOTHING_KEPT: [(&str, &str); 0] = [];
 
 /// A text, percent-encoded as the value of a query parameter.
 pub(crate) fn encode_query_value(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    text.bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+    utf8_percent_encode(text, ENCODED).to_string()
 }
