@@ -9,9 +9,9 @@ use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderName};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Uri};
 use http_body_util::{BodyExt, Collected};
-use lambda_http::lambda_runtime::{self, LambdaEvent};
 use lambda_http::request::{LambdaRequest, RequestContext};
 use lambda_http::{Adapter, Body, IntoResponse, Request, RequestExt};
+use lambda_runtime::LambdaEvent;
 use subtle::ConstantTimeEq;
 use tower::ServiceExt;
 

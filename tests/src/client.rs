@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use http::{HeaderMap, Method};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 /// A caller of the API: an origin and, for most calls, a token.
@@ -181,12 +182,8 @@ impl Request {
 
 /// Percent-encodes all that is not unreserved.
 pub(crate) fn encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
+    const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 /// An answer of the service: JSON (except the documentation) with a request id; a refusal is an envelope whose code,

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use clock::Trigger;
 use files::Files;
-use lambda_http::Error;
-use lambda_http::lambda_runtime::{self, LambdaEvent, service_fn};
+use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::Value;
 use shared::AppState;
 use shared::platform::aws::{AwsSettings, Service};

@@ -1,8 +1,7 @@
 //! The Lambda function, which the table's stream invokes with batches of records.
 
 use event_relay::StreamEvent;
-use lambda_http::Error;
-use lambda_http::lambda_runtime::{self, LambdaEvent, service_fn};
+use lambda_runtime::{Error, LambdaEvent, service_fn};
 use shared::AppState;
 use shared::platform::sqs::SqsQueue;
 use shared::webhook::relay::Relay;

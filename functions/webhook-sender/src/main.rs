@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::future::join_all;
-use lambda_http::Error;
-use lambda_http::lambda_runtime::{self, LambdaEvent, service_fn};
+use lambda_runtime::{Error, LambdaEvent, service_fn};
 use shared::AppState;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::secrets_manager::SecretsManagerKeys;

@@ -1,5 +1,7 @@
 //! Files of comma-separated values (RFC 4180), safe to open in a spreadsheet.
 //!
+//! Decision: the crate `csv` is not used, because a field with `;` or a tab must be quoted too, which it can't be told.
+//!
 //! Decision: a file begins with a byte order mark. Without one, spreadsheets take it for an old encoding, and `Zoë` for `ZoÃ«`.
 //!
 //! Decision: a formula is neutralized wherever a spreadsheet may find the beginning of a cell: at the beginning of a field,

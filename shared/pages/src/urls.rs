@@ -1,5 +1,6 @@
 //! The addresses of pages to which other pages link.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use shared::domain::ids::{
     AgreementId, ContactId, DocumentId, EndpointId, EvidenceId, FundingItemId, GateId, MovementId, ObligationId,
     ParticipantId, PromiseId, ProposalId, ReceiptId, StageId, StatementId, TrustId, WorkspaceId,
@@ -216,8 +217,6 @@ pub fn members_query(search: &str, offset: u64) -> String {
 /// A text, percent-encoded as the value of a query parameter.
 #[must_use]
 pub fn encode_query_value(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    text.bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+    utf8_percent_encode(text, ENCODED).to_string()
 }

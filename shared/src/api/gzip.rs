@@ -1,29 +1,30 @@
 //! Gzip files for the API document and public pages, served as stored to clients that accept gzip.
 
+use std::io::{self, Read};
+
+use flate2::Compression;
+use flate2::read::{GzDecoder, GzEncoder};
 use http::{HeaderMap, header};
 
 use crate::limits;
 
-/// The header of a gzip file without a name and a time (RFC 1952, section 2.3).
-const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff];
-/// The checksum and the length after the compressed bytes.
-const GZIP_TRAILER_BYTES: usize = 8;
-/// The highest level, since files are compressed once.
-const COMPRESSION: u8 = 10;
-
-/// Compresses a text into a gzip file, for `make generate`.
-#[must_use]
-pub fn compressed(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-    let deflated = miniz_oxide::deflate::compress_to_vec(bytes, COMPRESSION);
-    [&GZIP_HEADER, deflated.as_slice(), &crc32fast::hash(bytes).to_le_bytes(), &length.to_le_bytes()].concat()
+/// A text as a gzip file: what `make generate` writes.
+///
+/// # Errors
+/// Those of reading, which a text in memory doesn't have.
+pub fn compressed(text: &str) -> io::Result<Vec<u8>> {
+    let mut file = Vec::new();
+    GzEncoder::new(text.as_bytes(), Compression::best()).read_to_end(&mut file)?;
+    Ok(file)
 }
 
 /// Decompresses such a file. None if it is damaged.
 pub(super) fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
-    let deflated = file.strip_prefix(&GZIP_HEADER)?.split_last_chunk::<GZIP_TRAILER_BYTES>()?.0;
-    miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, limits::RESPONSE_BYTES_MAX).ok()
+    let mut text = Vec::new();
+    let bytes_max = u64::try_from(limits::RESPONSE_BYTES_MAX).ok()?;
+    // One byte more than allowed tells a text that is too long from one that fits.
+    GzDecoder::new(file).take(bytes_max + 1).read_to_end(&mut text).ok()?;
+    (text.len() <= limits::RESPONSE_BYTES_MAX).then_some(text)
 }
 
 /// Whether `Accept-Encoding` asks for gzip (RFC 9110, section 12.5.3).
@@ -36,4 +37,29 @@ pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
     };
     let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(is_gzip)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_read_again_and_a_damaged_file_is_none() {
+        let file = compressed(&"a text ".repeat(99)).unwrap();
+        assert_eq!(decompressed(&file), Some("a text ".repeat(99).into_bytes()));
+        let trailer = file.len() - 8;
+        for damaged_at in [0, 12, trailer, trailer + 4] {
+            let mut damaged = file.clone();
+            damaged[damaged_at] ^= 1;
+            assert_eq!(decompressed(&damaged), None, "byte {damaged_at}");
+        }
+        assert_eq!(decompressed(&file[..trailer]), None);
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_a_response_may_be() {
+        let longest = "a".repeat(limits::RESPONSE_BYTES_MAX);
+        assert!(decompressed(&compressed(&longest).unwrap()).is_some_and(|text| text == longest.as_bytes()));
+        assert_eq!(decompressed(&compressed(&(longest + "a")).unwrap()), None);
+    }
 }

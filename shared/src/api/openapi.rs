@@ -716,8 +716,7 @@ mod tests {
     #[test]
     fn what_is_kept_compressed_is_the_document() {
         let document = include_str!("../../openapi.json");
-        assert!(crate::api::gzip::compressed(document) == COMPRESSED, "run `make generate`");
-        assert!(decompressed(COMPRESSED).unwrap() == document.as_bytes());
+        assert!(decompressed(COMPRESSED).unwrap() == document.as_bytes(), "run `make generate`");
         assert!(COMPRESSED.len() < document.len() / 4, "{} of {} bytes", COMPRESSED.len(), document.len());
     }
 

@@ -1,30 +1,17 @@
 //! Base32 (RFC 4648) without padding, for codes that people type: it has no `0` and no `1` to confuse with letters.
 
-const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+use data_encoding::{BASE32_NOPAD, BASE32_NOPAD_NOCASE};
 
 /// Encodes a multiple of five bytes, which fill their last digit.
 pub(super) fn encode<const N: usize>(bytes: &[u8; N]) -> String {
     const { assert!(N.is_multiple_of(5), "the last digit would be part of a byte") }
-    let digits = (0..N * 8 / 5).map(|digit| {
-        let bits = (0..5).map(|bit| digit * 5 + bit).map(|bit| (bytes[bit / 8] >> (7 - bit % 8)) & 1);
-        usize::from(bits.fold(0, |value, bit| value << 1 | bit))
-    });
-    digits.map(|digit| char::from(ALPHABET[digit])).collect()
+    BASE32_NOPAD.encode(bytes)
 }
 
 /// Reads `N` bytes in any case, ignoring blanks and hyphens.
 pub(super) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    let mut digits = 0;
-    for typed in text.bytes().filter(|byte| !b" -\t".contains(byte)) {
-        let value = ALPHABET.iter().position(|digit| *digit == typed.to_ascii_uppercase())?;
-        for bit in 0..5 {
-            let at = digits * 5 + bit;
-            *bytes.get_mut(at / 8)? |= u8::from(value & (16 >> bit) != 0) << (7 - at % 8);
-        }
-        digits += 1;
-    }
-    (digits * 5 == N * 8).then_some(bytes)
+    let digits: Vec<u8> = text.bytes().filter(|byte| !b" -\t".contains(byte)).collect();
+    BASE32_NOPAD_NOCASE.decode(&digits).ok()?.try_into().ok()
 }
 
 /// A text in groups of four characters.

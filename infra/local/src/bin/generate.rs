@@ -24,11 +24,12 @@ fn generate() -> Result<(), String> {
         println!("Wrote {file}");
         Ok::<(), String>(())
     };
+    let compressed = |text: &str| shared::api::gzip::compressed(text).map_err(|error| error.to_string());
     let description = local::openapi_json();
     write("shared/openapi.json", description.as_bytes())?;
-    write("shared/openapi.json.gz", &shared::api::gzip::compressed(&description))?;
+    write("shared/openapi.json.gz", &compressed(&description)?)?;
     let docs = local::documentation()?;
-    write("functions/read-api/docs/page.html.gz", &shared::api::gzip::compressed(&docs.page))?;
+    write("functions/read-api/docs/page.html.gz", &compressed(&docs.page)?)?;
     write("functions/read-api/docs/policy.txt", docs.policy.as_bytes())?;
     write("functions/mcp/tools.json", local::tools_json().as_bytes())?;
     let file = "infra/template.yaml";
