@@ -1,7 +1,7 @@
-//! A call of each operation, as one types it: for a shell, in Python and in TypeScript.
+//! Examples that call each operation: for a shell, in Python and in TypeScript.
 //!
-//! Decision: address, token and ids come from the environment, so that what the page shows is what a test runs, letter for
-//! letter, and what a reader runs after setting a few variables.
+//! Decision: address, token and ids come from the environment. A test runs what the page shows, letter for letter, and so
+//! does a reader who sets a few variables.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 const URL: &str = "COUNTERSIGN_URL";
 /// The variable with the access token.
 const TOKEN: &str = "COUNTERSIGN_TOKEN";
-/// How many rows an example asks a list for.
+/// The page size in examples of lists.
 const ROWS: u32 = 10;
 /// The longest list that stands in one line.
 const LINE_CHARS_MAX: usize = 60;
@@ -22,7 +22,7 @@ const LINE_CHARS_MAX: usize = 60;
 pub struct Example {
     /// The language, as the class of a block of code has it.
     pub language: &'static str,
-    /// The language, as people call it.
+    /// The language's name for people.
     pub name: &'static str,
     /// The code.
     pub code: String,
@@ -60,7 +60,7 @@ fn variables_in(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Whether a member of a body names records.
+/// Whether a member of a body has ids of records.
 fn is_id(name: &str) -> bool {
     name.ends_with("_id") || name.ends_with("_ids")
 }
@@ -95,7 +95,7 @@ struct Call<'a> {
 struct Syntax {
     null: &'static str,
     flags: [&'static str; 2],
-    /// Whether names of members stand without quotation marks.
+    /// Whether the language writes names of members without quotation marks.
     has_plain_names: bool,
     /// Whether a comma follows the last member.
     ends_with_comma: bool,

@@ -1,4 +1,4 @@
-//! The guides: pages of `docs/`, as far as they are for people who use the API over the network.
+//! The guides: the parts of `docs/` for people who use the API over the network.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
@@ -17,7 +17,7 @@ pub struct Guide {
 struct Source {
     file: &'static str,
     text: &'static str,
-    /// Sections that are left out: they need this repository, or are for those who maintain it.
+    /// Sections to leave out: they need this repository, or address its maintainers.
     without: &'static [&'static str],
 }
 
@@ -79,7 +79,7 @@ impl Source {
     }
 }
 
-/// The same events with links that lead somewhere on the page, and blocks of code as the page has them.
+/// Rewrites links so that they lead somewhere on the page, and blocks of code to the page's markup.
 fn with_links<'a>(events: Vec<Event<'a>>, id: &str) -> Vec<Event<'a>> {
     // Whether each link that is open is kept.
     let mut open = Vec::new();
@@ -103,8 +103,7 @@ fn with_links<'a>(events: Vec<Event<'a>>, id: &str) -> Vec<Event<'a>> {
     kept
 }
 
-/// Where a link leads to on the page: to another host, to a section, or to another guide. Files of the repository are not
-/// there.
+/// The target of a link on the page: another host, a section or another guide. The page lacks the repository's files.
 fn target(link: &str, id: &str) -> Option<String> {
     if link.starts_with("https://") {
         return Some(link.to_owned());

@@ -1,7 +1,7 @@
 //! The documentation for people at `/docs`: one page, made from the API document, with guides, examples and a search.
 //!
-//! Decision: the page is made by `make generate` and kept as a file, since it is the same for all. The function that serves
-//! it has neither the templates nor the guides.
+//! Decision: `make generate` writes the page to a file, because it is the same for everyone. The function that serves the
+//! file needs neither templates nor guides.
 
 mod examples;
 mod guides;
@@ -19,9 +19,9 @@ use shared::error::Error;
 use examples::Example;
 use guides::Guide;
 
-/// The script: it searches and copies. The page works without it.
+/// The script for search and copying. The page works without it.
 const SCRIPT: &str = include_str!("../assets/docs.js");
-/// What the page has beside the beginning of the app's stylesheet.
+/// The page's own styles, behind the beginning of the app's stylesheet.
 const STYLE: &str = include_str!("../assets/docs.css");
 
 /// The page, as its files are kept.
@@ -33,10 +33,10 @@ pub struct Files {
     pub policy: String,
 }
 
-/// The page about an API document.
+/// Renders the page about an API document.
 ///
 /// # Errors
-/// [`Error::Internal`] when the document is none, or the page can't be written.
+/// [`Error::Internal`] if the document can't be read or the page can't be rendered.
 pub fn files(document: &str) -> Result<Files, Error> {
     let description = Description::parse(document.as_bytes())?;
     let style = pages::style_head() + STYLE;
@@ -65,7 +65,7 @@ struct Page<'a> {
     variables: Vec<String>,
     guides: Vec<Guide>,
     groups: Vec<Group>,
-    /// What every delivery of an event has.
+    /// The fields of every event's delivery.
     deliveries: Deliveries,
     events: Vec<Entry>,
     errors: Vec<Answer>,
@@ -98,10 +98,10 @@ struct Entry {
     about: Prose,
     request: Vec<Part>,
     examples: Vec<Example>,
-    /// The status that the examples are answered with.
+    /// The status of the answer to the examples.
     status: String,
     answers: Vec<Answer>,
-    /// What the examples are answered with, or what is posted.
+    /// The answer to the examples, or the body of an event's delivery.
     body: Option<String>,
 }
 
@@ -170,7 +170,7 @@ fn entry(operation: Operation<'_>) -> Entry {
     }
 }
 
-/// A value as text, indented.
+/// Formats a value as indented text.
 fn indented(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }

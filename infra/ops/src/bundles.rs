@@ -1,4 +1,4 @@
-//! Evidence bundles, verified offline: whoever has a bundle and the service's key document needs no access to the service.
+//! Verifies evidence bundles offline, with the service's key document and without access to the service.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,7 +20,7 @@ pub enum BundleError {
         /// What the system says.
         reason: io::Error,
     },
-    /// The key document is none.
+    /// The file is not a key document.
     #[error("{}: {reason}", path.display())]
     Keys {
         /// The file.
@@ -40,7 +40,7 @@ pub fn verify(bundle: &Path, keys: &Path) -> Result<Report, BundleError> {
     Ok(bundle::verify(&read(bundle, BUNDLE_BYTES_MAX)?, &document))
 }
 
-/// Reads a file, and of a larger one a byte more than it may have, by which its reader sees that it is too large.
+/// Reads at most one byte more than the limit, so that the parser sees that a larger file is too large.
 fn read(path: &Path, bytes_max: usize) -> Result<Vec<u8>, BundleError> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(bytes_max as u64 + 1).read_to_end(&mut bytes));

@@ -1,7 +1,7 @@
 //! Exports one organization: its records as newline-delimited JSON, its files, and a manifest with the hash of each.
 //!
-//! Decision: it is no snapshot. Records that change while it goes on are in it as they were before or after; suspend the
-//! organization first, where that matters.
+//! Decision: an export is not a snapshot. It has a record that changes meanwhile as it was before or after; suspend the
+//! organization first where that matters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -69,7 +69,7 @@ pub struct Exported {
 /// What the file of a walk counts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Counts {
-    /// The bytes that were written. What a crash left behind them is cut off.
+    /// The bytes written so far. The next run truncates what a crash left behind them.
     bytes: u64,
     /// How many records of each kind.
     kinds: BTreeMap<String, u64>,
@@ -132,7 +132,7 @@ fn remove(path: &Path) -> Result<(), ExportError> {
     }
 }
 
-/// Writes the file beside its place first, so that it is there whole or not at all.
+/// Writes to a temporary file and renames it, so that the file is there whole or not at all.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
     let beside = path.with_extension("new");
     fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path)).map_err(|error| folder(path, &error))

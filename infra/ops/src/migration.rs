@@ -1,4 +1,4 @@
-//! Rewriting records of older schema versions (`ops migrate`).
+//! Rewrites records of older schema versions (`ops migrate`).
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use shared::store::operator::Operator;
 
 use crate::walk::{Walk, WalkError};
 
-/// Rewrites what is older in a whole table.
+/// Rewrites all records of older versions in a table.
 ///
 /// # Errors
-/// [`WalkError`]. What was done before stays.
+/// [`WalkError`]. Records that were rewritten before stay so.
 pub async fn migrate(store: &Store) -> Result<Migrated, WalkError> {
     rewrite(store, false, None).await
 }
 
-/// Counts what is older in a whole table.
+/// Counts the records of older versions in a table.
 ///
 /// # Errors
 /// [`WalkError`].
@@ -25,10 +25,10 @@ pub async fn count(store: &Store) -> Result<Migrated, WalkError> {
     rewrite(store, true, None).await
 }
 
-/// Rewrites what is older, or only counts it, and goes on with an interrupted walk where there is a file of it.
+/// Rewrites records of older versions, or only counts them. Resumes an interrupted walk if `resume` names its file.
 ///
 /// # Errors
-/// [`WalkError`]. What was done before stays, and a page that was interrupted is done again.
+/// [`WalkError`]. Records that were rewritten before stay so; the next run repeats the interrupted page.
 pub async fn rewrite(store: &Store, is_dry: bool, resume: Option<&Path>) -> Result<Migrated, WalkError> {
     let does = if is_dry { "migrate --dry-run" } else { "migrate" };
     let mut walk = Walk::<Migrated>::begin(store, does, resume).await?;

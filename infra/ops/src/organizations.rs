@@ -12,8 +12,8 @@ use shared::store::operator::Operator;
 use crate::OpsError;
 use crate::walk::{Walk, WalkError};
 
-/// All organizations, the oldest first. It walks over the whole table: nothing that the service does needs them all, so
-/// nothing lists them.
+/// Lists all organizations, the oldest first. Walks over the whole table, because the service itself never needs such a
+/// list and keeps none.
 ///
 /// # Errors
 /// [`WalkError::Store`].

@@ -1,23 +1,23 @@
-//! How far long work is: a bar on a terminal, and nothing elsewhere.
+//! Shows the progress of long work: a bar on a terminal, nothing elsewhere.
 
 use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use shared::store::Store;
 
-/// A bar for the items of a table.
+/// Makes a progress bar for the items of a table.
 pub async fn of_table(store: &Store) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    // DynamoDB counts every few hours, so there may be more items than that.
+    // DynamoDB updates its count every few hours, so the table may have more items.
     match store.approximate_items().await {
         Some(items) => styled(ProgressBar::new(items), "{bar:40} {human_pos} of about {human_len} items, {elapsed}"),
         None => styled(ProgressBar::new_spinner(), "{spinner} {human_pos} items, {elapsed}"),
     }
 }
 
-/// A bar for items whose number is known.
+/// Makes a progress bar for a known number of items.
 #[must_use]
 pub fn of(items: u64) -> ProgressBar {
     if !io::stderr().is_terminal() {

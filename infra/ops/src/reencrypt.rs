@@ -1,5 +1,5 @@
-//! Seals all that older keys sealed with the current key, after the keyring was rotated: then an old key can be dropped, and
-//! nothing is lost.
+//! Seals with the current key what older keys sealed, after a rotation of the keyring. Then an old key can be dropped
+//! without loss.
 
 use std::path::Path;
 
@@ -11,21 +11,21 @@ use shared::store::resealing::Resealed;
 
 use crate::walk::{Walk, WalkError};
 
-/// What a walk did.
+/// What a walk counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reencrypted {
-    /// How many items were sealed with the current key already.
+    /// Items that the current key had sealed already.
     pub current: u64,
-    /// How many were sealed anew.
+    /// Items sealed anew.
     pub resealed: u64,
-    /// How many changed just then, so that another walk has to look at them.
+    /// Items that changed meanwhile: another walk must look at them.
     pub changed: u64,
-    /// How many do not open.
+    /// Items that no key of the keyring opens.
     pub lost: u64,
 }
 
 impl Reencrypted {
-    /// Whether nothing needs an older key: a walk found nothing to do.
+    /// Whether no item needs an older key.
     #[must_use]
     pub fn needs_no_older_key(&self) -> bool {
         self.resealed == 0 && self.changed == 0 && self.lost == 0

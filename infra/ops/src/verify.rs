@@ -1,4 +1,4 @@
-//! Checks that the table is whole: walks over it, and shows each item to the store's inspector.
+//! Checks that the table is whole: walks over it and passes each item to the store's inspector.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,32 +11,32 @@ use shared::store::inspect::{Finding, Inspector, NamedFile, Repair};
 
 use crate::walk::{Walk, WalkError};
 
-/// What a walk is to do.
+/// What to verify, and whether to repair it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Verification<'a> {
-    /// One organization's items only.
+    /// Limits the check to one organization's items.
     pub organization: Option<OrgId>,
-    /// Whether to put right what derives from records.
+    /// Whether to repair what derives from records.
     pub repairs: bool,
-    /// Where the files are that are looked at too; none are without it.
+    /// The file store, if files are to be checked too.
     pub files: Option<&'a dyn FileStore>,
-    /// The file with the position, to go on after an interruption.
+    /// The file with the position of an interrupted walk.
     pub resume: Option<&'a Path>,
 }
 
-/// What became of what was wrong.
+/// How many findings there were, and what became of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Verified {
-    /// How much was found to be wrong.
+    /// All findings.
     pub found: u64,
-    /// How much of it was put right.
+    /// Findings that were repaired.
     pub repaired: u64,
-    /// How much of it could be, and was not.
+    /// Findings that could be repaired, and were not.
     pub repairable: u64,
 }
 
 impl Verified {
-    /// Whether nothing is wrong, or not any more.
+    /// Whether nothing is wrong, or all of it was repaired.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.found == self.repaired
@@ -59,7 +59,7 @@ pub async fn verify(
     let does = format!("verify{repairs}{only}{files}");
     let mut walk = Walk::<Verified>::begin(store, &does, how.resume).await?;
     let mut inspector = Inspector::new(store, how.organization).await?;
-    // Each file is read once, however many records name it.
+    // Reads each file once, however many records name it.
     let mut seen = HashSet::new();
     while let Some(items) = walk.next_page().await? {
         for finding in inspector.inspect(&items).await? {

@@ -1,5 +1,4 @@
-//! A walk over the whole table that can be interrupted: its file has where it has got to. On a terminal it shows how far
-//! it is.
+//! Walks over the whole table. An interrupted walk resumes at the position in its file; a terminal shows its progress.
 
 use std::fs;
 use std::io;
@@ -13,13 +12,13 @@ use shared::store::{Item, Position, Store, StoreError};
 
 use crate::progress;
 
-/// Why a walk did not go on.
+/// Why a walk stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum WalkError {
-    /// The table does not answer.
+    /// The table did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The file store does not answer.
+    /// The file store did not answer.
     #[error(transparent)]
     Files(#[from] FilesError),
     /// The file with the position can't be read or written.
@@ -30,7 +29,7 @@ pub enum WalkError {
         /// Why.
         why: String,
     },
-    /// The file is of another walk.
+    /// The file belongs to another walk.
     #[error("the file {} is of another walk ({of}): name another file, or delete it to begin anew", path.display())]
     OtherWalk {
         /// The file.
@@ -50,21 +49,21 @@ pub struct Walk<'a, C> {
     bar: ProgressBar,
 }
 
-/// What the file of a walk has.
+/// The content of a walk's file.
 #[derive(Debug, Serialize, Deserialize)]
 struct State<C> {
     /// What the walk does, and in which table.
     walk: String,
-    /// Where it has got to; none before the first page.
+    /// The position behind the last finished page; none before the first.
     behind: Option<Position>,
-    /// How many items it has seen.
+    /// The items seen so far.
     items: u64,
     /// What it has counted.
     counts: C,
 }
 
 impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
-    /// A walk, or the rest of the one that a file has. `does` names it, so that no other goes on with the file.
+    /// Begins a walk, or resumes the one in the file. `does` names the walk, so that no other resumes from its file.
     ///
     /// # Errors
     /// [`WalkError`].
@@ -80,7 +79,7 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
         Ok(Self { store, state, file: file.map(Path::to_owned), is_over: false, bar })
     }
 
-    /// The items of the next page; none at the end. Whatever is to be done with them is done before [`Walk::note`].
+    /// Reads the items of the next page; none at the end. Finish the work on them before [`Walk::note`].
     ///
     /// # Errors
     /// [`WalkError::Store`].
@@ -93,25 +92,25 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
         Ok(Some(items))
     }
 
-    /// Where the next page begins, for a walk that reads its pages itself; none at the beginning.
+    /// The position where the next page begins, for a caller that reads pages itself; none at the beginning.
     #[must_use]
     pub fn behind(&self) -> Option<&Position> {
         self.state.behind.as_ref()
     }
 
-    /// Whether all pages were read.
+    /// Whether the walk has read all pages.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// A page was read: the next one begins behind this, and with none it was the last.
+    /// Sets where the next page begins, for a caller that reads pages itself; none ends the walk.
     pub fn go_on_behind(&mut self, behind: Option<Position>) {
         self.is_over = behind.is_none();
         self.state.behind = behind;
     }
 
-    /// Notes that a page is done, in the file too. At the end the file is removed.
+    /// Records that a page is done, in the file too. The end of the walk removes the file.
     ///
     /// # Errors
     /// [`WalkError::File`].
@@ -128,12 +127,12 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
         &mut self.state.counts
     }
 
-    /// Says something above the bar, on standard output.
+    /// Prints a line on standard output, above the progress bar.
     pub fn say(&self, line: &str) {
         self.bar.suspend(|| println!("{line}"));
     }
 
-    /// How many items it has seen, and what it has counted.
+    /// Ends the walk: returns how many items it has seen, and its counts.
     pub fn end(self) -> (u64, C) {
         self.bar.finish_and_clear();
         (self.state.items, self.state.counts)
@@ -152,7 +151,7 @@ fn read<C: DeserializeOwned>(path: &Path) -> Result<Option<(State<C>, PathBuf)>,
     }
 }
 
-/// Writes the state beside the file first: a crash leaves the one before, or this one.
+/// Writes the state to a temporary file and renames it, so that a crash leaves the old state or the new one.
 fn write<C: Serialize>(path: &Path, state: &State<C>) -> Result<(), String> {
     let beside = path.with_extension("new");
     let bytes = serde_json::to_vec(state).map_err(|error| error.to_string())?;

@@ -118,7 +118,7 @@ pub(crate) fn size(entries: &[Entry<'_>]) -> usize {
     entries.iter().fold(END_BYTES, |size, entry| size.saturating_add(entry.size()))
 }
 
-/// Writes a zip. The caller has held the entries to the limits of a bundle, which are below those of a zip.
+/// Writes a zip. The caller has checked the entries against the limits of a bundle, which are below those of a zip.
 pub(crate) fn write(entries: &[Entry<'_>]) -> Vec<u8> {
     let mut zip = Vec::with_capacity(size(entries));
     for entry in entries {
@@ -161,7 +161,7 @@ pub(crate) fn walk(zip: &[u8]) -> Walked<'_> {
 }
 
 impl Walked<'_> {
-    /// Whether the entries are followed by their directory, whole, and by nothing else.
+    /// Whether the whole directory of the entries follows them, and nothing else does.
     pub(crate) fn ends_with_its_directory(&self) -> bool {
         self.rest == directory(&self.entries)
     }

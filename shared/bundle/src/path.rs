@@ -1,5 +1,5 @@
-//! Paths inside of a bundle. They stay in the folder into which the bundle is extracted, on every system, and they show
-//! all that is in them.
+//! Paths inside a bundle. On every system they stay in the folder into which the bundle is extracted, and they have no
+//! hidden characters.
 
 use std::collections::HashSet;
 

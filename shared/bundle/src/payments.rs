@@ -1,8 +1,8 @@
-//! Whether a bundle's records of payments agree with each other and with its files.
+//! Checks that a bundle's records of payments agree with each other and with its files.
 //!
-//! Decision: this is looked at only once all else is verified. What is wrong then is wrong in what the service signed, and
-//! no accident of the way: an outsider who relies on `reconciled` should not have to rely on the service's arithmetic. A
-//! bundle from before payments were in bundles has no such records, and nothing to compare.
+//! Decision: this check runs only once all else is verified. What it finds is then an error in what the service signed, not
+//! damage in transit: an outsider who relies on `reconciled` should not have to rely on the service's arithmetic. A bundle
+//! from before payments were in bundles has no such records, and nothing to compare.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::manifest::ManifestFile;
 /// The records of payments.
 const PAYMENTS: &str = "movements.jsonl";
 
-/// What proves an arrival: the assurances of the receiving side.
+/// The assurances of the receiving side that prove an arrival.
 const PROOFS: [&str; 3] = ["recipient_confirmed", "bank_documented", "bank_verified"];
 
 /// The assurance of a bank's data.
@@ -34,10 +34,10 @@ struct Side {
 const SENDER: Side = Side { name: "sender", records: "sender_evidence.jsonl", folder: "sender_evidence/" };
 const RECEIVER: Side = Side { name: "receiver", records: "receiver_evidence.jsonl", folder: "receiver_evidence/" };
 
-/// Something that does not agree: the path of the file, and what is wrong.
+/// A disagreement: the path of the file, and what is wrong.
 pub(crate) type Disagreement = (String, String);
 
-/// What does not agree in a bundle whose files are all as its manifest says.
+/// Finds disagreements in a bundle whose files all match its manifest.
 pub(crate) fn disagreements<'a>(
     files: &[ManifestFile],
     content: impl Fn(&str) -> Option<&'a [u8]>,
@@ -187,7 +187,7 @@ fn wrong_with<'a>(
     }
 }
 
-/// The records of a file with one in each line; else the number of the line that is none.
+/// Reads the records of a file, one per line; else returns the number of the first line that is not a record.
 fn read<T: for<'a> Deserialize<'a>>(content: &[u8]) -> Result<Vec<T>, usize> {
     let lines = content.strip_suffix(b"\n").unwrap_or(content);
     if lines.is_empty() {

@@ -1,4 +1,4 @@
-//! Verifying a bundle.
+//! Verifies a bundle.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::payments;
 use crate::report::{ProblemKind, Report};
 use crate::{BUNDLE_BYTES_MAX, MANIFEST_PATH, SIGNATURE_PATH};
 
-/// Verifies the bytes of a bundle. Only keys of the key document count; the bundle's own word on its key is compared with
-/// it, no more. Whatever the bytes are, the time this takes is in proportion to their number, and nothing is unpacked.
+/// Verifies the bytes of a bundle. Trusts only keys of the key document; the key that the bundle names is merely compared
+/// with them. Takes time linear in the number of bytes, whatever they are, and unpacks nothing.
 pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
     let mut report = Report::default();
     if bundle.len() > BUNDLE_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! Files in an S3 bucket, for functions.
+//! Stores files in an S3 bucket, for functions.
 //!
 //! Decision: three signed calls and a signed link, over the signer and the HTTP client that every function carries for `DynamoDB`. The S3 client
 //! of `object_store` brings a second HTTP client, for which the app's function has no room within its limit (goal P2).
@@ -80,7 +80,7 @@ impl Place for Bucket {
         })
     }
 
-    /// S3 answers 204 whether or not it is there.
+    /// S3 answers 204 whether or not the file exists.
     fn remove<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>> {
         Box::pin(async move {
             let response = self.call(&Method::DELETE, path, Bytes::new()).await?;
@@ -109,7 +109,7 @@ impl Place for Bucket {
 }
 
 impl Bucket {
-    /// Calls S3, again after what may pass: each call does the same however often it is made.
+    /// Calls S3, and retries transient failures: each call is idempotent.
     async fn call(&self, method: &Method, path: &str, body: Bytes) -> Result<HttpResponse, FilesError> {
         let mut pause = limits::AWS_BACKOFF_FIRST;
         let mut attempt = 1;
@@ -149,7 +149,7 @@ impl Bucket {
         HttpRequest::try_from(request).map_err(failed)
     }
 
-    /// A link that downloads a file for a minute, or as long as the function's own credentials are valid, if that is
+    /// Signs a link that downloads a file for a minute, or for as long as the function's credentials are valid if that is
     /// shorter.
     async fn link(&self, path: &str, disposition: &str) -> Result<String, FilesError> {
         let mut settings = settings();
@@ -217,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that gives these responses in turn, and keeps the requests.
+    /// Starts a server that gives these responses in turn and records the requests.
     async fn server(responses: Vec<String>) -> (Files, Arc<Mutex<Vec<String>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! Files in a folder, for the local stack.
+//! Stores files in a folder, for the local stack.
 
 use std::io;
 use std::path::Path as FilePath;
@@ -13,7 +13,7 @@ use shared::platform::files::FilesError;
 use crate::{Files, Place};
 
 impl Files {
-    /// Opens the store in a folder, which is created if it is missing, for its owner only. Writes survive a crash.
+    /// Opens the store in a folder, and creates a missing one for its owner only. Writes survive a crash.
     ///
     /// # Errors
     /// [`FilesError::Store`] if the folder can't be created.

@@ -63,8 +63,8 @@ impl Files {
         Self { place: Arc::new(place) }
     }
 
-    /// Writes a file, and returns its hash and size for the record that names it. A repeated write changes nothing. It is for
-    /// operators and tests: functions note each upload first.
+    /// Writes a file, and returns its hash and size for the record that names it. A repeated write changes nothing. For
+    /// operators and tests only: functions note each upload first.
     ///
     /// # Errors
     /// [`FilesError::TooLarge`].
@@ -92,7 +92,7 @@ impl Files {
         if DocumentContent::of(&file) == *content { Ok(file) } else { Err(FilesError::Damaged) }
     }
 
-    /// Hands out a file of any size by a link, where the response of a request could not carry it.
+    /// Writes a file of any size and returns a link to it, where a response could not carry the file.
     ///
     /// # Errors
     /// [`FilesError::Store`].
@@ -139,7 +139,7 @@ fn fits(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| bytes <= limits::FILE_BYTES_MAX)
 }
 
-/// The path of a file; none if this is no valid SHA-256.
+/// The path of a file; none if the hash is not a valid SHA-256.
 fn path_of(org: OrgId, sha256: &str) -> Option<String> {
     const SHA256_DIGITS: usize = 64;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);

@@ -1,6 +1,5 @@
 //! The layout around every page, and the parts that several pages use.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use shared::web::Request;
 use uuid::Uuid;
 
