@@ -207,6 +207,23 @@ fn no_files_use_each_other_in_a_circle() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Only the agents' endpoint has other functions inside: it runs their operations.
+#[test]
+fn no_function_depends_on_another() {
+    let functions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../functions");
+    let names: BTreeSet<String> = fs::read_dir(&functions)
+        .expect("the functions")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .collect();
+    for name in names.iter().filter(|name| *name != "mcp") {
+        let manifest = fs::read_to_string(functions.join(name).join("Cargo.toml")).expect("a manifest");
+        let dependencies = manifest.split_once("dependencies]").map_or("", |(_, after)| after);
+        let used = dependencies.lines().filter_map(|line| line.split(['.', ' ']).next());
+        let found: Vec<&str> = used.filter(|used| names.contains(*used)).collect();
+        assert!(found.is_empty(), "{name} depends on {found:?}");
+    }
+}
+
 #[test]
 fn operations_and_pages_do_not_name_the_store() {
     for function in ENTRANCES {

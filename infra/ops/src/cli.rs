@@ -30,11 +30,6 @@ pub(crate) enum Command {
     /// Rewrite records that earlier releases wrote in the layout of this one, while the service runs. Run again, it goes on
     /// with what is left
     Migrate(Migrate),
-    /// Copy all items of a table into a file, while nothing writes. Run again with the same file, it goes on with what an
-    /// interrupted run has left
-    Backup(Backup),
-    /// Put the items of a backup into a table. Nothing that is there is overwritten, so it can be run again
-    Restore(Backup),
     /// Walk over the table and check that it is whole, and, where they are named, that its files are: print what is wrong, in
     /// plain words, and succeed only if nothing is
     Verify(Verify),
@@ -195,16 +190,6 @@ pub(crate) struct Verify {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Backup {
-    /// The backup, a line of JSON for each item. It has hashes of secrets: keep it as safe as the table
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-
-    #[command(flatten)]
-    pub(crate) store: StoreOptions,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Export {
     /// Organization to export
     #[arg(long, value_name = "ID")]
@@ -337,15 +322,6 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_is_a_file() {
-        let Command::Backup(Backup { file, store }) = parse("ops backup b.jsonl --table-name t").unwrap() else {
-            panic!("another command")
-        };
-        assert_eq!((file, store.table_name.as_deref()), (PathBuf::from("b.jsonl"), Some("t")));
-        assert!(matches!(parse("ops restore b.jsonl").unwrap(), Command::Restore(_)));
-    }
-
-    #[test]
     fn a_key_is_retired_by_its_name() {
         let Command::Keyring(KeyringCommand::Retire(Retire { name, compromised_since, lose_sealed })) =
             parse("ops keyring retire 2026-11 --compromised-since 2026-11-20T09:00:00Z").unwrap()
@@ -372,8 +348,6 @@ mod tests {
             "ops verify-bundle bundle.zip",
             "ops remove",
             "ops migrate --resume",
-            "ops backup",
-            "ops restore",
             "ops keyring",
             "ops keyring retire",
             "ops keyring retire 2026-11 --compromised-since yesterday",

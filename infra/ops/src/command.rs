@@ -18,11 +18,9 @@ use shared::store::inspect::Repair;
 use shared::store::keys::Key;
 use shared::store::migrate::Migrated;
 
-use crate::backup::Restored;
 use crate::cli::{
-    Backup, Cli, Command, CreateOrganization, CreatePasswordLink, Export, FilesOptions, KeyringCommand, LinkOptions,
-    Migrate, OneOrganization, OrganizationsCommand, ReEncrypt, ResetSecondFactor, Retire, StoreOptions, Verify,
-    VerifyBundle,
+    Cli, Command, CreateOrganization, CreatePasswordLink, Export, FilesOptions, KeyringCommand, LinkOptions, Migrate,
+    OneOrganization, OrganizationsCommand, ReEncrypt, ResetSecondFactor, Retire, StoreOptions, Verify, VerifyBundle,
 };
 use crate::export::{self, Exported};
 use crate::keyring::{RetiredKey, Retirement};
@@ -56,8 +54,6 @@ async fn run() -> ExitCode {
         Command::Export(options) => export(&options).await,
         Command::ReEncrypt(options) => re_encrypt(&options).await,
         Command::Migrate(options) => migrate(&options).await,
-        Command::Backup(options) => backup(&options).await,
-        Command::Restore(options) => restore(&options).await,
         Command::Keyring(command) => change_keyring(&command),
     };
     match done {
@@ -242,24 +238,6 @@ fn counts(migrated: &Migrated, is_dry: bool) -> String {
     let rewritten = if is_dry { String::new() } else { format!(", {} rewritten", migrated.rewritten) };
     let (looked_at, older) = (migrated.looked_at, migrated.older());
     format!("{looked_at} items looked at, {older} records of an older version{kinds}{rewritten}")
-}
-
-async fn backup(options: &Backup) -> Result<(), String> {
-    let store = store(&options.store).await?;
-    let items = crate::backup::backup(&store, &options.file).await.map_err(|error| error.to_string())?;
-    println!("{items} items copied");
-    Ok(())
-}
-
-async fn restore(options: &Backup) -> Result<(), String> {
-    let store = store(&options.store).await?;
-    let restored = crate::backup::restore(&store, &options.file).await.map_err(|error| error.to_string())?;
-    println!("{}", told(restored));
-    if restored.different == 0 { Ok(()) } else { Err("the table differs from the backup".to_owned()) }
-}
-
-fn told(Restored { written, same, different }: Restored) -> String {
-    format!("{written} items written, {same} were there already, {different} differ and were left as they are")
 }
 
 /// Prints the report on standard output, whatever it says.

@@ -3,7 +3,6 @@
 
 #[cfg(feature = "aws")]
 pub mod aws;
-pub mod backup;
 pub mod bundles;
 mod cli;
 pub mod command;

@@ -17,15 +17,6 @@ pub async fn of_table(store: &Store) -> ProgressBar {
     }
 }
 
-/// Makes a progress bar for a known number of items.
-#[must_use]
-pub fn of(items: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    styled(ProgressBar::new(items), "{bar:40} {human_pos} of {human_len} items, {elapsed}")
-}
-
 fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.with_style(style)

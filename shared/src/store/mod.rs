@@ -25,7 +25,6 @@ pub(crate) mod audit;
 pub mod change;
 pub(crate) mod commit;
 pub mod contacts;
-pub mod copy;
 pub mod deliveries;
 pub mod due;
 pub mod endpoints;
