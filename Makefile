@@ -37,7 +37,7 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## The whole service on this machine, until Ctrl-C
-	cargo run --profile stack -p local -- serve $(ARGS)
+	cargo run -p local -- serve $(ARGS)
 
 test: ## Unit tests, system tests against the local stack, and the browser test where there is a browser
 	scripts/test
