@@ -44,7 +44,7 @@ struct Case {
 }
 
 /// Every function, with an event that takes it through the store.
-const CASES: [(&str, &str, Option<u16>); 19] = [
+const CASES: [(&str, &str, Option<u16>); 18] = [
     (BARE, "get-identity", Some(200)),
     // Without the store: what starting costs.
     ("read-api", "get-openapi", Some(200)),
