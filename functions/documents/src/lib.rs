@@ -33,7 +33,10 @@ pub fn operations(to: &mut impl Register) {
 pub fn routes() -> Pages {
     Pages::default()
         .file("/app/evidence-keys.json", evidence_keys::route())
-        .route("/app/papers/{id}", get("view_papering", papering::show).form("paper_funding_items", papering::draft_from_items))
+        .route(
+            "/app/papers/{id}",
+            get("view_papering", papering::show).form("paper_funding_items", papering::draft_from_items),
+        )
         .route("/app/papers/{id}/schedule.pdf", get("print_funding_schedule", papering::print))
         .route("/app/evidence/agreements/{id}/bundle", get("export_evidence", evidence_files::export_bundle))
         .route("/app/evidence/agreements/{id}/bundle/{part}", get("export_evidence", evidence_files::export_part))

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::{MethodFilter, MethodRouter, any, on};
 use shared::AppState;
 use shared::domain::audit::{NO_ROUTE, WRONG_METHOD};
 use shared::error::Error;
@@ -21,6 +21,9 @@ use crate::{in_person, unsent};
 
 /// The beginnings of the addresses of participants' pages, which their link opens.
 const PART_ADDRESSES: [&str; 3] = ["/app/evidence/parts/", "/app/parts/", "/app/pictures/"];
+
+/// The path of the first page.
+const HOME: &str = "/app";
 
 /// The name of what a route does, in audit rows and log lines.
 #[derive(Debug, Clone, Copy)]
@@ -178,14 +181,16 @@ impl Pages {
     }
 }
 
-/// Routes with an error page for every other path under `/app`.
+/// Routes with an error page for every other path of the app.
 pub fn complete(routes: Pages, app: Arc<AppState>) -> Router {
     let no_route = Served::new(NO_ROUTE, not_found, RouteKind::Page);
     let no_route =
         move |State(app): State<Arc<AppState>>, request| no_route.for_reader_of(&request).serve(app, request);
     let wrong = Served::new(WRONG_METHOD, wrong_method, RouteKind::Action);
     let wrong = move |State(app): State<Arc<AppState>>, request| wrong.for_reader_of(&request).serve(app, request);
-    routes.router.route("/app/{*rest}", axum::routing::any(no_route)).method_not_allowed_fallback(wrong).with_state(app)
+    let has_home = routes.paths.iter().any(|path| path == HOME);
+    let pages = if has_home { routes.router } else { routes.router.route(HOME, any(no_route.clone())) };
+    pages.route("/app/{*rest}", any(no_route)).method_not_allowed_fallback(wrong).with_state(app)
 }
 
 type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<PageResponse, Error>> + Send + 'a>>;

@@ -177,8 +177,8 @@ fn decide(
     match doing {
         Doing::Sign(signing) => participant::sign(by, context, occasion, signing),
         Doing::Approve(gate, statement) => participant::approve(by, context, occasion, gate, statement),
-        Doing::Upload(gate, name, content, file_type) => {
-            participant::upload(by, context, occasion, receipts, (gate, name, content, file_type))
+        Doing::Upload(gate, name, stored, file_type) => {
+            participant::upload(by, context, occasion, receipts, (gate, name, stored, file_type))
         }
         Doing::Decline(what, reason) => participant::decline(by, context, occasion, what, reason),
     }

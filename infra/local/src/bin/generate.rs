@@ -20,9 +20,14 @@ fn main() -> ExitCode {
 fn generate() -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let write = |file: &str, bytes: &[u8]| {
-        std::fs::write(folder.join(file), bytes).map_err(|error| format!("{file} cannot be written: {error}"))?;
+        let path = folder.join(file);
+        // What is the same keeps its time: else all that contains it would be compiled again.
+        if std::fs::read(&path).is_ok_and(|kept| kept == bytes) {
+            return Ok::<(), String>(());
+        }
+        std::fs::write(path, bytes).map_err(|error| format!("{file} cannot be written: {error}"))?;
         println!("Wrote {file}");
-        Ok::<(), String>(())
+        Ok(())
     };
     let compressed = |text: &str| shared::api::gzip::compressed(text).map_err(|error| error.to_string());
     let description = local::openapi_json();

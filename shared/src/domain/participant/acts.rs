@@ -172,16 +172,16 @@ pub fn upload(
     context: AgreementContext<'_>,
     occasion: Occasion,
     earlier: &[Receipt],
-    (gate_id, file_name, content, file_type): (GateId, Label, DocumentContent, FileType),
+    (gate_id, file_name, stored, file_type): (GateId, Label, DocumentContent, FileType),
 ) -> Result<Acted, NotActed> {
     let current = context.active()?;
     open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::FileUpload { .. }))?;
     let consented = consent_of(by)?;
-    let bytes = content.size_bytes;
+    let bytes = stored.size_bytes;
     if !current.has_room_for(context.facts, bytes, Filer::of_participant(earlier)) {
         return Err(NotActed::NoRoom);
     }
-    let act = ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent: consented };
+    let act = ReceiptAct::Uploaded { gate_id, file_name, content: stored, file_type, consent: consented };
     let after = context.recorded(|facts| {
         facts.uploaded.insert((gate_id, by.id()));
         facts.file_bytes += bytes;
@@ -512,8 +512,8 @@ mod tests {
         let ada = participant(&agreement, ada, Some(ReceiptId::new()));
         let gate = agreement.stages[0].gates[0].id;
         let upload = |agreement: &Agreement, hours| {
-            let content = DocumentContent { sha256: "2".repeat(64), size_bytes: 9 };
-            let file = (gate, label("Passport.pdf"), content, FileType::Pdf);
+            let stored = DocumentContent { sha256: "2".repeat(64), size_bytes: 9 };
+            let file = (gate, label("Passport.pdf"), stored, FileType::Pdf);
             super::upload(&ada, context(agreement, hours), occasion(), &[], file).unwrap()
         };
         let first = upload(&agreement, 1);
@@ -533,8 +533,8 @@ mod tests {
         let upload = |filed: u64, earlier: &[Receipt], size_bytes: u64| {
             let facts = Facts { file_bytes: filed, ..agreement.facts().clone() };
             let context = AgreementContext { facts: &facts, ..context(&agreement, 1) };
-            let content = DocumentContent { sha256: "2".repeat(64), size_bytes };
-            super::upload(&ada, context, occasion(), earlier, (gate, label("Passport.pdf"), content, FileType::Pdf))
+            let stored = DocumentContent { sha256: "2".repeat(64), size_bytes };
+            super::upload(&ada, context, occasion(), earlier, (gate, label("Passport.pdf"), stored, FileType::Pdf))
         };
         let refused = Err(NotActed::NoRoom);
         assert_eq!(upload(left - 8, &[], 5), refused, "it would leave the others less than it takes");

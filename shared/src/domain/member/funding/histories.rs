@@ -248,9 +248,9 @@ impl World {
                 let id = AgreementId::new();
                 let papering = Papering { agreement_id: id, papered_at: self.now, trust_version: 1, names: None };
                 let change = before.paper(papering).ok()?;
-                let content = DocumentContent { sha256: "0".repeat(64), size_bytes: 9 };
+                let stored = DocumentContent { sha256: "0".repeat(64), size_bytes: 9 };
                 let name = papers::default_name(&self.trust).unwrap();
-                let draft = papers::draft((id, name), &self.trust, &[(&before, content)], Actor::system(), self.now);
+                let draft = papers::draft((id, name), &self.trust, &[(&before, stored)], Actor::system(), self.now);
                 self.agreements.insert(id, draft.unwrap());
                 return self.changed(n, Some(change));
             }

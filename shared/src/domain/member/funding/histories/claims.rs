@@ -41,8 +41,8 @@ fn a_file_is_filed_once_and_again_only_after_it_was_rejected() {
     let agreement = world.agreement_of(0).cloned();
     let context = FundingContext { agreement: agreement.as_ref(), moment: Moment::test(noon()) };
     let letter = |name: &str| {
-        let content = DocumentContent { sha256: "5f".repeat(32), size_bytes: 9 };
-        let file = EvidenceFile { name: SafeLine::parse(name).unwrap(), content, file_type: None };
+        let stored = DocumentContent { sha256: "5f".repeat(32), size_bytes: 9 };
+        let file = EvidenceFile { name: SafeLine::parse(name).unwrap(), content: stored, file_type: None };
         NewProof { file: Some(file), ..proof() }
     };
     world.items[0] =
