@@ -14,6 +14,7 @@ use shared::store::due::DueEntry;
 use shared::store::files::Upload;
 use shared::store::keys::{Due, Key};
 use tests::stack::Needs;
+use tests::wait::eventually;
 use tests::{Org, rows};
 
 const DEED: Bytes = Bytes::from_static(b"A deed");
@@ -209,4 +210,31 @@ async fn any_number_of_refused_calls_may_upload_the_same_file() {
     let files = &**org.stack().files();
     assert_eq!(tick(&org, files).await.iter().flatten().map(|done| done.files).sum::<u32>(), 1);
     assert!(!is_stored(&org).await);
+}
+
+/// The time has come for every upload of an organization to be looked at.
+async fn make_due(org: &Org) {
+    let (table, now) = (org.stack().table(), format!("{:015}", Timestamp::now().unix_ms()));
+    for item in rows::due_items(table, org.id, Due::Upload).await {
+        let [partition, sort] = ["pk", "sk"].map(|name| item[name].as_s().expect("a text").clone());
+        let mut parts: Vec<&str> = sort.split('#').collect();
+        parts[1] = &now;
+        let mut due = item.clone();
+        due.insert("sk".to_owned(), AttributeValue::S(parts.join("#")));
+        let put = table.client().put_item().table_name(&table.name).set_item(Some(due));
+        put.send().await.expect("the entry is put");
+        let delete = table.client().delete_item().table_name(&table.name).key("pk", AttributeValue::S(partition));
+        delete.key("sk", AttributeValue::S(sort)).send().await.expect("the entry is removed");
+    }
+}
+
+/// By the clock of a stack, with its function's role.
+#[tokio::test]
+async fn the_clock_removes_what_no_call_named() {
+    // The clock ticks each second.
+    let org = Org::with(Needs::OWN.time_scale(60)).await;
+    upload_in_vain(&org).await;
+    make_due(&org).await;
+    eventually("the file is removed", async || (!is_stored(&org).await).then_some(())).await;
+    eventually("nothing is left to do", async || entries(&org).await.is_empty().then_some(())).await;
 }
