@@ -1,15 +1,15 @@
-//! Trusts and funding: the schedule of a workspace, its items with claim and proof apart, trusts, files that come in and go
-//! out, and the agreements that paper items.
+//! Trusts and funding: the schedule of a workspace, its items with claim and proof apart, trusts, and files that come in and go
+//! out.
 //!
 //! `index` has the page over all workspaces, `schedule` the page of one, `selected` what is done with several of its items,
 //! `item` the page of an item, `facts` the form of its facts, `acts` what members do about it, `trusts`, `trust` and `trust_form`
-//! the trusts, `sheet` the columns of CSV files, which `import` reads and `export` writes, `papering` the agreements and `print` the schedule on paper.
+//! the trusts, `sheet` the columns of CSV files, which `import` reads and `export` writes.
 //!
-//! Decision: the pages are a function of their own, `funding-app`. `money-app` would outgrow what a function may weigh, and
-//! nobody who looks at payments needs them.
+//! Decision: the pages are a function of their own. `money-app` would outgrow what a function may weigh, and nobody who looks
+//! at payments needs them.
 //!
-//! Decision: what drafts agreements and prints schedules writes PDFs. It is under `/app/papers`, in the function that has
-//! the fonts for it anyway.
+//! Decision: what drafts agreements from items and prints schedules is under `/app/papers`, in the function `documents`: it
+//! writes PDFs, and the fonts are there.
 
 mod acts;
 mod export;

@@ -17,11 +17,8 @@ use crate::second_members::one_self;
 
 /// The occurrences of each state that the page has room for. Those with nothing to do are the latest.
 const OPEN_MAX: usize = 20;
-
 const CLAIMED_MAX: usize = 30;
-
 const UPCOMING_MAX: usize = 3;
-
 const CONFIRMED_MAX: usize = 10;
 
 /// A trigger, with its declaration if it was declared.

@@ -1,9 +1,9 @@
 //! Bank statements: the list with its form, the columns of a CSV file, and the page of a statement, on which members file
 //! entries as evidence. Nothing is accepted here.
 //!
-//! `read` has what is read from files, `accounts` whose account they are of, `columns` the page of a CSV file's columns, `fits` which entries may belong to which
-//! payments, `show` the page of a statement, `filing` its form, `masked` how pages show what banks and payers wrote, and
-//! `discard` what was uploaded by mistake.
+//! `accounts` has whose account they are of, `columns` the page of a CSV file's columns, `fits` which entries may belong to
+//! which payments, `show` the page of a statement, `filing` its form with `entry_fields`, and `discard` what was uploaded by
+//! mistake. What is read from files, and how pages mask it, is in `pages`, since bundles have extracts of it.
 
 mod accounts;
 pub(crate) mod columns;
