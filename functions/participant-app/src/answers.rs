@@ -27,7 +27,7 @@ use shared::error::Error;
 use shared::platform::files;
 use shared::platform::secrets::open_with;
 use shared::service::information::{self, AnswerForm, NotSent, OwnAnswers};
-use shared::service::participants::ParticipantView;
+use shared::service::participants::{self, ParticipantView};
 use shared::web::Request;
 use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
@@ -454,18 +454,36 @@ pub(crate) async fn save_draft(request: &mut Request) -> Result<PageResponse, Er
     Ok(save(request, &submitted, &typed).await?.unwrap_or_else(|| redirect.into()))
 }
 
+/// Reads a form of answers to be sent, unless they aren't asked for and this form hasn't sent them already.
+async fn read_to_send(
+    request: &Request,
+    submitted: &PartForm<'_>,
+    (gate, id): (GateId, ReceiptId),
+) -> Result<Result<Submitted, NotActed>, Error> {
+    match not_asked(request, gate).await? {
+        Some(reason) if !is_sent(request, (gate, id)).await? => Ok(Err(reason)),
+        _ => read(request, submitted, (gate, Some(id))).await,
+    }
+}
+
+/// Whether a form, by the id of its receipt, has sent its answers.
+async fn is_sent(request: &Request, (gate, id): (GateId, ReceiptId)) -> Result<bool, Error> {
+    let attending = request.attending()?;
+    let receipts = participants::own_receipts(attending.scope(), attending.participant()).await?;
+    Ok(information::is_sent(&receipts, id, gate))
+}
+
 /// Sends the answers.
 pub(crate) async fn send(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let gate: GateId = request.path_id("condition")?;
     let id: ReceiptId = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
-    let (_, view) = load(request).await?;
-    if let Some(reason) = not_asked(request, gate).await?
-        && view.receipts.iter().all(|receipt| receipt.id != id)
-    {
-        return refused(request, &submitted, (gate, reason)).await;
-    }
-    let typed = match read(request, &submitted, (gate, Some(id))).await? {
+    let typed = match read_to_send(request, &submitted, (gate, id)).await? {
+        // The same form, sent at the same moment, may have been done between two reads.
+        Err(_) if is_sent(request, (gate, id)).await? => read_to_send(request, &submitted, (gate, id)).await?,
+        read => read,
+    };
+    let typed = match typed {
         Ok(typed) => typed,
         Err(reason) => return refused(request, &submitted, (gate, reason)).await,
     };

@@ -142,7 +142,7 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
     let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
     let sha256 = form.file("file").map(|file| sha256_hex(&file.content)).unwrap_or_default();
     let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Uploaded { gate_id, content, .. } if *gate_id == id && content.sha256 == sha256);
-    if let Some(receipt) = done_before(&submitted, is_own).await? {
+    if let Some(receipt) = done_before(&submitted, &is_own).await? {
         return Ok(receipt);
     }
     // Before a file is stored: whether it is asked for, and finds room.
@@ -152,6 +152,10 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
         refused => refused,
     };
     if let Some(refused) = refused {
+        // The same form, sent at the same moment, may have been done between the reads.
+        if let Some(receipt) = done_before(&submitted, is_own).await? {
+            return Ok(receipt);
+        }
         let (title, line) = refusal(refused);
         return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
     }

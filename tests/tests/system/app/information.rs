@@ -1,6 +1,8 @@
 //! Information requests: participants save drafts and send answers, members read, return and accept them, and nobody else
 //! sees them.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use shared::domain::agreement::Label;
@@ -311,14 +313,51 @@ async fn what_was_sent_is_sent_once_and_not_changed() {
     assert!(declined.status == 409 && declined.says("You have done this already"), "{}", declined.body);
 }
 
+/// A window of the same participant, whose calls reach the store through what injects faults.
+fn far_window(shaky: &Shaky, ada: &Attendee) -> Attendee {
+    let far = Attendee { browser: shaky.browser(), participant: ada.participant };
+    let cookie = format!("part-{}", ada.participant);
+    far.browser.set_cookie(&cookie, &ada.browser.cookie(&cookie).expect("a session"));
+    far
+}
+
+/// Each read of the agreement by one call is held once, while another call sends the same form.
+#[tokio::test]
+async fn answers_that_another_call_sends_between_two_reads_are_sent_once() {
+    for reads_before in 0.. {
+        let live = two_questions().await;
+        let ada = live.attend(live.ids()[0]).await;
+        let shaky = Shaky::beside(&live.org);
+        let far = far_window(&shaky, &ada);
+        let who = name(&live, 0);
+        let page = ada.get(&condition(&live)).await;
+        let send = format!("{}/answers/send", condition(&live));
+        let read = || Rule::on("GetItem").containing(live.agreement.id());
+        shaky.faults.inject(read().times(reads_before), Fault::Delay(Duration::ZERO));
+        let held = shaky.faults.inject(read().times(1), Fault::Held);
+        let typed = [(who.as_str(), "Ada")];
+        let mut second = Box::pin(far.send(&page, &send, &typed));
+        tokio::select! {
+            second = &mut second => {
+                assert!(second.status == 303 && reads_before > 2, "after {reads_before} reads: {}", second.body);
+                break;
+            }
+            () = held.wait_for_hits(1) => {}
+        }
+        let first = ada.send(&page, &send, &typed).await;
+        held.end();
+        let second = second.await;
+        assert_eq!((second.status, second.location()), (303, first.location()), "{reads_before}: {}", second.body);
+        assert_eq!(information(&live).await.len(), 1);
+    }
+}
+
 #[tokio::test]
 async fn a_lost_response_sends_once_and_a_failure_sends_nothing() {
     let live = two_questions().await;
     let ada = live.attend(live.ids()[0]).await;
     let shaky = Shaky::beside(&live.org);
-    let far = Attendee { browser: shaky.browser(), participant: ada.participant };
-    let cookie = format!("part-{}", ada.participant);
-    far.browser.set_cookie(&cookie, &ada.browser.cookie(&cookie).expect("a session"));
+    let far = far_window(&shaky, &ada);
     let who = name(&live, 0);
     let page = ada.get(&condition(&live)).await;
     let send = format!("{}/answers/send", condition(&live));
