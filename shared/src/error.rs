@@ -32,6 +32,9 @@ pub enum Error {
     /// The form lacks the token of its session: it is forged, or was shown in a session that has ended.
     #[error("forged form")]
     ForgedForm,
+    /// Another request has used the form's copy.
+    #[error("form used")]
+    FormUsed,
     /// Only admins may do this.
     #[error("admins only")]
     AdminsOnly,
@@ -103,7 +106,7 @@ impl Error {
             Self::NoSuchRoute | Self::NotFound(_) => (StatusCode::NOT_FOUND, ErrorCode::NotFound),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
-            Self::KeyReused | Self::StaleMatch => (StatusCode::CONFLICT, ErrorCode::Conflict),
+            Self::KeyReused | Self::StaleMatch | Self::FormUsed => (StatusCode::CONFLICT, ErrorCode::Conflict),
             Self::Conflict | Self::Throttled(_) | Self::Unavailable(_) | Self::Unanswered(_) | Self::Internal(_) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError)
             }
@@ -128,6 +131,7 @@ impl Error {
             Self::Suspended => "Your organization is suspended; its tokens work again when it is resumed.",
             Self::ReadOnlyToken => "This token is read-only; the call needs one that may read and write.",
             Self::ForgedForm => "This form does not belong to your session.",
+            Self::FormUsed => "This form was already used; open its page again.",
             Self::AdminsOnly => "Only admins of your organization may do this.",
             Self::ForeignOrigin => "The headers Host and Origin must name this service, or what its operator allows.",
             Self::NoSuchRoute => "There is nothing at this path.",

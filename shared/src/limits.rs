@@ -241,6 +241,8 @@ pub const RESPONSE_BYTES_MAX: usize = 6_200_000;
 
 /// `Idempotency-Key`, in characters (contract, section 1).
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
+/// The time for which the record of a form's copy is kept, in seconds: longer than any session whose pages have the copy.
+pub const FORM_COPY_LIFETIME_S: i64 = 24 * 3600;
 /// The lifetime of an idempotency key, in seconds (contract, section 1).
 pub const IDEMPOTENCY_KEY_LIFETIME_S: i64 = 7 * 24 * 3600;
 

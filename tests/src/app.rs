@@ -197,7 +197,37 @@ pub struct Page {
     pub bytes: Vec<u8>,
 }
 
+/// A copy of a form, as the pages of a session show it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FormCopy {
+    /// Its name, the value of the field `copy`.
+    pub name: String,
+    /// Its id, which the record takes that the form makes.
+    pub id: String,
+}
+
+impl FormCopy {
+    fn named(name: String) -> Self {
+        let id = name.split('.').next().unwrap_or_default().to_owned();
+        Self { name, id }
+    }
+
+    /// The id of a second record that the form makes.
+    #[must_use]
+    pub fn second_id(&self) -> String {
+        let id: uuid::Uuid = self.id.parse().expect("an id");
+        uuid::Uuid::from_u128(id.as_u128() ^ 1).to_string()
+    }
+}
+
 impl Page {
+    /// The copy of its first form.
+    #[must_use]
+    #[track_caller]
+    pub fn copy(&self) -> FormCopy {
+        FormCopy::named(self.hidden("copy"))
+    }
+
     /// Where it leads.
     #[must_use]
     pub fn location(&self) -> &str {
@@ -299,6 +329,13 @@ impl Browser {
     /// A cookie's value.
     pub fn cookie(&self, name: &str) -> Option<String> {
         self.jar().get(name).cloned()
+    }
+
+    /// A new copy of a form for the session in a cookie, as one of its pages would show it.
+    #[must_use]
+    pub fn copy(&self, cookie: &str) -> FormCopy {
+        let secret = self.cookie(cookie).as_deref().and_then(shared::crypto::CookieSecret::parse);
+        FormCopy::named(secret.expect("a session").copy())
     }
 
     /// Sets a cookie.

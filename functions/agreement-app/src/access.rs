@@ -181,8 +181,6 @@ struct CodeCard {
     value: Option<String>,
     /// The one that works: until when, and how many tries are left.
     current: Option<(DisplayTime, u32)>,
-    /// The id of the code that the form makes.
-    once: Uuid,
 }
 
 impl CodeCard {
@@ -201,7 +199,7 @@ impl CodeCard {
         let own = shown.as_deref().and_then(|shown| shown.split_once('\n'));
         let is_current = |id: &str| record.code.as_ref().is_some_and(|code| code.id.to_string() == id);
         let value = own.filter(|(id, _)| is_current(id)).map(|(_, value)| value.to_owned());
-        Ok(Some(Self { value, current, once: Uuid::now_v7() }))
+        Ok(Some(Self { value, current }))
     }
 }
 
@@ -346,7 +344,7 @@ pub(crate) async fn create_code(request: &mut Request) -> Result<PageResponse, E
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
     let url = format!("{}#code-title", access_url(ids.0, ids.1));
     let code = LinkCode::of(submitted.derive(&format!("code for the link of {} in {}", ids.1, ids.0)).await?);
-    let id = submitted.once();
+    let id: Uuid = submitted.new_id();
     let cookie = Flash::LinkCode(ids.1).set(&submitted, &format!("{id}\n{}", code.reveal())).await?;
     let redirect = Redirect { location: url.clone(), cookie };
     submitted.redirect_if_committed(&redirect);

@@ -40,8 +40,6 @@ struct AgreementPage {
     proposals: Vec<PendingProposal>,
     notice: Option<Notice>,
     path: String,
-    /// The id of a copy that the page's form makes.
-    copy: AgreementId,
     evidence: Option<EvidenceLinks>,
     can_be_cancelled: bool,
     fields: Fields,
@@ -134,7 +132,6 @@ fn agreement_page(
         agreement_summary: summary,
         notice,
         path: agreement_url(agreement.id()),
-        copy: AgreementId::new(),
         evidence: EvidenceLinks::of(agreement),
         can_be_cancelled: agreement.lifecycle() == Lifecycle::Active
             && pending.iter().all(|proposal| proposal.action != ProposalAction::CancelAgreement),

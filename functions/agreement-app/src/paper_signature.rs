@@ -43,8 +43,6 @@ struct FormPage {
     file: String,
     /// The labels of the places that it signs.
     places: Vec<String>,
-    /// The id of the record that the form makes.
-    id: PaperSignatureId,
     sha256: String,
     /// The ids of the places, as the form says them.
     blocks: String,
@@ -90,7 +88,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         document: document.name.as_str().to_owned(),
         file: document_url(agreement.id(), id),
         places: labels(document, &blocks),
-        id: PaperSignatureId::new(),
         sha256: document.content.as_ref().map(|content| content.sha256.clone()).unwrap_or_default(),
         blocks: blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
         is_person: record.is_person(),
@@ -115,7 +112,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
         Ok(typed) => typed,
         Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
     };
-    let id = form.get("id").parse().unwrap_or_else(|_| PaperSignatureId::new());
+    let id = submitted.new_id::<PaperSignatureId>();
     // No file is stored for a form that records nothing.
     if record.agreement.blocks_to_sign(&wanted(&record.agreement, document)?, participant).is_empty()
         && record.papers.iter().all(|paper| paper.id != id)

@@ -27,8 +27,6 @@ struct VerificationPage {
     agreement: Link,
     path: String,
     name: String,
-    /// The id of the record that the form makes.
-    id: VerificationId,
     fields: Fields,
 }
 
@@ -61,7 +59,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
         path: verification_url(agreement.id(), participant),
         name: contact.display_name.as_str().to_owned(),
-        id: VerificationId::new(),
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), participant.uuid(), contact.id.uuid()]))
@@ -77,7 +74,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
         Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
     };
     let (agreement, participant, contact) = find(request).await?;
-    let id = form.get("id").parse().unwrap_or_else(|_| VerificationId::new());
+    let id = submitted.new_id::<VerificationId>();
     let title = format!("{} is verified", contact.display_name.as_str());
     let url = format!("{}#notice", agreement_url(agreement.id()));
     let redirect = redirect_with_notice(&submitted, url, &title, "").await;

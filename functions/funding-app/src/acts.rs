@@ -301,7 +301,7 @@ pub(crate) async fn file_proof(request: &mut Request) -> Result<PageResponse, Er
     let submitted = request.submitted_form()?;
     let form = submitted.form();
     let today = request.signed_in()?.organization().time_zone.day_of(request.now());
-    let mut new = match read_proof(form, today) {
+    let mut new = match read_proof(submitted.new_id(), form, today) {
         Ok(new) => new,
         Err(errors) => return wrong(request, PROOF, form, errors).await,
     };
@@ -329,8 +329,7 @@ pub(crate) async fn file_proof(request: &mut Request) -> Result<PageResponse, Er
 }
 
 /// Reads the form, but for the content of the file. All that is wrong is reported at once.
-fn read_proof(form: &Form, today: Day) -> Result<NewProof, FieldErrors> {
-    let id = form.get("id").parse().unwrap_or_else(|_| ProofId::new());
+fn read_proof(id: ProofId, form: &Form, today: Day) -> Result<NewProof, FieldErrors> {
     let source = ProofSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
     let dated = read_dated(form, today);
     let note = read_safe_note(form, "proof_note");

@@ -151,8 +151,6 @@ struct Decide {
 }
 
 struct ProofForm {
-    /// The id of the proof. A form that is sent twice files it once.
-    id: ProofId,
     sources: Vec<Choice>,
     fields: Fields,
 }
@@ -424,8 +422,7 @@ fn proof_form(typed: &Typed) -> ProofForm {
         ..Choice::new(source, words::source(*source))
     };
     let fields = typed.fields_or_none(PROOF);
-    let id = fields.value("id").parse().unwrap_or_else(|_| ProofId::new());
-    ProofForm { id, sources: ProofSource::ALL.iter().map(source).collect(), fields }
+    ProofForm { sources: ProofSource::ALL.iter().map(source).collect(), fields }
 }
 
 fn park_fields(item: &FundingItem, typed: &Typed) -> Fields {

@@ -60,8 +60,6 @@ struct SchedulePage {
     kinds: Vec<Choice>,
     selected: Fields,
     add: Fields,
-    /// The id of the item that the form adds. A form that is sent twice adds one item.
-    item_id: String,
     print: String,
 }
 
@@ -204,18 +202,12 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         verbs: verbs(Verb::ALL.into_iter()),
         kinds: kinds(),
         selected,
-        item_id: item_id(&typed),
         add: typed.fields_of(ADD, [("asset_kind", "other")]),
         print: format!("{PAPERS}/{id}/schedule.pdf"),
         path,
         filters,
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
-}
-
-fn item_id(typed: &Typed) -> String {
-    let typed: Option<FundingItemId> = if typed.is(ADD) { typed.fields.value("id").parse().ok() } else { None };
-    typed.unwrap_or_else(FundingItemId::new).to_string()
 }
 
 /// How many of the items that fit all filters but the phase are in each phase.
@@ -319,7 +311,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
     let again =
         async |errors: FieldErrors| Ok(page(request, Typed::new(ADD, form, errors), None).await?.unprocessable());
-    let id = form.get("id").parse().unwrap_or_else(|_| FundingItemId::new());
+    let id = submitted.new_id::<FundingItemId>();
     let new = match read(form, workspace) {
         Ok(new) => new,
         Err(errors) => return again(errors).await,
@@ -327,7 +319,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let done =
         Notice::good(format!("{} was added", new.label.as_str()), "Next: choose its action and fill in its facts.");
     let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
-    match submitted.run(|| funding_items::create_once(&submitted, id, new.clone())).await {
+    match submitted.run(|| funding_items::create_with_id(&submitted, id, new.clone())).await {
         Ok(Upserted::Created(_)) => Ok(redirect.into()),
         Ok(Upserted::Existing(existing, _)) => {
             let title = "An item has this reference already";

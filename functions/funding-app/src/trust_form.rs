@@ -89,7 +89,7 @@ impl FormPage {
 pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
     match request.query("workspace").and_then(|id| id.parse().ok()) {
         None => choose_workspace(request).await,
-        Some(workspace) => new_page(request, workspace, TrustId::new(), Fields::default()).await,
+        Some(workspace) => new_page(request, workspace, Fields::default()).await,
     }
 }
 
@@ -114,11 +114,11 @@ async fn choose_workspace(request: &Request) -> Result<PageResponse, Error> {
     PageResponse::render(&page)
 }
 
-/// The form of a new trust. It carries the trust's id: a form that is sent twice creates one trust.
-async fn new_page(request: &Request, id: WorkspaceId, trust: TrustId, fields: Fields) -> Result<PageResponse, Error> {
+/// The form of a new trust.
+async fn new_page(request: &Request, id: WorkspaceId, fields: Fields) -> Result<PageResponse, Error> {
     let (workspace, people) = funding_review::people(request.signed_in()?.scope(), id).await?;
     let page = FormPage {
-        hidden: vec![("id", trust.to_string()), ("workspace", id.to_string())],
+        hidden: vec![("workspace", id.to_string())],
         ..FormPage::new(request, (&workspace, &people), fields)
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
@@ -129,10 +129,10 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
     let submitted = request.submitted_form()?;
     let form = submitted.form();
     let workspace: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
-    let id = form.get("id").parse().unwrap_or_else(|_| TrustId::new());
+    let id = submitted.new_id::<TrustId>();
     let again = async |errors: FieldErrors| {
         let fields = Fields::submitted(form, errors);
-        Ok(new_page(request, workspace, id, fields).await?.unprocessable())
+        Ok(new_page(request, workspace, fields).await?.unprocessable())
     };
     let new = match read(form, workspace) {
         Ok(new) => new,
@@ -140,7 +140,7 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
     };
     let title = format!("{} was created", new.formal_name.as_str());
     let redirect = redirect_with_notice(&submitted, trust_url(id), &title, "Next: add what has to move.").await;
-    match submitted.run(|| trusts::create_once(&submitted, id, new.clone())).await {
+    match submitted.run(|| trusts::create_with_id(&submitted, id, new.clone())).await {
         Ok(_) => Ok(redirect.into()),
         Err(Error::Invalid(errors)) => again(errors).await,
         Err(Error::NotFound(errors)) if is_about_people(&errors) => again(errors).await,

@@ -63,8 +63,6 @@ impl ContactRow {
 
 /// The fields of a contact with their values and errors.
 struct ContactForm {
-    /// The id of the contact that the form adds or edits. A form that is sent twice adds one contact.
-    id: ContactId,
     name: String,
     kinds: Vec<KindOption>,
     email: String,
@@ -83,12 +81,11 @@ struct KindOption {
 
 impl ContactForm {
     fn empty() -> Self {
-        Self::new(ContactId::new(), "", ContactKind::Person.as_str(), "", "")
+        Self::new("", ContactKind::Person.as_str(), "", "")
     }
 
     fn of_contact(contact: &Contact) -> Self {
         Self::new(
-            contact.id,
             contact.display_name.as_str(),
             contact.kind.as_str(),
             contact.email.as_ref().map_or("", |email| email.as_str()),
@@ -98,18 +95,16 @@ impl ContactForm {
 
     /// The form with the submitted values.
     fn submitted(form: &Form) -> Self {
-        let id = submitted_id(form);
-        Self::new(id, form.get("display_name"), form.get("kind"), form.get("email"), form.get("external_reference"))
+        Self::new(form.get("display_name"), form.get("kind"), form.get("email"), form.get("external_reference"))
     }
 
-    fn new(id: ContactId, name: &str, kind: &str, email: &str, reference: &str) -> Self {
+    fn new(name: &str, kind: &str, email: &str, reference: &str) -> Self {
         let kinds = ContactKind::ALL.iter().map(|&option| KindOption {
             value: option.as_str(),
             text: contact_kind_label(option),
             is_selected: option.as_str() == kind,
         });
         Self {
-            id,
             name: name.to_owned(),
             kinds: kinds.collect(),
             email: email.to_owned(),
@@ -134,11 +129,6 @@ impl ContactForm {
         }
         self
     }
-}
-
-/// The id of the contact that a form adds. A form without one adds a contact each time.
-fn submitted_id(form: &Form) -> ContactId {
-    form.get("id").parse().unwrap_or_else(|_| ContactId::new())
 }
 
 /// Shows the list.
@@ -178,11 +168,11 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
             return Ok(contacts_page(request, form, None).await?.unprocessable());
         }
     };
-    let id = submitted_id(form);
+    let id: ContactId = submitted.new_id();
     let title = format!("{} was added", new.display_name.as_str());
     let line = "They can join workspaces and take part in agreements.";
     let redirect = redirect_with_notice(&submitted, contact_url(id), &title, line).await;
-    match submitted.run(|| contacts::create_once(&submitted, id, new.clone())).await? {
+    match submitted.run(|| contacts::create_with_id(&submitted, id, new.clone())).await? {
         Upserted::Created(_) => Ok(redirect.into()),
         Upserted::Existing(contact, _) => {
             let title = "This reference is in use";

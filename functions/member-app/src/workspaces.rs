@@ -32,15 +32,13 @@ struct WorkspacesPage {
 
 /// The form that creates a workspace.
 struct WorkspaceForm {
-    /// The id of the workspace. A form that is sent twice creates one workspace.
-    id: WorkspaceId,
     name: String,
     name_error: Option<String>,
 }
 
 impl WorkspaceForm {
     fn empty() -> Self {
-        Self { id: WorkspaceId::new(), name: String::new(), name_error: None }
+        Self { name: String::new(), name_error: None }
     }
 }
 
@@ -101,20 +99,19 @@ async fn workspaces_page(
 /// Creates a workspace.
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    // A form without an id creates a workspace each time.
-    let id = submitted.form().get("id").parse().unwrap_or_else(|_| WorkspaceId::new());
+    let id = submitted.new_id::<WorkspaceId>();
     let new: NewWorkspace = match submitted.form().read_new(&["name"]) {
         Ok(new) => new,
         Err(errors) => {
             let name_error = errors.into_list().into_iter().next().map(|error| error.message);
-            let form = WorkspaceForm { id, name: submitted.form().get("name").to_owned(), name_error };
+            let form = WorkspaceForm { name: submitted.form().get("name").to_owned(), name_error };
             return Ok(workspaces_page(request, form, None).await?.unprocessable());
         }
     };
     let title = format!("{} was created", new.name.as_str());
     let line = "Next: add the people who take part.";
     let redirect = redirect_with_notice(&submitted, workspace_url(id), &title, line).await;
-    submitted.run(|| workspaces::create_once(&submitted, id, new.clone())).await?;
+    submitted.run(|| workspaces::create_with_id(&submitted, id, new.clone())).await?;
     Ok(redirect.into())
 }
 

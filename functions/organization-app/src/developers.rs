@@ -240,7 +240,7 @@ async fn new_endpoint(
     events: Subscription,
 ) -> Result<(NewEndpoint, Arc<Keyring>, Redirect), Error> {
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
-    let id = EndpointId::from(submitted.once());
+    let id = submitted.new_id::<EndpointId>();
     let secret = submitted.derive::<32>(&format!("signing secret of {id}")).await?.into();
     let new = NewEndpoint::new(submitted.scope(), submitted.submitter(), id, (url, events), secret, &keys)?;
     let cookie = Flash::SigningSecret(new.id()).set(submitted, &new.secret().expose()).await?;

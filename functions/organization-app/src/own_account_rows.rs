@@ -2,7 +2,7 @@
 
 use pages::labels::{Badge, actor_label};
 use pages::second_members::{who_can, why_one_self};
-use shared::domain::ids::{MemberId, OwnAccountId};
+use shared::domain::ids::MemberId;
 use shared::domain::member::{Counting, SecondMembers};
 use shared::domain::organization::Organization;
 use shared::domain::own_account::{Agreed, OwnAccount};
@@ -14,8 +14,6 @@ use shared::service::second_members;
 /// The own accounts as the page shows them.
 pub(crate) struct OwnAccounts {
     pub rows: Vec<Row>,
-    /// The id of the account that the form adds.
-    pub id: String,
     /// What is wrong with the account that was typed.
     pub error: Option<&'static str>,
 }
@@ -44,7 +42,7 @@ impl OwnAccounts {
         for own in all {
             rows.push(Row::new(own, (seconds.as_ref(), by), &organization.time_zone));
         }
-        Ok(Self { rows, id: OwnAccountId::new().to_string(), error })
+        Ok(Self { rows, error })
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) async fn say(request: &mut Request) -> Result<PageResponse, Error> {
         let shown = Shown { own_account_error: Some(error), ..Shown::default() };
         return Ok(organization_page(request, shown).await?.unprocessable());
     };
-    let id = submitted.form().get("id").parse().unwrap_or_else(|_| OwnAccountId::new());
+    let id = submitted.new_id::<OwnAccountId>();
     let keys = request.app().webhooks()?.keys.keyring().await?;
     let line = "It counts once a second member agrees, or at once if no other member counts as one.";
     let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account added", line).await;

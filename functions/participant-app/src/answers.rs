@@ -27,7 +27,7 @@ use shared::error::Error;
 use shared::platform::files;
 use shared::platform::secrets::open_with;
 use shared::service::information::{self, AnswerForm, NotSent, OwnAnswers};
-use shared::service::participants::{self, ParticipantView};
+use shared::service::participants::ParticipantView;
 use shared::web::Request;
 use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
@@ -57,8 +57,6 @@ struct AnswersPage {
     version: u64,
     /// What the participant sent last.
     sent: Option<SentAnswers>,
-    id: ReceiptId,
-    decline_id: ReceiptId,
     fields: Fields,
 }
 
@@ -164,8 +162,6 @@ pub(super) async fn page(request: &Request, id: GateId, shown: Shown<'_>) -> Res
         saved_at: own.saved_at().map(DisplayTime::from),
         version: own.version(),
         sent: own.submissions.last().map(|last| sent(agreement, (stage, gate), last)),
-        id: ReceiptId::new(),
-        decline_id: ReceiptId::new(),
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
@@ -299,18 +295,11 @@ impl Submitted {
 
 /// Reads a form of answers, and stores its files, if they are to be saved or sent. Files are stored before a draft names them,
 /// and count as the participant's whatever becomes of the form.
-///
-/// `sending` is the id of the receipt, if the answers are to be sent.
-async fn read(
-    request: &Request,
-    submitted: &PartForm<'_>,
-    (gate, sending): (GateId, Option<ReceiptId>),
-) -> Result<Result<Submitted, NotActed>, Error> {
+async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Result<Result<Submitted, NotActed>, Error> {
     let (attending, view) = load(request).await?;
-    let is_done = sending.is_some_and(|id| information::is_sent(&view.receipts, id, gate));
     let by = attending.participant().id();
     let is_open = find_gate(&view.agreement, gate).is_some_and(|(_, found)| waits_for(&view, found, by));
-    if !is_open && !is_done {
+    if !is_open {
         return Ok(Err(NotActed::Done));
     }
     let own = own_answers(request, gate).await?;
@@ -326,9 +315,8 @@ async fn read(
         typed: TypedAnswers::submitted(questions, value, named(chosen), &saved),
     };
     let mut form = form_with(&chosen);
-    // Before a file is stored: whether it would be named. A form that is sent twice has its files stored.
+    // Before a file is stored: whether it would be named.
     match own.check(&form) {
-        _ if is_done => {}
         Err(NotActed::OtherDraft) if form.typed == saved => {}
         Err(refused) => return Ok(Err(refused)),
         Ok(()) => {
@@ -426,7 +414,10 @@ fn incomplete(errors: &FieldErrors) -> Notice {
 async fn save(request: &Request, form: &PartForm<'_>, read: &Submitted) -> Result<Option<PageResponse>, Error> {
     let Submitted { form: answers, keys, wrong_files, .. } = read;
     let (scope, by, gate) = (form.scope(), form.submitter(), answers.gate);
-    let saving = form.run(|| information::save_draft(scope, by, keys, answers));
+    let saving = form.run(|| async {
+        let plan = information::save_draft(scope, by, keys, answers).await?;
+        Ok(if wrong_files.is_empty() { plan } else { plan.unfinished() })
+    });
     if let Err(reason) = Box::pin(saving).await? {
         return refused(request, form, (gate, reason)).await.map(Some);
     }
@@ -444,7 +435,7 @@ pub(crate) async fn save_draft(request: &mut Request) -> Result<PageResponse, Er
     if let Some(reason) = not_asked(request, gate).await? {
         return refused(request, &submitted, (gate, reason)).await;
     }
-    let typed = match read(request, &submitted, (gate, None)).await? {
+    let typed = match read(request, &submitted, gate).await? {
         Ok(typed) => typed,
         Err(reason) => return refused(request, &submitted, (gate, reason)).await,
     };
@@ -454,36 +445,15 @@ pub(crate) async fn save_draft(request: &mut Request) -> Result<PageResponse, Er
     Ok(save(request, &submitted, &typed).await?.unwrap_or_else(|| redirect.into()))
 }
 
-/// Reads a form of answers to be sent, unless they aren't asked for and this form hasn't sent them already.
-async fn read_to_send(
-    request: &Request,
-    submitted: &PartForm<'_>,
-    (gate, id): (GateId, ReceiptId),
-) -> Result<Result<Submitted, NotActed>, Error> {
-    match not_asked(request, gate).await? {
-        Some(reason) if !is_sent(request, (gate, id)).await? => Ok(Err(reason)),
-        _ => read(request, submitted, (gate, Some(id))).await,
-    }
-}
-
-/// Whether a form, by the id of its receipt, has sent its answers.
-async fn is_sent(request: &Request, (gate, id): (GateId, ReceiptId)) -> Result<bool, Error> {
-    let attending = request.attending()?;
-    let receipts = participants::own_receipts(attending.scope(), attending.participant()).await?;
-    Ok(information::is_sent(&receipts, id, gate))
-}
-
 /// Sends the answers.
 pub(crate) async fn send(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let gate: GateId = request.path_id("condition")?;
-    let id: ReceiptId = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
-    let typed = match read_to_send(request, &submitted, (gate, id)).await? {
-        // The same form, sent at the same moment, may have been done between two reads.
-        Err(_) if is_sent(request, (gate, id)).await? => read_to_send(request, &submitted, (gate, id)).await?,
-        read => read,
-    };
-    let typed = match typed {
+    let id: ReceiptId = submitted.new_id();
+    if let Some(reason) = not_asked(request, gate).await? {
+        return refused(request, &submitted, (gate, reason)).await;
+    }
+    let typed = match read(request, &submitted, gate).await? {
         Ok(typed) => typed,
         Err(reason) => return refused(request, &submitted, (gate, reason)).await,
     };

@@ -8,10 +8,9 @@ use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::tasks::find_gate;
 use pages::urls::{part_url, receipt_url};
-use shared::crypto::sha256_hex;
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::GateStatus;
-use shared::domain::ids::{GateId, ReceiptId};
+use shared::domain::ids::GateId;
 use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
 use shared::domain::participant::{Declining, NotActed};
 use shared::domain::sentences::{self, statements};
@@ -24,7 +23,7 @@ use crate::document::read_reason;
 use crate::overview::DocumentRow;
 use crate::own_files::{keep_own_file, not_asked};
 use crate::promises::{PromiseRow, promise_rows};
-use crate::{GateTask, act, consent, done_before, load, needs_consent, refusal, reworded, waits_for};
+use crate::{GateTask, act, consent, load, needs_consent, refusal, reworded, waits_for};
 
 #[derive(Template)]
 #[template(path = "part_condition.html")]
@@ -46,9 +45,6 @@ struct ConditionPage {
     uploads: Vec<(Link, String)>,
     promises: Vec<PromiseRow>,
     statement: String,
-    /// The ids of the receipts that the two forms leave.
-    id: ReceiptId,
-    decline_id: ReceiptId,
     /// Whether a participant has declined it, so that it waits for a member.
     is_declined: bool,
     fields: Fields,
@@ -100,8 +96,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         uploads: uploads.collect(),
         promises: promise_rows(&view, by.id()),
         statement: statements::approval((agreement, by.id()), by.name().as_str(), stage.name.as_str()),
-        id: ReceiptId::new(),
-        decline_id: ReceiptId::new(),
         is_declined: gate.state.status() == GateStatus::Declined,
         fields,
     };
@@ -119,10 +113,6 @@ async fn step_of(request: &Request, id: GateId) -> Result<(String, Agreement), E
 pub(crate) async fn approve(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let id: GateId = request.path_id("condition")?;
-    let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Approved { gate_id, .. } if *gate_id == id);
-    if let Some(receipt) = done_before(&submitted, is_own).await? {
-        return Ok(receipt);
-    }
     let (step, agreement) = step_of(request, id).await?;
     let by = submitted.submitter();
     let statement = statements::approval((&agreement, by.id()), by.name().as_str(), &step);
@@ -140,11 +130,6 @@ pub(crate) async fn approve(request: &mut Request) -> Result<PageResponse, Error
 pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
-    let sha256 = form.file("file").map(|file| sha256_hex(&file.content)).unwrap_or_default();
-    let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Uploaded { gate_id, content, .. } if *gate_id == id && content.sha256 == sha256);
-    if let Some(receipt) = done_before(&submitted, &is_own).await? {
-        return Ok(receipt);
-    }
     // Before a file is stored: whether it is asked for, and finds room.
     let bytes = form.file("file").map_or(0, |file| file.content.len());
     let refused = match not_asked(request, id).await? {
@@ -152,10 +137,6 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
         refused => refused,
     };
     if let Some(refused) = refused {
-        // The same form, sent at the same moment, may have been done between the reads.
-        if let Some(receipt) = done_before(&submitted, is_own).await? {
-            return Ok(receipt);
-        }
         let (title, line) = refusal(refused);
         return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
     }

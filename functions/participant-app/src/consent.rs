@@ -25,7 +25,6 @@ struct ConsentPage {
     agreement: String,
     name: String,
     path: String,
-    id: ReceiptId,
     text: [&'static str; 5],
     version: &'static str,
     /// The SHA-256 of the text that is shown.
@@ -51,7 +50,6 @@ pub(super) fn page(
         agreement: view.agreement.name.as_str().to_owned(),
         name: by.name().as_str().to_owned(),
         path: part_url(by.id()),
-        id: ReceiptId::new(),
         text: consent::TEXT,
         version: consent::VERSION,
         sha256: consent::sha256(),
@@ -82,7 +80,7 @@ pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Erro
 async fn change(request: &Request, gives: bool, title: &str, line: &str) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let by = submitted.submitter();
-    let id = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+    let id = submitted.new_id::<ReceiptId>();
     let redirect = redirect_with_notice(&submitted, part_url(by.id()), title, line).await;
     let occasion = Occasion { id, origin: origin(request) };
     let run = || participants::change_consent(submitted.scope(), by, occasion.clone(), gives);

@@ -31,7 +31,7 @@ use shared::wire::page::Offset;
 
 use crate::document_pages::ShownPages;
 use crate::promises::{PromiseRow, promise_rows};
-use crate::{TaskPlace, act, consent, done_before, load, name_of, needs_consent, reworded};
+use crate::{TaskPlace, act, consent, load, name_of, needs_consent, reworded};
 
 /// The beginning of the paths of the pictures of pages.
 const PICTURES: &str = "/app/pictures";
@@ -60,9 +60,6 @@ struct DocumentPage {
     is_person: bool,
     promises: Vec<PromiseRow>,
     statement: String,
-    /// The ids of the receipts that the two forms leave.
-    id: ReceiptId,
-    decline_id: ReceiptId,
     /// The ids of the blocks that are signed now, as the form says them.
     to_sign: String,
     fields: Fields,
@@ -135,8 +132,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         is_person: by.is_person(agreement),
         statement: statement((agreement, by), document.name.as_str()),
         promises: promise_rows(&view, by.id()),
-        id: ReceiptId::new(),
-        decline_id: ReceiptId::new(),
         to_sign: joined(&agreement.blocks_to_sign(document, by.id())),
         fields,
         receipt: own_receipt(&view, id).map(|receipt| receipt_url(by.id(), receipt)),
@@ -230,10 +225,6 @@ pub(crate) async fn sign(request: &mut Request) -> Result<PageResponse, Error> {
             return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
         }
     };
-    let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Signed { document_id, .. } if *document_id == id);
-    if let Some(receipt) = done_before(&submitted, is_own).await? {
-        return Ok(receipt);
-    }
     let name = agreement.document(id).ok_or_else(Error::not_found)?.name.as_str();
     let statement = statement((&agreement, by), name);
     if form.get("statement") != statement {

@@ -32,7 +32,6 @@ use shared::domain::agreement::gate::{Gate, GateRule, GateStatus};
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{ParticipantId, ReceiptId};
-use shared::domain::participant::receipt::ReceiptAct;
 use shared::domain::participant::{ActingParticipant, NotActed, Occasion};
 use shared::error::Error;
 use shared::service::participants::{self, Doing, ParticipantView};
@@ -136,7 +135,7 @@ type Answer = Result<PageResponse, (Fields, Notice)>;
 /// Does what a form asks for, and leads to its receipt.
 async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing, String)) -> Result<Answer, Error> {
     let by = submitted.submitter();
-    let id: ReceiptId = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+    let id: ReceiptId = submitted.new_id();
     let url = receipt_url(by.id(), id);
     let redirect = redirect_with(submitted, url, &Notice::good(title, "")).await;
     let occasion = Occasion { id, origin: origin(request) };
@@ -149,18 +148,6 @@ async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing
             Ok(Err((fields, Notice::bad(title, line))))
         }
     }
-}
-
-/// The redirect to the receipt of a form that was done before, however the agreement has moved on since: the response to
-/// it may have been lost. None, if it was not.
-async fn done_before(
-    submitted: &PartForm<'_>,
-    is_of: impl Fn(&ReceiptAct) -> bool,
-) -> Result<Option<PageResponse>, Error> {
-    let (by, id) = (submitted.submitter(), submitted.form().get("id"));
-    let receipts = participants::own_receipts(submitted.scope(), by).await?;
-    let done = receipts.iter().find(|receipt| receipt.id.to_string() == id && is_of(&receipt.act));
-    Ok(done.map(|receipt| PageResponse::see_other(receipt_url(by.id(), receipt.id))))
 }
 
 /// What is said where the sentence above the button has changed since the page was shown.

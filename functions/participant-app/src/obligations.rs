@@ -2,10 +2,10 @@
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with};
-use pages::fields::{Fields, read_day};
+use pages::fields::Fields;
 use pages::labels::{Badge, obligation_badge};
 use pages::layout::{Layout, Link, Notice};
-use pages::obligation_record::{HAPPENED_ON, OccurrenceList, TriggerRow, read_happened_on, said_by};
+use pages::obligation_record::{OccurrenceList, TriggerRow, read_happened_on, said_by};
 use pages::response::PageResponse;
 use pages::routes::Operation;
 use pages::satisfaction::{self, SaidDone};
@@ -16,7 +16,7 @@ use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId, ReceiptId, 
 use shared::domain::obligation::{Obligation, Occurrence, OccurrenceState, Refused};
 use shared::domain::participant::Occasion;
 use shared::domain::participant::obligations::NotActedOnObligation;
-use shared::domain::participant::receipt::{ObligationAct, ReceiptAct};
+use shared::domain::participant::receipt::ObligationAct;
 use shared::domain::satisfaction::Done;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -29,7 +29,7 @@ use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 
 use crate::payment_acts::keep;
-use crate::{PartForm, consent, done_before, load, refusal, reworded};
+use crate::{PartForm, consent, load, refusal, reworded};
 
 /// The URL of an obligation on a participant's pages.
 pub(super) fn own_obligation_url(by: ParticipantId, id: ObligationId) -> String {
@@ -125,8 +125,6 @@ struct ObligationPage {
 
 /// A form of the page: one sentence and one button.
 struct OwnAct {
-    /// The id of the receipt that it leaves.
-    id: ReceiptId,
     /// The field that names what the act is about, and its value.
     field: &'static str,
     about: String,
@@ -172,7 +170,6 @@ fn own_acts(
         return Vec::new();
     }
     let triggers = obligation.triggers().iter().filter(|trigger| trigger.declared.is_none()).map(|trigger| OwnAct {
-        id: ReceiptId::new(),
         field: "trigger",
         about: trigger.id.to_string(),
         act: "declare",
@@ -195,7 +192,6 @@ fn own_acts(
             said: SaidDone::of(found, &own_obligation_url(by, obligation.id())),
         });
         Some(OwnAct {
-            id: ReceiptId::new(),
             field: "occurrence",
             about: found.id.to_string(),
             act,
@@ -284,21 +280,6 @@ impl Asked {
         })
     }
 
-    /// Whether a form that asks for this did what a receipt says.
-    fn is_done_in(self, form: &Form, did: &ObligationAct) -> bool {
-        match (self, did) {
-            (Self::Declare(asked), ObligationAct::DeclaredTrigger { trigger_id, happened_on }) => {
-                asked == *trigger_id && *happened_on == read_day(form, HAPPENED_ON).ok()
-            }
-            (Self::Satisfy(asked), ObligationAct::Satisfied { occurrence_id, how }) => {
-                asked == *occurrence_id && how.as_ref().is_some_and(|how| satisfaction::is_said_in(form, how))
-            }
-            (Self::Confirm(asked), ObligationAct::Confirmed { occurrence_id })
-            | (Self::Verify(asked), ObligationAct::Verified { occurrence_id }) => asked == *occurrence_id,
-            _ => false,
-        }
-    }
-
     /// Reads the act, but for the content of its file, and what is said beside the sentence above its button.
     fn read(
         self,
@@ -385,13 +366,6 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (ObligationId, _) = (request.path_id("obligation")?, submitted.form());
     let asked = Asked::of(form).ok_or_else(Error::not_found)?;
-    let is_own = |act: &ReceiptAct| {
-        matches!(act, ReceiptAct::ActedOnObligation { obligation_id, did, .. }
-            if *obligation_id == id && asked.is_done_in(form, did))
-    };
-    if let Some(receipt) = done_before(&submitted, is_own).await? {
-        return Ok(receipt);
-    }
     let (attending, view) = load(request).await?;
     let by = submitted.submitter();
     let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
@@ -411,7 +385,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     if let Some(said) = said {
         statement = format!("{statement} {said}");
     }
-    let receipt: ReceiptId = form.get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+    let receipt: ReceiptId = submitted.new_id();
     match keep_file(&submitted, (id, receipt), &mut did).await? {
         Ok(()) => {}
         Err(NotKept::Wrong(errors)) => return wrong(request, (attending, &view), form, errors),

@@ -9,7 +9,7 @@ use pages::tasks::TaskRow;
 use pages::urls::{part_url, receipt_url};
 use shared::domain::agreement::gate::GateStatus;
 use shared::domain::agreement::{Document, DocumentState, Lifecycle, StageState};
-use shared::domain::ids::{ParticipantId, ReceiptId};
+use shared::domain::ids::ParticipantId;
 use shared::domain::paper_signature::PaperSignature;
 use shared::domain::sentences;
 use shared::error::Error;
@@ -50,8 +50,6 @@ struct OverviewPage {
     /// The signatures on paper that count, with the pages of their documents.
     papers: Vec<Link>,
     has_consent: bool,
-    /// The id of the receipt of a withdrawal.
-    withdrawal: ReceiptId,
 }
 
 impl OverviewPage {
@@ -134,7 +132,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
             .collect(),
         papers: papers(&view, by),
         has_consent: attending.participant().access().consent.is_some(),
-        withdrawal: ReceiptId::new(),
     };
     let shown = [agreement.id().uuid(), by.uuid()];
     Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))

@@ -19,7 +19,7 @@ use shared::domain::actor::ActorType;
 use shared::domain::agreement::Lifecycle;
 use shared::domain::bank_account::numbers::ending;
 use shared::domain::day::Day;
-use shared::domain::ids::{EvidenceId, MovementId, ParticipantId, ReceiptId};
+use shared::domain::ids::{EvidenceId, MovementId, ParticipantId};
 use shared::domain::money;
 use shared::domain::movement::claim::{Claim, ReferenceType};
 use shared::domain::movement::evidence::{Evidence, EvidenceFile, EvidenceState};
@@ -66,11 +66,6 @@ struct PaymentPage {
     form: Option<PaymentForm>,
     /// The member in whose browser the participant acts, where they can't confirm an arrival.
     host: Option<String>,
-    /// The ids of the receipt and of the evidence that a form leaves.
-    id: ReceiptId,
-    evidence_id: EvidenceId,
-    /// The id of the receipt of a withdrawal.
-    withdrawal: ReceiptId,
     reference_types: Vec<Choice>,
     fields: Fields,
     /// The evidence whose withdrawal was refused.
@@ -268,9 +263,6 @@ fn page(
         evidence: evidence.iter().rev().map(|found| evidence_row(found, &url, organization)).collect(),
         form,
         host: attending.in_person().map(|host| host.member.as_str().to_owned()),
-        id: ReceiptId::new(),
-        evidence_id: EvidenceId::new(),
-        withdrawal: ReceiptId::new(),
         reference_types: reference_types(),
         fields: refused.fields.over(Fields::of([("currency", currency)])),
         withdrawing: refused.withdrawing,

@@ -6,7 +6,6 @@ use pages::fields::{Fields, read_day};
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use pages::urls::receipt_url;
-use shared::crypto::sha256_hex;
 use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId, ReceiptId};
 use shared::domain::money::{Currency, Money, NotAnAmount, read_minor};
@@ -17,7 +16,7 @@ use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource, SenderSource, Side};
 use shared::domain::movement::state::MovementState;
 use shared::domain::participant::movements::own_sources;
-use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
+use shared::domain::participant::receipt::Repeatable;
 use shared::domain::participant::{NotActed, Occasion};
 use shared::domain::sensitive::{has_account_number, has_iban};
 use shared::domain::sentences::movements as words;
@@ -30,7 +29,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::own_files::keep_own_file;
 use crate::payment::{Refused, again, load};
-use crate::{PartForm, done_before, refusal};
+use crate::{PartForm, refusal};
 
 /// The sender reports that they sent it.
 pub(crate) async fn report_sent(request: &mut Request) -> Result<PageResponse, Error> {
@@ -87,29 +86,16 @@ fn today(request: &Request) -> Result<Day, Error> {
 async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (MovementId, _) = (request.path_id("movement")?, submitted.form());
-    let evidence: EvidenceId = form.get("evidence").parse().unwrap_or_else(|_| EvidenceId::new());
+    let evidence: EvidenceId = submitted.further_id(0);
     let source = ChosenSource::parse(source.as_str()).ok_or_else(Error::not_found)?;
     let facts = read_facts(form, source, today(request)?);
-    let sha256 = form.file("file").map(|file| sha256_hex(&file.content));
     let (money, value_day, reference) = match facts {
         Ok(facts) => facts,
         Err(errors) => return invalid(request, form, errors).await,
     };
-    let is_own = |act: &ReceiptAct| {
-        matches!(act, ReceiptAct::FiledEvidence { movement_id, evidence_id, money: said, value_day: day, file, .. }
-            if (*movement_id, *evidence_id, *said, *day) == (id, evidence, money, value_day)
-                && file.as_ref().map(|file| file.sha256.as_str()) == sha256.as_deref())
-    };
-    if let Some(receipt) = done_before(&submitted, &is_own).await? {
-        return Ok(receipt);
-    }
     // No file is stored for a form that records nothing.
     let bytes = form.file("file").map_or(0, |file| file.content.len());
     if let Some(refused) = not_asked(request, source.source(), bytes).await? {
-        // The same form, sent at the same moment, may have been done between the reads.
-        if let Some(receipt) = done_before(&submitted, is_own).await? {
-            return Ok(receipt);
-        }
         return conflict(request, form, refused).await;
     }
     let file = match keep(&submitted).await? {
@@ -156,7 +142,7 @@ async fn act(
     notice: Notice,
 ) -> Result<PageResponse, Error> {
     let (form, by, scope) = (submitted.form(), submitted.submitter(), submitted.scope());
-    let receipt: ReceiptId = form.get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+    let receipt: ReceiptId = submitted.new_id();
     let redirect = redirect_with(submitted, receipt_url(by.id(), receipt), &notice).await;
     let occasion = Occasion { id: receipt, origin: origin(request) };
     let run = || own_movements::act(scope, by, occasion.clone(), (id, act.clone()));

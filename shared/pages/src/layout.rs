@@ -1,6 +1,6 @@
 //! The layout around every page, and the parts that several pages use.
 
-use shared::web::Request;
+use shared::web::{FormKeys, Request};
 use uuid::Uuid;
 
 use crate::assets::{SCRIPT, STYLE};
@@ -37,8 +37,8 @@ pub struct CurrentParticipant {
     pub organization: String,
     /// The path of their first page.
     pub path: String,
-    /// The CSRF token of their forms.
-    pub form_token: String,
+    /// The hidden fields of their forms.
+    pub form_keys: FormKeys,
 }
 
 /// The signed-in member, as the layout shows them.
@@ -47,8 +47,8 @@ pub struct CurrentMember {
     pub name: String,
     /// The organization.
     pub organization: String,
-    /// The CSRF token of their forms.
-    pub form_token: String,
+    /// The hidden fields of their forms.
+    pub form_keys: FormKeys,
     /// Whether the member is an admin.
     pub is_admin: bool,
     /// Whether the account has other organizations, to which the person can switch.
@@ -61,7 +61,7 @@ impl Layout {
         let member = request.signed_in().ok().map(|signed_in| CurrentMember {
             name: signed_in.member().name().as_str().to_owned(),
             organization: signed_in.organization().name.as_str().to_owned(),
-            form_token: signed_in.form_token(),
+            form_keys: signed_in.form_keys(),
             is_admin: signed_in.member().is_admin(),
             has_more_organizations: signed_in.has_more_organizations(),
         });
@@ -90,7 +90,7 @@ impl Layout {
             name: attending.participant().name().as_str().to_owned(),
             organization: attending.organization().name.as_str().to_owned(),
             path: part_url(attending.participant().id()),
-            form_token: attending.form_token(),
+            form_keys: attending.form_keys(),
         });
         Self { participant, ..Self::signed_out(request) }
     }
@@ -101,17 +101,11 @@ impl Layout {
         self.theme.is_some_and(|theme| theme.as_str() == name)
     }
 
-    /// The id of a copy of a form that makes what is shown once: submitted twice, it makes it once.
-    #[allow(clippy::unused_self, reason = "templates reach it through the layout")]
-    #[must_use]
-    pub fn once(&self) -> String {
-        Uuid::now_v7().to_string()
-    }
-
-    /// The CSRF token of the page's forms.
-    pub fn form_token(&self) -> &str {
-        let of_participant = self.participant.as_ref().map(|participant| &participant.form_token);
-        self.member.as_ref().map(|member| &member.form_token).or(of_participant).map_or("", String::as_str)
+    /// The hidden fields that each form of the page begins with, as markup.
+    pub fn form_fields(&self) -> String {
+        let of_participant = self.participant.as_ref().map(|participant| &participant.form_keys);
+        let keys = self.member.as_ref().map(|member| &member.form_keys).or(of_participant);
+        keys.map(FormKeys::fields).unwrap_or_default()
     }
 }
 

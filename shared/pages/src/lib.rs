@@ -28,6 +28,7 @@ pub mod pager;
 pub mod payment_list;
 pub mod prose;
 pub mod receipts;
+mod repeats;
 pub mod response;
 pub mod routes;
 pub mod satisfaction;

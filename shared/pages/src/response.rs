@@ -113,6 +113,11 @@ impl PageResponse {
         !self.status.is_success() && !self.status.is_redirection()
     }
 
+    /// The redirect that it is, with the first of its cookies.
+    pub(crate) fn as_redirect(&self) -> Option<Redirect> {
+        Some(Redirect { location: self.location.clone()?, cookie: self.cookies.first().cloned() })
+    }
+
     /// Marks the page as the response to a form with invalid input.
     #[must_use]
     pub fn unprocessable(self) -> Self {
@@ -274,6 +279,7 @@ fn failure_text(error: &Error) -> (&'static str, &'static str) {
             "This form is no longer valid",
             "It was opened in another session, or did not come from Countersign. Nothing has changed. Open the page again and repeat what you wanted to do.",
         ),
+        Error::FormUsed => ("This form was already used", "What was sent with it first is recorded, and nothing else."),
         Error::NoSuchRoute | Error::NotFound(_) => (
             "There is nothing here",
             "The address is wrong, or what was here belongs to another organization. Check the link, or look for it from Home.",

@@ -17,7 +17,7 @@ use shared::web::Request;
 
 use crate::response::{self, PageResponse, RouteKind};
 use crate::urls::LINKS;
-use crate::{in_person, unsent};
+use crate::{in_person, repeats, unsent};
 
 /// The beginnings of the addresses of participants' pages, which their link opens.
 const PART_ADDRESSES: [&str; 3] = ["/app/evidence/parts/", "/app/parts/", "/app/pictures/"];
@@ -242,9 +242,13 @@ impl Served {
                 }
                 RouteKind::Page | RouteKind::Action => request.authenticate(operation).await?,
             }
-            (self.handle)(&mut request).await
+            match repeats::answered(&mut request, self.route)? {
+                Some(answer) => Ok(answer),
+                None => (self.handle)(&mut request).await,
+            }
         })
         .await;
+        let result = repeats::or_answered(&request, self.route, result).await;
         let result = match self.route {
             RouteKind::Part => unsent::or_kept_of_part(&request, result),
             RouteKind::Page | RouteKind::Action => unsent::or_kept(&request, self.route, result).await,

@@ -56,15 +56,25 @@ const SIGNATURE: &str = "signature";
 impl Unsent {
     /// The form of a request. None if there is nothing to keep: nothing was typed, or it has secrets.
     fn of(request: &Request, form: &Form, back: &str) -> Option<Self> {
+        Some(Self::shown(request, form, back)).filter(|unsent| !unsent.has_secrets() && unsent.has_content())
+    }
+
+    /// The form of a request, without what no page shows again.
+    fn shown(request: &Request, form: &Form, back: &str) -> Self {
         let shown = form.typed().filter(|field| !is_withheld(request, field));
-        let fields: Vec<(String, String)> = shown.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        // Those of answers are left out above. A postal code is none.
+        let fields = shown.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Self { path: request.uri().path().to_owned(), back: back.to_owned(), fields, had_file: form.has_file() }
+    }
+
+    /// Whether it has passwords or codes. Those of answers are left out before. A postal code is none.
+    fn has_secrets(&self) -> bool {
         let is_secret = |name: &str| !is_answer(name) && (name.contains("password") || name.contains("code"));
-        let has_secrets = fields.iter().any(|(name, _)| is_secret(name));
-        let unsent =
-            Self { path: request.uri().path().to_owned(), back: back.to_owned(), fields, had_file: form.has_file() };
-        let has_content = unsent.typed().next().is_some() || unsent.drawing().is_some();
-        (!has_secrets && has_content).then_some(unsent)
+        self.fields.iter().any(|(name, _)| is_secret(name))
+    }
+
+    /// Whether a person typed, chose or drew anything.
+    fn has_content(&self) -> bool {
+        self.typed().next().is_some() || self.drawing().is_some()
     }
 
     /// Whether it signs a document.
@@ -184,6 +194,16 @@ impl UnsentPage {
         Self { lead, again, ..page }
     }
 
+    /// The page of a form whose copy was used with other content.
+    fn to_add_again(layout: Layout, unsent: Unsent) -> Self {
+        let page = Self::new(layout, unsent);
+        // A file has to be chosen again, where the form is.
+        let again = page.again.filter(|_| !page.had_file).map(|again| Again { button: "Add it again", ..again });
+        let link = Link { text: "Open the form again".to_owned(), ..page.link };
+        let lead = "What was sent with it first is recorded. What you typed since isn’t.";
+        Self { title: "This form was already used. Add it again?", lead, again, link, ..page }
+    }
+
     /// The page of a text that can't be kept.
     fn to_copy(layout: Layout, unsent: Unsent) -> Self {
         let sign_in_url = format!("/app/sign-in?next={}", encode_query_value(&unsent.back));
@@ -211,6 +231,30 @@ pub fn or_kept_of_part(request: &Request, result: Result<PageResponse, Error>) -
     let is_late = matches!(result, Err(Error::Unauthenticated | Error::ForgedForm));
     let kept = if is_late { keep_of_part(request) } else { None };
     kept.map_or(result, Ok)
+}
+
+/// What becomes of a form whose copy was used with other content.
+pub(crate) enum UsedForm {
+    /// The page that keeps what was typed, to submit it as a new copy.
+    Kept(PageResponse),
+    /// It has what no page shows again.
+    HasSecrets,
+    /// Nothing was typed.
+    Empty,
+}
+
+/// Keeps a form whose copy was used with other content.
+pub(crate) fn keep_used(request: &Request, layout: Layout, back: &str) -> Result<UsedForm, Error> {
+    let form = request.unverified_form();
+    let unsent = Unsent::shown(request, &form, back);
+    let is_left_out = |field: (&str, &str)| is_withheld(request, &field) && !field.1.trim().is_empty();
+    if unsent.has_secrets() || form.typed().any(is_left_out) {
+        return Ok(UsedForm::HasSecrets);
+    }
+    if !unsent.has_content() && !unsent.had_file {
+        return Ok(UsedForm::Empty);
+    }
+    PageResponse::render(&UnsentPage::to_add_again(layout, unsent)).map(UsedForm::Kept)
 }
 
 fn keep_of_part(request: &Request) -> Option<PageResponse> {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
 
 use super::hash::{hex, sha256};
 use super::{NoRandomness, random_bytes};
@@ -63,6 +65,42 @@ impl CookieSecret {
         mac.verify_slice(&bytes).is_ok()
     }
 
+    /// The name of a new copy of a form: its id, sealed for this browser. Nobody else can name the id.
+    #[must_use]
+    pub fn copy(&self) -> String {
+        self.name_copy(Uuid::now_v7()).unwrap_or_default()
+    }
+
+    /// The id of a copy by its name, if this secret has sealed it.
+    #[must_use]
+    pub fn open_copy(&self, name: &str) -> Option<Uuid> {
+        let id = name.split_once('.')?.0.parse().ok()?;
+        let expected = self.name_copy(id)?;
+        bool::from(expected.as_bytes().ct_eq(name.as_bytes())).then_some(id)
+    }
+
+    fn name_copy(&self, id: Uuid) -> Option<String> {
+        let mac = self.mac(&[b"countersign copy 1", id.as_bytes()])?;
+        Some(format!("{id}.{}", hex(&mac[..16])))
+    }
+
+    /// What is alike for the same content only, and tells nothing of it to whoever lacks the secret. The parts can't run into
+    /// each other.
+    #[must_use]
+    pub fn fingerprint<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
+        let mut content = Vec::new();
+        for part in parts {
+            content.extend_from_slice(&sha256(&[part]));
+        }
+        self.mac(&[b"countersign content 1", &content]).unwrap_or_default()
+    }
+
+    fn mac(&self, parts: &[&[u8]]) -> Option<[u8; 32]> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).ok()?;
+        parts.iter().for_each(|part| mac.update(part));
+        Some(mac.finalize().into_bytes().into())
+    }
+
     fn form_mac(&self) -> Option<Hmac<Sha256>> {
         // HMAC takes a key of any length.
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).ok()?;
@@ -86,6 +124,25 @@ impl fmt::Display for SecretHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_is_named_by_its_secret_only_and_each_once() {
+        let (mine, foreign) = (CookieSecret::new().unwrap(), CookieSecret::new().unwrap());
+        let name = mine.copy();
+        let (id, seal) = name.split_once('.').unwrap();
+        assert_eq!(mine.open_copy(&name).map(|id| id.to_string()).as_deref(), Some(id));
+        assert_ne!(mine.copy(), name);
+        let other = Uuid::now_v7();
+        for forged in
+            ["", ".", id, &foreign.copy(), &format!("{other}.{seal}"), &format!("{id}."), &name.to_uppercase()]
+        {
+            assert_eq!(mine.open_copy(forged), None, "{forged}");
+        }
+        let content = |parts: &[&'static [u8]]| mine.fingerprint(parts.iter().copied());
+        assert_eq!(content(&[b"a", b"b"]), content(&[b"a", b"b"]));
+        assert_ne!(content(&[b"a", b"b"]), content(&[b"ab", b""]));
+        assert_ne!(content(&[b"a"]), foreign.fingerprint([b"a".as_slice()]));
+    }
 
     #[test]
     fn a_form_token_belongs_to_its_secret() {

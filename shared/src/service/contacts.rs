@@ -38,23 +38,15 @@ pub async fn create(by: &impl Writer, new: NewContact) -> Result<Plan<Upserted>,
     create_with_id(by, ContactId::new(), new).await
 }
 
-/// Creates a contact with the id that its form carries: a form that is sent twice creates one contact.
-pub async fn create_once(by: &impl Writer, id: ContactId, new: NewContact) -> Result<Plan<Upserted>, Error> {
-    let scope = by.scope();
-    match scope.store().contact(id).await? {
-        Some(created) => Ok(Plan::new(scope, Upserted::Created(created.into_inner())).showing([id.uuid()])),
-        None => create_with_id(by, id, new).await,
-    }
-}
-
-async fn create_with_id(by: &impl Writer, id: ContactId, new: NewContact) -> Result<Plan<Upserted>, Error> {
+/// Creates a contact with an id of its form, or finds the contact that already has its reference.
+pub async fn create_with_id(by: &impl Writer, id: ContactId, new: NewContact) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
     if let Some(reference) = &new.external_reference
         && let Some(holder) = scope.store().contact_with_reference(reference).await?
     {
         let existing = scope.store().contact(holder).await?.ok_or(Error::Conflict)?;
-        if existing.external_reference != new.external_reference || holder == id {
-            // The contact got another reference between the two reads, or the same form has just created it.
+        if existing.external_reference != new.external_reference {
+            // The contact got another reference between the two reads.
             return Err(Error::Conflict);
         }
         let ignored = new.differences(&existing);

@@ -96,19 +96,11 @@ pub async fn create(by: &impl Writer, new: NewFundingItem) -> Result<Plan<Upsert
     create_with_id(by, FundingItemId::new(), new).await
 }
 
-/// Adds an item with the id that its form carries: a form that is sent twice adds one item.
+/// Adds an item with an id of its form.
 ///
 /// # Errors
 /// Those of [`create`].
-pub async fn create_once(by: &impl Writer, id: FundingItemId, new: NewFundingItem) -> Result<Plan<Upserted>, Error> {
-    let scope = by.scope();
-    match scope.store().funding_item(id).await? {
-        Some(created) => Ok(Plan::new(scope, Upserted::Created(created.into_inner())).showing([id.uuid()])),
-        None => create_with_id(by, id, new).await,
-    }
-}
-
-async fn create_with_id(by: &impl Writer, id: FundingItemId, new: NewFundingItem) -> Result<Plan<Upserted>, Error> {
+pub async fn create_with_id(by: &impl Writer, id: FundingItemId, new: NewFundingItem) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
     check_references(scope, &new).await?;
     if let Some(reference) = &new.external_reference

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use crate::crypto::keyring::{Keyring, SealError};
 use crate::domain::agreement::Agreement;
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, ReceiptId, SubmissionId};
+use crate::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, SubmissionId};
 use crate::domain::information::typed::TypedAnswers;
 use crate::domain::information::{Answer, Given, Submission, draft_place, place};
 use crate::domain::member::{Judgment, Member, NotJudged, judge_answers};
-use crate::domain::participant::receipt::{Receipt, ReceiptAct};
 use crate::domain::participant::{ActingParticipant, Answering, NotActed, Occasion, can_answer, send_answers};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
@@ -88,16 +87,15 @@ pub struct AnswerForm {
 /// What an act on answers is decided on.
 struct AnswerContext {
     by: ActingParticipant,
-    receipts: Vec<Receipt>,
     loaded: AgreementWithFacts,
     own: OwnAnswers,
 }
 
 impl AnswerContext {
     async fn load(scope: &Scope, by: &ActingParticipant, gate: GateId) -> Result<Self, Error> {
-        let (agreement, (by, receipts), own) =
+        let (agreement, (by, _), own) =
             tokio::try_join!(found(scope, by.agreement_id()), standing(scope, by), own(scope, by, gate))?;
-        Ok(Self { by, receipts, loaded: AgreementWithFacts::of(agreement), own })
+        Ok(Self { by, loaded: AgreementWithFacts::of(agreement), own })
     }
 
     /// Checks that the participant may write answers now, and that the form was filled with the draft that is there.
@@ -148,8 +146,7 @@ pub enum NotSent {
     Wrong(FieldErrors),
 }
 
-/// Sends answers, or saves them as a draft if they are incomplete or wrong. A form that is sent twice, also at once, sends
-/// them once.
+/// Sends answers, or saves them as a draft if they are incomplete or wrong.
 ///
 /// # Errors
 /// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when there is no such agreement.
@@ -161,10 +158,6 @@ pub async fn send(
 ) -> Result<Plan<Result<(), NotSent>>, Error> {
     let context = AnswerContext::load(scope, by, form.gate).await?;
     let plan = |output| Plan::new(scope, output).showing(context.shown(form.gate));
-    if is_sent(&context.receipts, occasion.id, form.gate) {
-        return Ok(plan(Ok(())));
-    }
-    let id = occasion.id;
     let refused = match context.check(scope, form) {
         Ok(()) => {
             let agreement = context.loaded.agreement();
@@ -173,7 +166,7 @@ pub async fn send(
                 Ok(given) => given,
                 Err(wrong) => {
                     let saved = stored::save_draft(scope.call(), &context.by, form.gate, (&draft, form.version))?;
-                    return Ok(plan(Err(NotSent::Wrong(wrong))).change([saved]));
+                    return Ok(plan(Err(NotSent::Wrong(wrong))).change([saved]).unfinished());
                 }
             };
             let answering = answering(&context, keys, form.gate, given)?;
@@ -188,17 +181,7 @@ pub async fn send(
         }
         Err(refused) => refused,
     };
-    // The same form, sent at the same moment, may have been done between the reads.
-    let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
-    let is_sent = is_sent(&receipts, id, form.gate);
-    Ok(plan(if is_sent { Ok(()) } else { Err(NotSent::Refused(refused)) }))
-}
-
-/// Whether the receipt with a form's id says that the form's answers were sent.
-#[must_use]
-pub fn is_sent(receipts: &[Receipt], id: ReceiptId, gate: GateId) -> bool {
-    let is_of = |act: &ReceiptAct| matches!(act, ReceiptAct::Answered { gate_id, .. } if *gate_id == gate);
-    receipts.iter().any(|receipt| receipt.id == id && is_of(&receipt.act))
+    Ok(plan(Err(NotSent::Refused(refused))))
 }
 
 /// The answers as they are stored, with what has changed since the revision before.

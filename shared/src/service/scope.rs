@@ -131,6 +131,7 @@ pub struct Plan<T> {
     test: Option<(EndpointId, Event)>,
     shown: Vec<Uuid>,
     refusal: Option<(StatusCode, &'static str)>,
+    is_unfinished: bool,
 }
 
 impl<T> Plan<T> {
@@ -146,6 +147,7 @@ impl<T> Plan<T> {
             test: None,
             shown: Vec::new(),
             refusal: None,
+            is_unfinished: false,
         }
     }
 
@@ -234,6 +236,17 @@ impl<T> Plan<T> {
         self
     }
 
+    /// Says that the changes aren't yet what the form asks for, such as a draft of what can't be sent: the same copy of the
+    /// form can be submitted again.
+    pub fn unfinished(self) -> Self {
+        Self { is_unfinished: true, ..self }
+    }
+
+    /// Whether the changes are what the form asks for, and not the count of a refusal.
+    pub(crate) fn is_act(&self) -> bool {
+        self.refusal.is_none() && !self.is_unfinished
+    }
+
     /// Whether the plan has no changes and no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -242,14 +255,14 @@ impl<T> Plan<T> {
 
     /// The same plan with another output.
     pub(crate) fn with_output<U>(self, output: U) -> Plan<U> {
-        let Self { output: _, now, changes, afterwards, checks, events, test, shown, refusal } = self;
-        Plan { output, now, changes, afterwards, checks, events, test, shown, refusal }
+        let Self { output: _, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished } = self;
+        Plan { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished }
     }
 
     /// The same plan with what is made of its output.
     pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Plan<U> {
-        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal } = self;
-        Plan { output: make(output), now, changes, afterwards, checks, events, test, shown, refusal }
+        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished } = self;
+        Plan { output: make(output), now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished }
     }
 
     /// The output of a plan that is not committed.
@@ -265,7 +278,7 @@ impl<T> Plan<T> {
 
     /// The commit of the plan, the ids for the audit row, and the output.
     pub(crate) fn into_commit(self, scope: &Scope) -> (Commit<'_>, Vec<Uuid>, T) {
-        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal } = self;
+        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished: _ } = self;
         let mut commit = Commit::new(scope.store(), scope.call()).at(now).with(changes).checking(checks).emit(events);
         commit = commit.afterwards(afterwards).refused(refusal);
         if let Some((endpoint, event)) = test {
@@ -281,7 +294,9 @@ impl<T, R> Plan<Result<T, R>> {
     /// # Errors
     /// The refusal.
     pub fn accepted(self) -> Result<Plan<T>, R> {
-        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal } = self;
-        output.map(|output| Plan { output, now, changes, afterwards, checks, events, test, shown, refusal })
+        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished } = self;
+        let make =
+            |output| Plan { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished };
+        output.map(make)
     }
 }

@@ -86,17 +86,12 @@ pub async fn create(by: &impl Writer, new: NewTrust) -> Result<Plan<Upserted>, E
     Ok(created(scope, TrustId::new(), new)?.map(Upserted::Created))
 }
 
-/// Creates a trust with the id that its form carries: a form that is sent twice creates one trust. A member who creates one
-/// never changes another: its reference must be free.
+/// Creates a trust with an id of its form. A member who creates one never changes another: its reference must be free.
 ///
 /// # Errors
 /// Those of [`create`]; `taken` at `external_reference` when another trust has it.
-pub async fn create_once(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
+pub async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
     let scope = by.scope();
-    if let Some(created) = scope.store().trust(id).await? {
-        let created = TrustInFull { trust: created.into_inner(), item_count: 0 };
-        return Ok(Plan::new(scope, created).showing([id.uuid()]));
-    }
     check_references(scope, &new).await?;
     check_name(&new.formal_name).map_err(Error::Invalid)?;
     if let Some(reference) = &new.external_reference

@@ -151,23 +151,8 @@ pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspac
     create_with_id(by, WorkspaceId::new(), new).await
 }
 
-/// Creates a workspace with the id that its form carries: a form that is sent twice creates one workspace.
-pub async fn create_once(
-    by: &impl Writer,
-    id: WorkspaceId,
-    new: NewWorkspace,
-) -> Result<Plan<WorkspaceWithPeople>, Error> {
-    let scope = by.scope();
-    match scope.store().workspace(id).await? {
-        Some(created) => {
-            let created = WorkspaceWithPeople { workspace: created.into_inner(), people: Vec::new() };
-            Ok(Plan::new(scope, created).showing([id.uuid()]))
-        }
-        None => create_with_id(by, id, new).await,
-    }
-}
-
-async fn create_with_id(
+/// Creates a workspace with an id of its form.
+pub async fn create_with_id(
     by: &impl Writer,
     id: WorkspaceId,
     new: NewWorkspace,

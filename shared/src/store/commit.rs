@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::change::{Change, Changes, Moving};
 use super::failure::TransactionOutcome;
+use super::form_copies::{self, FormAnswer, FormCopy};
 use super::idempotency::{self, IdempotencyKey, StoredResponse};
 use super::{Item, OrgStore, StoreError, acts, audit, events};
 use crate::domain::call_context::CallContext;
@@ -34,6 +35,7 @@ pub struct Commit<'a> {
     checks: Vec<Changes>,
     afterwards: Vec<Changes>,
     refusal: Option<(StatusCode, &'static str)>,
+    copy: Option<Change>,
 }
 
 /// The responses of a call's attempts to commit, in their order.
@@ -75,6 +77,7 @@ impl<'a> Commit<'a> {
             checks: Vec::new(),
             afterwards: Vec::new(),
             refusal: None,
+            copy: None,
         }
     }
 
@@ -123,6 +126,13 @@ impl<'a> Commit<'a> {
         self
     }
 
+    /// Records that a copy of a form is used, and how the form is answered if that is known. The commit fails if something
+    /// else has used the copy.
+    pub(crate) fn using(mut self, copy: FormCopy, answer: Option<&FormAnswer>) -> Self {
+        self.copy = Some(form_copies::record(self.call, copy, answer));
+        self
+    }
+
     /// Commits a call of the API, and returns the response to answer with: this attempt's, or that of an earlier attempt of
     /// the same call that took effect although its response was lost.
     ///
@@ -151,11 +161,12 @@ impl<'a> Commit<'a> {
     ///
     /// # Errors
     /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
-    pub(crate) async fn done(self, status: StatusCode, objects: &[Uuid]) -> Result<(), Error> {
+    pub(crate) async fn done(mut self, status: StatusCode, objects: &[Uuid]) -> Result<(), Error> {
         let objects: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
         let (status, code) = self.refusal.unwrap_or((status, audit::OK));
         let row = audit::of_commit(self.call, (status, code), &objects, 0);
-        self.transact(row, None).await.map(|_| ())
+        let copy = self.copy.take();
+        self.transact(row, copy).await.map(|_| ())
     }
 
     async fn transact(mut self, row: Item, record: Option<Change>) -> Result<AttemptOutcome, Error> {

@@ -71,6 +71,7 @@ fn part(kind: RecordKind) -> Part {
         | Kind::PasswordLink
         | Kind::KnownDevice
         | Kind::FailedLogins
+        | Kind::FormCopy
         | Kind::Trail
         | Kind::Due
         | Kind::TokenPointer
@@ -103,7 +104,7 @@ pub const LEFT_OUT: [&str; 6] = [
     "accounts with passwords and second factors, sessions, password links, and codes of links",
     "signing secrets of webhook endpoints",
     "bank details in answers, payment instructions, and answers that were not sent",
-    "stored responses to idempotency keys",
+    "stored responses to idempotency keys, and which copies of forms were used",
     "what derives from records: rows of lists, pointers, unique items, counters, and entries of the due index",
 ];
 

@@ -693,6 +693,11 @@ pub(super) fn idempotency(org: OrgId, key: &str) -> Key {
     Key::alone(of(org, format_args!("KEY#{key}")))
 }
 
+/// The record of a form's copy that was used. It has no organization in it: its id is bound to a session.
+pub(super) fn form_copy(id: uuid::Uuid) -> Key {
+    Key::alone(format!("FORMCOPY#{id}"))
+}
+
 /// The counter of workspace numbers.
 pub(super) fn workspace_counter(org: OrgId) -> Key {
     Key::alone(of(org, "COUNTER#WORKSPACES"))

@@ -32,6 +32,7 @@ pub mod events;
 pub mod export;
 mod failure;
 pub mod files;
+pub(crate) mod form_copies;
 pub mod funding_items;
 mod funding_review;
 pub(crate) mod funding_to_review;

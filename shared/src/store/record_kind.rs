@@ -29,6 +29,8 @@ text_enum! {
         PasswordLink = "password link",
         /// A device that has signed in before.
         KnownDevice = "known device",
+        /// The copy of a form that was used.
+        FormCopy = "used copy of a form",
         /// A count of failed logins.
         FailedLogins = "count of failed logins",
         /// A row of the service-level trail.
@@ -204,6 +206,7 @@ fn without_organization(key: &Key) -> Option<Place> {
         "INVITATION" => Kind::InvitationPointer,
         "PASSWORDLINK" => Kind::PasswordLink,
         "BROWSER" => Kind::KnownDevice,
+        "FORMCOPY" => Kind::FormCopy,
         "GUESSES" => Kind::FailedLogins,
         _ => return None,
     };
@@ -374,6 +377,7 @@ mod tests {
             (Kind::InvitationPointer, keys::invitation_by_hash(secret)),
             (Kind::PasswordLink, keys::password_link(secret)),
             (Kind::KnownDevice, keys::known_device(secret, "ada@okafor.example", 3)),
+            (Kind::FormCopy, keys::form_copy(id())),
             (Kind::FailedLogins, keys::failed_logins("address", "127.0.0.1")),
             (Kind::Trail, keys::trail(now, 3, id().into())),
             (Kind::Due, keys::due(now, Due::Event, org, id())),

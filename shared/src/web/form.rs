@@ -8,6 +8,7 @@ use http::HeaderMap;
 use http::header::{self, CONTENT_TYPE};
 use serde_json::{Map, Value as Json};
 
+use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
 use crate::wire::body::{self, NotReceived};
@@ -16,6 +17,9 @@ use crate::wire::input;
 
 /// The form field with the CSRF token.
 pub const FORM_TOKEN: &str = "form_token";
+
+/// The form field with the name of the form's copy.
+pub const COPY: &str = "copy";
 
 /// A file of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,6 +130,14 @@ impl Form {
         self.fields.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
+    /// The id of a record that a field names.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when the field is no id: it names no record then.
+    pub fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, Error> {
+        self.get(name).parse().map_err(|_| Error::not_found())
+    }
+
     /// Whether a field was sent, even if it is empty.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -138,9 +150,12 @@ impl Form {
         self.fields.iter().filter_map(move |(name, _)| name.strip_prefix(group))
     }
 
-    /// All fields, as they were submitted, without the CSRF token.
+    /// All fields, as they were submitted, without the CSRF token and the copy.
     pub fn typed(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.fields.iter().filter(|(name, _)| name != FORM_TOKEN).map(|(name, value)| (name.as_str(), value.as_str()))
+        self.fields
+            .iter()
+            .filter(|(name, _)| name != FORM_TOKEN && name != COPY)
+            .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// A file. `None`, if none was chosen.
@@ -153,6 +168,11 @@ impl Form {
     #[must_use]
     pub fn has_file(&self) -> bool {
         self.chosen_files().next().is_some()
+    }
+
+    /// The files, with the names of their fields.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &UploadedFile)> {
+        self.chosen_files().map(|(name, file)| (name.as_str(), file))
     }
 
     /// The files. A browser sends a nameless, empty one where none was chosen.

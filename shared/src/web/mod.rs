@@ -17,6 +17,7 @@ mod credentials;
 pub mod entrance;
 pub mod flash;
 pub mod form;
+mod form_copy;
 pub mod link_holder;
 pub mod login;
 pub mod member_call;
@@ -34,6 +35,7 @@ pub mod submitted_form;
 
 pub use flash::Flash;
 pub use form::{FILES, Form};
+pub use form_copy::{FormKeys, Repeat};
 pub use redirect::Redirect;
 pub use request::Request;
 pub use submitted_form::{SubmittedForm, Submitter};

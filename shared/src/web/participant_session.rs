@@ -23,6 +23,7 @@ use crate::platform::call_record::CallRecord;
 use crate::service::scope::Scope;
 use crate::store::OrgStore;
 use crate::web::cookies;
+use crate::web::form_copy::FormKeys;
 use crate::web::session::SignedIn;
 
 /// The participant of a request, with their session.
@@ -83,6 +84,12 @@ impl Attending {
         self.secret.form_token()
     }
 
+    /// The hidden fields of the session's forms.
+    #[must_use]
+    pub fn form_keys(&self) -> FormKeys {
+        FormKeys::new(&self.secret)
+    }
+
     pub(super) fn rename(&mut self, operation: &'static str) {
         self.scope.call_mut().rename(operation);
     }
@@ -140,6 +147,11 @@ pub(super) fn cookie_prefix(app: &AppState) -> &'static str {
     if app.insecure_cookies { "part-" } else { "__Host-part-" }
 }
 
+/// The secret in a participant's cookie.
+pub(super) fn secret(app: &AppState, headers: &HeaderMap, participant: ParticipantId) -> Option<CookieSecret> {
+    cookies::value(headers, &cookie_name(app, participant)).and_then(CookieSecret::parse)
+}
+
 /// Authenticates a request to the pages of a participant. `None`, if there is no session or it has ended.
 pub(super) async fn authenticate(
     app: &AppState,
@@ -147,9 +159,7 @@ pub(super) async fn authenticate(
     (headers, participant): (&HeaderMap, ParticipantId),
     path_record_ids: Vec<u8>,
 ) -> Result<Option<Attending>, Error> {
-    let Some(secret) = cookies::value(headers, &cookie_name(app, participant)).and_then(CookieSecret::parse) else {
-        return Ok(None);
-    };
+    let Some(secret) = secret(app, headers, participant) else { return Ok(None) };
     let store = record.store();
     let session = store.participant_session(secret.hash()).await?;
     let is_own =

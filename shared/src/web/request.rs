@@ -21,9 +21,11 @@ use crate::platform::call_record::CallRecord;
 use crate::retry::Budget;
 use crate::service::scope::Scope;
 use crate::store::Store;
+use crate::store::form_copies::{FormCopy, UsedCopy};
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
-use crate::web::form::{FORM_TOKEN, Form, is_own_origin, is_same_origin};
+use crate::web::form::{COPY, FORM_TOKEN, Form, is_own_origin, is_same_origin};
+use crate::web::form_copy;
 use crate::web::owner_hint;
 use crate::web::participant_session::{self, Attending};
 use crate::web::redirect::Redirect;
@@ -43,6 +45,14 @@ pub struct Request {
     parts: request::Parts,
     path: Vec<(String, String)>,
     form: Result<Form, FieldErrors>,
+    /// The id of the copy of a form that names none: the request is its only use.
+    pub(super) unnamed_copy: Uuid,
+    /// The copy of the form, if the form names one of its session.
+    pub(super) copy: Option<FormCopy>,
+    /// The use of the copy before the request began.
+    pub(super) used_copy: Option<UsedCopy>,
+    /// Whether a commit of the request has used the copy.
+    pub(super) has_used_copy: AtomicBool,
     /// Whether a commit has written the audit row.
     pub(super) is_audited: AtomicBool,
     /// The redirect that answers the form if its commit takes effect although it seems to fail.
@@ -71,6 +81,10 @@ impl Request {
             parts,
             path,
             form,
+            unnamed_copy: Uuid::now_v7(),
+            copy: None,
+            used_copy: None,
+            has_used_copy: AtomicBool::new(false),
             is_audited: AtomicBool::new(false),
             redirect_if_committed: OnceLock::new(),
             outcome: OnceLock::new(),
@@ -80,8 +94,9 @@ impl Request {
     /// Authenticates the session, and sets the operation's name for the audit row and the log.
     pub async fn authenticate(&mut self, operation: &'static str) -> Result<(), Error> {
         self.record.rename(operation);
-        self.signed_in =
-            session::authenticate(&self.app, &self.record, &self.parts.headers, self.path_record_ids()).await?;
+        self.copy = self.copy_of(self.cookie(Cookie::Session));
+        let authenticated = session::authenticate(&self.app, &self.record, &self.parts.headers, self.path_record_ids());
+        (self.signed_in, self.used_copy) = tokio::try_join!(authenticated, self.read_copy())?;
         // A page's session is refreshed beside the audit row, so that nobody waits for it. A form's is before the act, which
         // may end or replace it.
         if let Some(signed_in) = self.signed_in.as_ref().filter(|_| !self.method().is_safe()) {
@@ -95,10 +110,12 @@ impl Request {
     pub async fn authenticate_participant(&mut self, operation: &'static str) -> Result<(), Error> {
         self.record.rename(operation);
         let Ok(participant) = self.path_id("participant") else { return Ok(()) };
+        self.copy = self.copy_of(participant_session::secret(&self.app, &self.parts.headers, participant));
         let (headers, ids) = (&self.parts.headers, self.path_record_ids());
         let member = session::authenticate(&self.app, &self.record, headers, Vec::new());
         let attending = participant_session::authenticate(&self.app, &self.record, (headers, participant), ids);
-        let (attending, member) = tokio::try_join!(attending, member)?;
+        let (attending, member, used) = tokio::try_join!(attending, member, self.read_copy())?;
+        self.used_copy = used;
         self.attending = match (attending, member) {
             (Some(attending), Some(member)) => Some(attending.in_browser_of(&member).await?),
             (attending, _) => attending,
@@ -107,6 +124,16 @@ impl Request {
             attending.refresh_session().await;
         }
         Ok(())
+    }
+
+    /// The copy of the form that a session with this secret was shown.
+    fn copy_of(&self, secret: Option<CookieSecret>) -> Option<FormCopy> {
+        form_copy::named(self.parts.uri.path(), self.form.as_ref().ok()?, &secret?)
+    }
+
+    async fn read_copy(&self) -> Result<Option<UsedCopy>, Error> {
+        let Some(copy) = self.copy else { return Ok(None) };
+        Ok(self.store().used_copy(copy.id, self.now()).await?)
     }
 
     /// The participant to whom the page belongs.
@@ -225,6 +252,16 @@ impl Request {
         let host_at = referrer.find("://")? + 3;
         let (origin, page) = referrer.split_at(host_at + referrer[host_at..].find('/')?);
         is_own_origin(&self.app, &self.parts.headers, origin).then_some(page)
+    }
+
+    /// The session's own form, with the copy that it names.
+    ///
+    /// # Errors
+    /// Those of [`Request::verified_form`]. A copy of another session is forged.
+    pub(super) fn form_of_session(&self, secret: &CookieSecret) -> Result<&Form, Error> {
+        let form = self.verified_form(secret)?;
+        let is_own = !form.has(COPY) || secret.open_copy(form.get(COPY)).is_some();
+        if is_own { Ok(form) } else { Err(Error::ForgedForm) }
     }
 
     /// The form without the CSRF check: to show its fields again, or to choose the operation's name.

@@ -19,6 +19,7 @@ use crate::platform::call_record::CallRecord;
 use crate::service::scope::Scope;
 use crate::store::sessions::Person;
 use crate::web::cookies::Cookie;
+use crate::web::form_copy::FormKeys;
 use crate::web::owner_hint;
 
 /// The signed-in member of a request, with their session.
@@ -73,6 +74,12 @@ impl SignedIn {
     #[must_use]
     pub fn form_token(&self) -> String {
         self.secret.form_token()
+    }
+
+    /// The hidden fields of the session's forms.
+    #[must_use]
+    pub fn form_keys(&self) -> FormKeys {
+        FormKeys::new(&self.secret)
     }
 
     /// Whether the account has other organizations.

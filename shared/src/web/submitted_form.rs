@@ -15,6 +15,7 @@ use crate::platform::call_record::CallRecord;
 use crate::retry::retry_on_conflict;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::change::Changes;
+use crate::store::form_copies::FormAnswer;
 use crate::store::members;
 use crate::web::form::Form;
 use crate::web::participant_session::Attending;
@@ -147,10 +148,21 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         self.form
     }
 
-    /// The id of this copy of a form, from its field `once`. A form without one is a copy of its own each time.
+    /// The id of this copy of the form. A form that names none is a copy of its own each time.
+    fn copy_id(&self) -> Uuid {
+        self.request.copy.map_or(self.request.unnamed_copy, |copy| copy.id)
+    }
+
+    /// The id of the record that the form makes: the same each time that this copy of the form is submitted.
     #[must_use]
-    pub fn once(&self) -> Uuid {
-        self.form.get("once").parse().unwrap_or_else(|_| Uuid::now_v7())
+    pub fn new_id<T: From<Uuid>>(&self) -> T {
+        self.copy_id().into()
+    }
+
+    /// The id of a further record that the form makes.
+    #[must_use]
+    pub fn further_id<T: From<Uuid>>(&self, number: u8) -> T {
+        Uuid::from_u128(self.copy_id().as_u128() ^ (u128::from(number) + 1)).into()
     }
 
     /// Secret random bytes for what the form makes and a page shows once, such as the value of a token: the same each time
@@ -160,7 +172,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
     /// # Errors
     /// [`Error::Unavailable`] when the keys can't be read now.
     pub async fn derive<const N: usize>(&self, what: &str) -> Result<[u8; N], Error> {
-        let once = self.once();
+        let once = self.copy_id();
         let (org, session) = (self.scope().call().org(), self.form_token());
         let keys = self.app().webhooks()?.keys.keyring().await?;
         Ok(keys.derive(&format!("{what}, made by form {once} of session {session} in {org}"))?)
@@ -198,6 +210,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
                         }
                         FormSession::Participant(attending) => attending.check_session().await?,
                     }
+                    self.request.check_copy().await?;
                 }
                 result
             }
@@ -210,9 +223,15 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
             return Ok(plan.into_output());
         }
         let scope = self.scope();
-        let (commit, shown, output) = plan.into_commit(scope);
+        let copy = self.request.copy.filter(|_| plan.is_act() && !self.request.has_used_copy.load(Ordering::Relaxed));
+        let answer = self.request.redirect_if_committed.get().map(FormAnswer::from);
+        let (mut commit, shown, output) = plan.into_commit(scope);
+        if let Some(copy) = copy {
+            commit = commit.using(copy, answer.as_ref());
+        }
         commit.with(self.submitter.role_check(scope.call())).done(StatusCode::SEE_OTHER, &shown).await?;
         self.request.is_audited.store(true, Ordering::Relaxed);
+        self.request.has_used_copy.fetch_or(copy.is_some(), Ordering::Relaxed);
         Ok(output)
     }
 }
@@ -311,7 +330,7 @@ impl Request {
     /// [`Error::Unauthenticated`], [`Error::ForgedForm`], or [`Error::Invalid`] for a form that can't be read.
     pub fn submitted_form(&self) -> Result<SubmittedForm<'_>, Error> {
         let signed_in = self.signed_in()?;
-        let (form, submitter) = (self.verified_form(signed_in.secret())?, signed_in.member());
+        let (form, submitter) = (self.form_of_session(signed_in.secret())?, signed_in.member());
         Ok(SubmittedForm { request: self, session: FormSession::Member(signed_in), form, submitter })
     }
 
@@ -321,7 +340,7 @@ impl Request {
     /// Those of [`Request::submitted_form`].
     pub fn participant_form(&self) -> Result<SubmittedForm<'_, &ActingParticipant>, Error> {
         let attending = self.attending()?;
-        let (form, submitter) = (self.verified_form(attending.secret())?, attending.participant());
+        let (form, submitter) = (self.form_of_session(attending.secret())?, attending.participant());
         Ok(SubmittedForm { request: self, session: FormSession::Participant(attending), form, submitter })
     }
 }

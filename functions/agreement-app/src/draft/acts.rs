@@ -32,8 +32,7 @@ use shared::web::Request;
 pub(crate) async fn duplicate(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;
-    // A form without an id makes a copy each time.
-    let copy: AgreementId = submitted.form().get("id").parse().unwrap_or_else(|_| AgreementId::new());
+    let copy: AgreementId = submitted.new_id();
     let title = "A copy was made";
     // Names are read before the act: the redirect carries the notice.
     let has_payments = !drafts::agreement(submitted.scope(), id).await?.movements().is_empty();

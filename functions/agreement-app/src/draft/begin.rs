@@ -81,9 +81,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     match (workspace, start) {
         (None, _) => choose_workspace(request).await,
         (Some(workspace), None) => choose_template(request, workspace).await,
-        (Some(workspace), Some(start)) => {
-            form_page(request, workspace, start, AgreementId::new(), Fields::default(), None).await
-        }
+        (Some(workspace), Some(start)) => form_page(request, workspace, start, Fields::default(), None).await,
     }
 }
 
@@ -147,7 +145,6 @@ struct FormPage {
     workspace: Link,
     workspace_id: WorkspaceId,
     path: &'static str,
-    id: AgreementId,
     key: &'static str,
     name: &'static str,
     about: &'static str,
@@ -162,7 +159,6 @@ async fn form_page(
     request: &Request,
     workspace: WorkspaceId,
     start: Start,
-    id: AgreementId,
     fields: Fields,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
@@ -184,7 +180,6 @@ async fn form_page(
         workspace: Link { url: workspace_url(workspace), text: found.workspace.name.as_str().to_owned() },
         workspace_id: workspace,
         path: PATH,
-        id,
         key: start.key(),
         name: start.name(),
         about: start.about(),
@@ -206,17 +201,16 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
     let form = submitted.form();
     let workspace_id: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
     let start = Start::find(form.get("template")).ok_or_else(Error::not_found)?;
-    // A form without an id begins a draft each time.
-    let id: AgreementId = form.get("id").parse().unwrap_or_else(|_| AgreementId::new());
+    let id: AgreementId = submitted.new_id();
     let again = async |errors: FieldErrors| {
         let fields = Fields::submitted(form, errors);
         let notice = Notice::bad("Not saved", "Check what is marked below.");
-        Ok(form_page(request, workspace_id, start, id, fields, Some(notice)).await?.unprocessable())
+        Ok(form_page(request, workspace_id, start, fields, Some(notice)).await?.unprocessable())
     };
     // People were added meanwhile, in another tab: the same form again, with them and with what was typed.
     if form.get("act") == "update" {
         let typed = Fields::of(form.typed());
-        return form_page(request, workspace_id, start, id, typed, None).await;
+        return form_page(request, workspace_id, start, typed, None).await;
     }
     let name = match agreement_name(form.get("name")) {
         Ok(name) => name,

@@ -230,10 +230,9 @@ struct ConditionPage {
     /// What the condition asks for. `None` while it is new.
     requirement: Option<String>,
     hint: &'static str,
-    /// The id that a new condition gets. `None` for one that is there.
-    new_id: Option<GateId>,
     gate_type: GateType,
-    seen: String,
+    /// What the page showed of the condition. `None` of a new one.
+    seen: Option<String>,
     settings: Settings,
     units: Vec<Choice>,
     until_hint: String,
@@ -257,6 +256,7 @@ struct Questions {
 }
 
 struct QuestionRow {
+    id: FieldId,
     /// What the ids of its form's fields begin with.
     prefix: String,
     up: Option<usize>,
@@ -270,14 +270,15 @@ struct QuestionRow {
 }
 
 struct QuestionForm {
-    id: FieldId,
+    /// The id of a question that is there.
+    id: Option<FieldId>,
     seen: String,
     fields: Fields,
     types: Vec<Choice>,
 }
 
 impl QuestionForm {
-    fn new(id: FieldId, seen: String, fields: Fields) -> Self {
+    fn new(id: Option<FieldId>, seen: String, fields: Fields) -> Self {
         let types = FieldType::ALL.map(|field_type| Choice::new(field_type.as_str(), field_type_label(field_type)));
         Self { id, seen, fields, types: types.into() }
     }
@@ -326,13 +327,12 @@ struct NewQuery {
 pub(crate) async fn new_condition(request: &mut Request) -> Result<PageResponse, Error> {
     let query: NewQuery = request.read_query()?;
     let gate_type = query.gate_type.get().unwrap_or(GateType::DocumentSigned);
-    new_page(request, gate_type, GateId::new(), Fields::default(), None).await
+    new_page(request, gate_type, Fields::default(), None).await
 }
 
 async fn new_page(
     request: &Request,
     gate_type: GateType,
-    gate: GateId,
     fields: Fields,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
@@ -352,9 +352,8 @@ async fn new_page(
         title: format!("New condition: {}", sentences::condition(gate_type).to_lowercase()),
         requirement: None,
         hint: type_hint(gate_type),
-        new_id: Some(gate),
         gate_type,
-        seen: String::new(),
+        seen: None,
         settings: Settings::new(gate_type, &agreement, (&contacts, &payments)),
         units: units(),
         until_hint: until_hint(&signed_in.organization().time_zone),
@@ -381,9 +380,9 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
     let form = submitted.form();
     let gate_type = GateType::parse(form.get("type")).ok_or_else(Error::not_found)?;
-    let gate: GateId = form.get("id").parse().unwrap_or_else(|_| GateId::new());
+    let gate: GateId = submitted.new_id();
     let again = async |problem: Problem| {
-        let page = new_page(request, gate_type, gate, problem.fields(form), Some(problem.notice.clone())).await?;
+        let page = new_page(request, gate_type, problem.fields(form), Some(problem.notice.clone())).await?;
         Ok(problem.answer(page))
     };
     let rule = match read_rule(gate_type, form, &request.signed_in()?.organization().time_zone) {
@@ -450,9 +449,8 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         title: sentences::condition(gate_type).to_owned(),
         requirement: Some(payments::requirement(&found.rule, &agreement, (&contacts, &payments))),
         hint: type_hint(gate_type),
-        new_id: None,
         gate_type,
-        seen: seen(&agreement, Part::Gate(gate)),
+        seen: Some(seen(&agreement, Part::Gate(gate))),
         settings: Settings::new(gate_type, &agreement, (&contacts, &payments)),
         units: units(),
         until_hint: until_hint(zone),
@@ -476,6 +474,7 @@ impl Questions {
         let rows = questions.iter().enumerate().map(|(n, question)| {
             let typed = typed_in(question.id);
             QuestionRow {
+                id: question.id,
                 prefix: format!("q{}-", n + 1),
                 up: n.checked_sub(1),
                 down: (n < last).then_some(n + 1),
@@ -485,7 +484,7 @@ impl Questions {
                 text: question.label.as_str().to_owned(),
                 is_open: typed.is_some(),
                 form: QuestionForm::new(
-                    question.id,
+                    Some(question.id),
                     seen(agreement, Part::Question(gate, question.id)),
                     typed.unwrap_or_else(|| question_fields(question)),
                 ),
@@ -493,12 +492,12 @@ impl Questions {
         });
         let rows: Vec<QuestionRow> = rows.collect();
         let new = typed.filter(|(id, _)| questions.iter().all(|question| question.id != *id));
-        let (id, fields) = new.unwrap_or_else(|| (FieldId::new(), Fields::of([("required", "on")])));
+        let fields = new.map_or_else(|| Fields::of([("required", "on")]), |(_, fields)| fields);
         Self {
             rows,
             order: seen(agreement, Part::QuestionOrder(gate)),
             is_full: questions.len() >= limits::GATE_FIELDS_MAX,
-            new: QuestionForm::new(id, String::new(), fields),
+            new: QuestionForm::new(None, String::new(), fields),
         }
     }
 }
@@ -522,7 +521,10 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
     let form = submitted.form();
     let url = condition_url(id, gate);
-    let question: FieldId = form.get("id").parse().unwrap_or_else(|_| FieldId::new());
+    let question: FieldId = match form.get("act") {
+        "save_question" | "move_question" | "remove_question" => form.id("id")?,
+        _ => submitted.new_id(),
+    };
     let again = async |problem: Problem| {
         let fields = problem.fields(form);
         let typed = match form.get("act") {

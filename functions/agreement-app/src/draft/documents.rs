@@ -62,7 +62,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         let page = crate::agreement::page(request, id, problem.fields(form), Some(problem.notice.clone())).await?;
         Ok(problem.answer(page))
     };
-    let document: DocumentId = form.get("id").parse().unwrap_or_else(|_| DocumentId::new());
+    let document: DocumentId = submitted.new_id();
     let Some(file) = form.file("file") else {
         let errors = FieldErrors::one("file", FieldCode::Required, "must be chosen");
         return again(Problem::invalid(errors)).await;
@@ -99,7 +99,6 @@ struct DocumentPage {
     seen: String,
     blocks: Vec<BlockRow>,
     /// The form of a new signature block.
-    new_block: SignatureBlockId,
     block_fields: Fields,
     participants: Vec<Choice>,
 }
@@ -126,7 +125,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 enum Typed {
     Nothing,
     Document(Fields),
-    Block(SignatureBlockId, Fields),
+    Block(Fields),
 }
 
 async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
@@ -137,10 +136,10 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     };
     let who = |participant: ParticipantId| participant_name(&agreement, &contacts, participant);
     let own = || fields_of(found);
-    let (fields, (new_block, block_fields)) = match typed {
-        Typed::Nothing => (own(), (SignatureBlockId::new(), Fields::default())),
-        Typed::Document(fields) => (fields, (SignatureBlockId::new(), Fields::default())),
-        Typed::Block(block, fields) => (own(), (block, fields)),
+    let (fields, block_fields) = match typed {
+        Typed::Nothing => (own(), Fields::default()),
+        Typed::Document(fields) => (fields, Fields::default()),
+        Typed::Block(fields) => (own(), fields),
     };
     let page = DocumentPage {
         layout: Layout::new(request),
@@ -161,7 +160,6 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
                 label: block.label.as_str().to_owned(),
             })
             .collect(),
-        new_block,
         block_fields,
         participants: agreement
             .participants
@@ -216,11 +214,11 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, document): (AgreementId, DocumentId) = (request.path_id("id")?, request.path_id("document")?);
     let form = submitted.form();
     let url = document_url(id, document);
-    let block: SignatureBlockId = form.get("id").parse().unwrap_or_else(|_| SignatureBlockId::new());
+    let block: SignatureBlockId = if form.get("act") == "remove_block" { form.id("id")? } else { submitted.new_id() };
     let again = async |problem: Problem| {
         let fields = problem.fields(form);
         let typed = match form.get("act") {
-            "add_block" => Typed::Block(block, fields),
+            "add_block" => Typed::Block(fields),
             "" => Typed::Document(fields),
             _ => Typed::Nothing,
         };

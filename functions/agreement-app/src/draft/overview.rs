@@ -16,7 +16,7 @@ use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::Gate;
 use shared::domain::agreement::{Agreement, AgreementKind, Document, Participant, Stage};
 use shared::domain::contact::Contact;
-use shared::domain::ids::{AgreementId, DocumentId, StageId};
+use shared::domain::ids::{AgreementId, StageId};
 use shared::domain::movement::Movement;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
@@ -68,9 +68,6 @@ struct DraftPage {
     proposals: Vec<PendingProposal>,
     is_proposed: bool,
     fingerprint: String,
-    new_step: StageId,
-    new_document: DocumentId,
-    copy: AgreementId,
     fields: Fields,
     acts: Acts,
 }
@@ -149,9 +146,6 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         is_proposed: pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement),
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
         fingerprint: fingerprint.to_string(),
-        new_step: StageId::new(),
-        new_document: DocumentId::new(),
-        copy: AgreementId::new(),
         acts: Acts::new(review),
         fields,
         path,

@@ -247,7 +247,6 @@ struct PaymentsPage {
     notice: Option<Notice>,
     agreement: Link,
     path: String,
-    new_id: MovementId,
     fields: Fields,
     choices: Choices,
     has_participants: bool,
@@ -260,15 +259,10 @@ struct PaymentsPage {
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let fields = fields_with(&PaymentTerms::default(), "");
-    Ok(list_page(request, MovementId::new(), fields, notice).await?.with_cookie(cookie))
+    Ok(list_page(request, fields, notice).await?.with_cookie(cookie))
 }
 
-async fn list_page(
-    request: &Request,
-    new_id: MovementId,
-    fields: Fields,
-    notice: Option<Notice>,
-) -> Result<PageResponse, Error> {
+async fn list_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let signed_in = request.signed_in()?;
     let (agreement, contacts, payments) = payments::load(signed_in.scope(), id, |_| true).await?;
@@ -283,7 +277,6 @@ async fn list_page(
         notice,
         agreement: crate::draft::agreement_link(&agreement),
         path: payments_url(id),
-        new_id,
         fields,
         choices: Choices::new(&agreement, &contacts, &signed_in.organization().time_zone),
         has_participants: agreement.participants.len() > 1,
@@ -299,12 +292,9 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;
     let form = submitted.form();
-    // A form without an id adds a payment each time.
-    let movement: MovementId = form.get("id").parse().unwrap_or_else(|_| MovementId::new());
+    let movement: MovementId = submitted.new_id();
     let again = async |problem: Problem| {
-        let is_taken = problem.errors.clone().into_list().iter().any(|error| error.field == "id");
-        let new_id = if is_taken { MovementId::new() } else { movement };
-        let page = list_page(request, new_id, typed(&problem, form), Some(problem.notice.clone())).await?;
+        let page = list_page(request, typed(&problem, form), Some(problem.notice.clone())).await?;
         Ok(problem.answer(page))
     };
     let draft = drafts::agreement(submitted.scope(), id).await?;

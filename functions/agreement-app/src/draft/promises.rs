@@ -220,10 +220,9 @@ struct PromisePage {
     path: String,
     title: String,
     hint: &'static str,
-    /// The id that a new promise gets. None for one that is there.
-    new_id: Option<PromiseId>,
     kind: PromiseKind,
-    seen: String,
+    /// What the page showed of the promise. None of a new one.
+    seen: Option<String>,
     fields: Fields,
     promisors: Vec<Choice>,
     promisees: Vec<Choice>,
@@ -235,7 +234,8 @@ struct PromisePage {
 /// The row of a trigger in the form.
 struct TriggerFields {
     number: usize,
-    id: String,
+    /// The id of a trigger that is there.
+    id: Option<String>,
     text: String,
     after: String,
 }
@@ -244,9 +244,8 @@ struct TriggerFields {
 struct Shown {
     title: String,
     path: String,
-    new_id: Option<PromiseId>,
     kind: PromiseKind,
-    seen: String,
+    seen: Option<String>,
     fields: Fields,
 }
 
@@ -257,7 +256,7 @@ fn promise_page(
     shown: Shown,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
-    let Shown { title, path, new_id, kind, seen, fields } = shown;
+    let Shown { title, path, kind, seen, fields } = shown;
     let boxes = |group: &str| -> Vec<Choice> {
         let name = |id| participant_name(agreement, contacts, id);
         let ids = agreement.participants.iter().map(|participant| participant.id);
@@ -270,7 +269,6 @@ fn promise_page(
         path,
         title,
         hint: kind_hint(kind),
-        new_id,
         kind,
         seen,
         promisors: boxes("promisor"),
@@ -288,11 +286,9 @@ fn trigger_rows(fields: &Fields) -> Vec<TriggerFields> {
     let value = |name: &str, n: usize| fields.value(&format!("{name}-{n}")).to_owned();
     let is_used = |n: &usize| !value("trigger", *n).is_empty() || !value("after", *n).is_empty();
     let used = (1..=limits::PROMISE_TRIGGERS_MAX).filter(is_used).max().unwrap_or_default();
-    let id = |n| Some(value("trigger-id", n)).filter(|id| !id.is_empty());
     let row = |number| TriggerFields {
         number,
-        // A form that is sent twice adds each trigger once.
-        id: id(number).unwrap_or_else(|| TriggerId::new().to_string()),
+        id: Some(value("trigger-id", number)).filter(|id| !id.is_empty()),
         text: value("trigger", number),
         after: value("after", number),
     };
@@ -313,13 +309,12 @@ pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
     let query: NewQuery = request.read_query()?;
     let kind = query.kind.get().unwrap_or(PromiseKind::Scheduled);
     let fields = Fields::of([("every", "1"), ("unit", RecurrenceUnit::Month.as_str())]);
-    new_page(request, kind, PromiseId::new(), fields, None).await
+    new_page(request, kind, fields, None).await
 }
 
 async fn new_page(
     request: &Request,
     kind: PromiseKind,
-    promise: PromiseId,
     fields: Fields,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
@@ -332,9 +327,8 @@ async fn new_page(
     let shown = Shown {
         title: format!("New promise: {}", kind_label(kind).to_lowercase()),
         path: format!("{}/promises", agreement_url(id)),
-        new_id: Some(promise),
         kind,
-        seen: String::new(),
+        seen: None,
         fields,
     };
     promise_page(request, (&agreement, &contacts), &signed_in.organization().time_zone, shown, notice)
@@ -353,13 +347,12 @@ pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error>
     let submitted = request.submitted_form()?;
     let (id, form): (AgreementId, _) = (request.path_id("id")?, submitted.form());
     let moves = form.get("act") == "move";
-    // A form without an id adds a promise each time.
-    let promise: PromiseId = form.get("id").parse().unwrap_or_else(|_| PromiseId::new());
+    let promise: PromiseId = if moves { form.id("id")? } else { submitted.new_id() };
     let kind = PromiseKind::parse(form.get("kind"));
     let again = async |problem: Problem| {
         let (fields, notice) = (problem.fields(form), Some(problem.notice.clone()));
         let page = match kind {
-            Some(kind) if !moves => new_page(request, kind, promise, fields, notice).await?,
+            Some(kind) if !moves => new_page(request, kind, fields, notice).await?,
             _ => crate::agreement::page(request, id, Fields::default(), notice).await?,
         };
         Ok(problem.answer(page))
@@ -407,9 +400,8 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     let shown = Shown {
         title: found.name.as_str().to_owned(),
         path: promise_url(id, promise),
-        new_id: None,
         kind: found.terms.kind(),
-        seen: seen(&agreement, Part::Promise(promise)),
+        seen: Some(seen(&agreement, Part::Promise(promise))),
         fields: fields.unwrap_or_else(|| fields_of(found)),
     };
     promise_page(request, (&agreement, &contacts), &signed_in.organization().time_zone, shown, notice)

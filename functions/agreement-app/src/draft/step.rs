@@ -54,9 +54,9 @@ pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error>
         let page = crate::agreement::page(request, id, fields, Some(problem.notice.clone())).await?;
         Ok(problem.answer(page))
     };
-    // A form without an id adds a step each time.
-    let stage: StageId = form.get("id").parse().unwrap_or_else(|_| StageId::new());
-    let edit = if form.get("act") == "move" {
+    let moves = form.get("act") == "move";
+    let stage: StageId = if moves { form.id("id")? } else { submitted.new_id() };
+    let edit = if moves {
         let to = place(form.get("to"));
         let says = move |before: &Agreement, after: &Agreement| {
             let index = |draft: &Agreement| draft.stages.iter().position(|found| found.id == stage);
@@ -186,9 +186,9 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(problem.answer(page))
     };
     let url = step_url(id, stage);
-    let gate: GateId = form.get("id").parse().unwrap_or_else(|_| GateId::new());
     let edit = match form.get("act") {
         "move_condition" => {
+            let gate: GateId = form.id("id")?;
             let to = place(form.get("to"));
             let says = move |before: &Agreement, after: &Agreement| {
                 let index = |draft: &Agreement| {

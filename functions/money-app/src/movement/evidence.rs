@@ -52,7 +52,7 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
         Err(errors) => return again(errors).await,
     };
     let keys = request.app().webhooks()?.keys.keyring().await?;
-    let evidence = form.get("id").parse().unwrap_or_else(|_| EvidenceId::new());
+    let evidence = submitted.new_id::<EvidenceId>();
     // No file is stored for a form that files nothing.
     if let Some(refused) = not_taken(&submitted, (id, evidence), source).await? {
         return not_filed(request, &submitted, refusal(refused)).await;
@@ -288,9 +288,9 @@ async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> 
     let elsewhere = movements::accepted_elsewhere(signed_in.scope(), (id, evidence));
     let (review, elsewhere) = tokio::try_join!(movement_review::get(signed_in.scope(), id), elsewhere)?;
     let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
-    let (by, form_token) = (signed_in.member(), signed_in.form_token());
+    let (by, form_keys) = (signed_in.member(), signed_in.form_keys());
     let zone = &signed_in.organization().time_zone;
-    let shown = Shown { review: &review, to_type: None, zone, by, typed: &typed, form_token, now: request.now() };
+    let shown = Shown { review: &review, to_type: None, zone, by, typed: &typed, form_keys, now: request.now() };
     let obstacle = obstacle(&review, found);
     let is_same = !elsewhere.is_empty() || same_arrivals(&review, found).next().is_some();
     let form = match obstacle {

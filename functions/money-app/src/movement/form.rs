@@ -8,7 +8,7 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use pages::fields::Fields;
 use shared::domain::sensitive::has_account_number;
-use shared::web::Form;
+use shared::web::{Form, FormKeys};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 /// A choice of a `select`, or a radio button with what it means.
@@ -61,7 +61,7 @@ pub(super) struct ActForm {
     pub name: String,
     /// Where it is sent.
     pub path: String,
-    pub form_token: String,
+    pub form_keys: FormKeys,
     /// The label of its button.
     pub label: &'static str,
     /// What tells its button apart from those of other rows. Empty where there is one only.

@@ -34,7 +34,7 @@ use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::movement_review::{self, MovementReview};
 use shared::service::movements::InstructionsToVerify;
-use shared::web::Request;
+use shared::web::{FormKeys, Request};
 use uuid::Uuid;
 
 use self::form::{ActForm, Inputs, Typed};
@@ -99,7 +99,7 @@ struct Shown<'a> {
     zone: &'a TimeZone,
     by: &'a Member,
     typed: &'a Typed,
-    form_token: String,
+    form_keys: FormKeys,
     now: Timestamp,
 }
 
@@ -127,7 +127,7 @@ impl Shown<'_> {
         ActForm {
             name: name.to_owned(),
             path,
-            form_token: self.form_token.clone(),
+            form_keys: self.form_keys.clone(),
             label,
             about: String::new(),
             text: String::new(),
@@ -156,10 +156,10 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (MovementId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = movement_review::get(signed_in.scope(), id).await?;
-    let (by, form_token) = (signed_in.member(), signed_in.form_token());
+    let (by, form_keys) = (signed_in.member(), signed_in.form_keys());
     let to_type = to_type_again(request, &review.movement).await?;
     let zone = &signed_in.organization().time_zone;
-    let shown = Shown { review: &review, to_type, zone, by, typed: &typed, form_token, now: request.now() };
+    let shown = Shown { review: &review, to_type, zone, by, typed: &typed, form_keys, now: request.now() };
     let MovementReview { movement, agreement, .. } = &review;
     let (next, others) = next::acts(&shown);
     let (next, instructions) = InstructionsCard::new(&shown, next);

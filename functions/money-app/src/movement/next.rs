@@ -342,7 +342,6 @@ fn file(shown: &Shown<'_>) -> ActForm {
     let currency = movement.terms().money.map(|money| money.currency().code()).unwrap_or_default();
     let text = "What it can prove follows from its source. Filing proves nothing yet: a member has to accept it.";
     ActForm {
-        hidden: vec![("id", EvidenceId::new().to_string())],
         inputs: Inputs::Evidence(choices.collect()),
         fields: shown.typed.fields_of(FILE, &[("currency", currency)]),
         ..shown.act(FILE, "File evidence", text)

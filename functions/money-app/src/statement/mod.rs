@@ -24,7 +24,6 @@ use pages::pager::{Paged, Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
 use pages::urls::statement_url;
 use pages::{masked, statement_file as read};
-use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::StatementId;
 use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::movement::safe_text::SafeLine;
@@ -53,8 +52,6 @@ struct ListPage {
     layout: Layout,
     notice: Option<Notice>,
     fields: Fields,
-    /// The id of the statement that the form uploads.
-    id: String,
     rows: Vec<Row>,
     pager: Option<Pager>,
 }
@@ -123,7 +120,6 @@ async fn list(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         layout: Layout::new(request),
         notice,
         fields,
-        id: StatementId::new().to_string(),
         rows: found.data.iter().map(row).collect(),
         pager: Pager::new("the statements", found.pagination, url),
     };
@@ -165,7 +161,7 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
         Err(refusal) => return again(FieldCode::InvalidValue, &refusal).await,
     };
     let content = files::keep_one(submitted.scope(), request.app().files()?, file.content.clone()).await?;
-    let id = free_id(&submitted, &content).await?;
+    let id: StatementId = submitted.new_id();
     let file = EvidenceFile { name, content, file_type: None };
     let redirect = redirect_with(&submitted, url_after(id, facts.as_ref()), &uploaded(facts.as_ref())).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
@@ -173,18 +169,6 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
     match submitted.run(|| stored::upload(scope, by, new())).await? {
         Ok(()) => Ok(redirect.into()),
         Err(standing) => duplicate(request, standing).await,
-    }
-}
-
-/// The id that the form carries, so that a form that is sent twice uploads once. A form that was gone back to carries another
-/// file with the id of the one before, and gets a new one.
-async fn free_id(submitted: &SubmittedForm<'_>, content: &DocumentContent) -> Result<StatementId, Error> {
-    let Ok(id) = submitted.form().get("id").parse() else { return Ok(StatementId::new()) };
-    match stored::get(submitted.scope(), id).await {
-        Ok(standing) if standing.file.content == *content => Ok(id),
-        Ok(_) => Ok(StatementId::new()),
-        Err(Error::NotFound(_)) => Ok(id),
-        Err(error) => Err(error),
     }
 }
 

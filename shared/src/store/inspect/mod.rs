@@ -507,6 +507,7 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         | Kind::PasswordLink
         | Kind::KnownDevice
         | Kind::FailedLogins
+        | Kind::FormCopy
         | Kind::Trail => people::look(sight, place.kind),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tests::Org;
-use tests::app::{Browser, Page};
+use tests::app::{Browser, FormCopy, Page};
 
 use crate::unknown_id;
 
@@ -27,7 +27,7 @@ fn contact<'a>(name: &'a str, email: &'a str, reference: &'a str) -> [(&'static 
     [("display_name", name), ("kind", "person"), ("email", email), ("external_reference", reference)]
 }
 
-async fn audit_of(org: &Org, page: &Page) -> Value {
+pub(super) async fn audit_of(org: &Org, page: &Page) -> Value {
     let id = page.headers["x-request-id"].to_str().expect("an id");
     let rows = org.audit().await;
     rows.into_iter().find(|row| row["sk"] == id).unwrap_or_else(|| panic!("no audit row of {id}"))
@@ -243,9 +243,9 @@ async fn agreements_are_listed_by_lifecycle_and_name() {
 async fn a_form_that_is_sent_twice_creates_one_record() {
     let (org, browser) = signed_in().await;
     let page = browser.get(CONTACTS).await;
-    let (token, id) = (page.hidden("form_token"), page.hidden("id"));
+    let (token, FormCopy { name: copy, id }) = (page.hidden("form_token"), page.copy());
     let rest = contact("Ada Okafor", "", "crm-1");
-    let fields: Vec<_> = [("form_token", &*token), ("id", &*id)].into_iter().chain(rest).collect();
+    let fields: Vec<_> = [("form_token", &*token), ("copy", &*copy)].into_iter().chain(rest).collect();
     let (one, other) = tokio::join!(browser.post(CONTACTS, &fields), browser.post(CONTACTS, &fields));
     for answer in [one, other, browser.post(CONTACTS, &fields).await] {
         assert_eq!((answer.status, answer.location()), (303, &*format!("{CONTACTS}/{id}")), "{}", answer.body);
@@ -253,8 +253,8 @@ async fn a_form_that_is_sent_twice_creates_one_record() {
     assert_eq!(org.total("/api/v1/contacts").await, 1);
 
     let page = browser.get(WORKSPACES).await;
-    let (token, id) = (page.hidden("form_token"), page.hidden("id"));
-    let fields = [("form_token", &*token), ("id", &*id), ("name", "Harbor Street")];
+    let (token, FormCopy { name: copy, id }) = (page.hidden("form_token"), page.copy());
+    let fields = [("form_token", &*token), ("copy", &*copy), ("name", "Harbor Street")];
     let (one, other) = tokio::join!(browser.post(WORKSPACES, &fields), browser.post(WORKSPACES, &fields));
     for answer in [one, other, browser.post(WORKSPACES, &fields).await] {
         assert_eq!((answer.status, answer.location()), (303, &*format!("{WORKSPACES}/{id}")), "{}", answer.body);

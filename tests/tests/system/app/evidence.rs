@@ -324,10 +324,10 @@ async fn an_agreement_that_is_not_completed_has_a_bundle_without_a_certificate()
     assert!(!ada.get("").await.says("Certificate"), "not before the completion");
     let verification = format!("{}/participants/{}/verification", live.path(), ada.participant);
     let form = live.member.get(&verification).await;
-    let (token, id) = (form.hidden("form_token"), form.hidden("id"));
+    let (token, copy) = (form.hidden("form_token"), form.hidden("copy"));
     let typed = [
         ("form_token", token.as_str()),
-        ("id", &id),
+        ("copy", &copy),
         ("method", "Passport"),
         ("reference", "Case 7"),
         ("day", "2026-03-14"),

@@ -158,9 +158,10 @@ async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
     let desk = Desk::new().await;
     let page = desk.maren.get(&desk.path()).await;
     assert_says(&page, &["Nothing listed yet", "0 of 0 done"]);
-    let (token, item_id) = (page.hidden("form_token"), page.hidden("id"));
+    let (token, copy) = (page.hidden("form_token"), page.copy());
+    let item_id = copy.id;
     let fields =
-        [("form_token", token.as_str()), ("id", &item_id), ("label", "Checking"), ("asset_kind", "bank_account")];
+        [("form_token", token.as_str()), ("copy", &copy.name), ("label", "Checking"), ("asset_kind", "bank_account")];
     for _ in 0..2 {
         let added = desk.maren.post(&desk.path(), &fields).await;
         assert_eq!((added.status, added.location()), (303, &*format!("/app/funding/items/{item_id}#notice")));

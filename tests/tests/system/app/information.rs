@@ -304,8 +304,8 @@ async fn what_was_sent_is_sent_once_and_not_changed() {
     assert_eq!(information(&live).await.len(), 1);
     assert_eq!(ada.get("").await.body.matches("You answered “Approval”</a>").count(), 1);
     for (act, typed) in [("save", "Eve"), ("send", "Eve")] {
-        let another = unknown_id();
-        let late = ada.send(&page, &format!("{at}/answers/{act}"), &[(who.as_str(), typed), ("id", &another)]).await;
+        let another = ada.get("").await.copy().name;
+        let late = ada.send(&page, &format!("{at}/answers/{act}"), &[(who.as_str(), typed), ("copy", &another)]).await;
         assert!(late.status == 409 && late.says("You have done this already"), "{act}: {}", late.body);
     }
     assert_eq!(information(&live).await[0]["answers"][0]["value"], "Ada");

@@ -676,14 +676,8 @@ async fn only_the_parties_see_an_obligation_and_do_what_is_theirs() {
     // A form of the other side, and one without its sentence.
     let post = async |who: &Attendee, act: &str, statement: &str| {
         let token = who.get("").await.hidden("form_token");
-        let id = unknown_id();
-        let fields = [
-            ("form_token", token.as_str()),
-            ("id", &id),
-            ("occurrence", &occurrence),
-            ("statement", statement),
-            ("act", act),
-        ];
+        let fields =
+            [("form_token", token.as_str()), ("occurrence", &occurrence), ("statement", statement), ("act", act)];
         who.browser.post(&who.at(&format!("{at}/act")), &fields).await
     };
     for (who, act) in [(&ada, "satisfy"), (&ben, "confirm"), (&ben, "verify")] {

@@ -216,7 +216,8 @@ async fn a_payment_goes_from_its_instructions_over_a_claim_to_a_report_that_a_me
     let other = [("sent_on", "3/13/2026"), ("reference_type", ""), ("reference", "")];
     let changed = ada.send(&page, &action, &other).await;
     assert!(changed.status == 409 && changed.says("You have done this already"), "{}", changed.body);
-    let second = ada.send(&page, &action, &[REPORT[0], REPORT[1], REPORT[2], ("id", &crate::unknown_id())]).await;
+    let second =
+        ada.send(&page, &action, &[REPORT[0], REPORT[1], REPORT[2], ("copy", &ada.get("").await.copy().name)]).await;
     assert!(second.status == 409 && second.says("This payment has moved on"), "{}", second.body);
     let read = paying.read().await;
     assert_eq!(
@@ -463,7 +464,7 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     lacks(&northwind.get(&path).await, &["Wire confirmation", &filed]);
     assert_eq!(northwind.get(&format!("{path}/evidence/{filed}/file")).await.status, 404);
     let token = northwind.get(&path).await.hidden("form_token");
-    let fields = [("form_token", token.as_str()), ("id", &crate::unknown_id()), ("reason", "No")];
+    let fields = [("form_token", token.as_str()), ("reason", "No")];
     let theirs = northwind.browser.post(&northwind.at(&format!("{path}/evidence/{filed}/withdraw")), &fields).await;
     assert_eq!(theirs.status, 404, "{}", theirs.body);
     let evidence: EvidenceId = filed.parse().expect("an id");
@@ -550,12 +551,12 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
     // The receiver does not report for the sender, nor the sender for the receiver.
     let token = |page: &Page| page.hidden("form_token");
     let of_receiver = northwind.get(&path).await;
-    let typed = [("form_token", token(&of_receiver)), ("revision", "1".to_owned()), ("id", crate::unknown_id())];
+    let typed = [("form_token", token(&of_receiver)), ("revision", "1".to_owned())];
     let typed: Vec<_> = typed.iter().map(|(name, value)| (*name, value.as_str())).chain(REPORT).collect();
     let refused = northwind.browser.post(&northwind.at(&sent), &typed).await;
     assert!(refused.status == 409 && refused.says("This is not asked of you now"), "{}", refused.body);
     let of_sender = ada.get(&path).await;
-    let typed = [("form_token", token(&of_sender)), ("id", crate::unknown_id())];
+    let typed = [("form_token", token(&of_sender))];
     let typed: Vec<_> = typed.iter().map(|(name, value)| (*name, value.as_str())).chain(arrived("250,000")).collect();
     let refused = ada.browser.post(&ada.at(&format!("{path}/arrived")), &typed).await;
     assert!(refused.status == 409 && refused.says("This is not asked of you now"), "{}", refused.body);

@@ -99,8 +99,8 @@ async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
     let list = "/app/money/statements";
     let upload = async |name: &str, file: &str| {
         let page = member.get(list).await;
-        let (token, id) = (page.hidden("form_token"), page.hidden("id"));
-        let fields = [("form_token", token.as_str()), ("id", &id)];
+        let (token, copy) = (page.hidden("form_token"), page.hidden("copy"));
+        let fields = [("form_token", token.as_str()), ("copy", &copy)];
         let done = member.upload(list, &fields, ("statement", name, file.as_bytes())).await;
         assert_eq!(done.status, 303, "{}", done.body);
         done.location().trim_end_matches("#notice").to_owned()

@@ -408,8 +408,8 @@ async fn forms_that_are_sent_twice_or_whose_answer_is_lost_do_it_once() {
     let answers = join_all((0..4).map(|_| ada.send(&page, &sign, &typed))).await;
     let locations: Vec<_> = answers.iter().map(|answer| (answer.status, answer.location().to_owned())).collect();
     assert!(locations.iter().all(|at| *at == locations[0]) && locations[0].0 == 303, "{locations:?}");
-    let another = unknown_id();
-    let again = ada.send(&page, &sign, &[("signature", "Ada Okafor"), ("id", &another)]).await;
+    let another = ada.get("").await.copy().name;
+    let again = ada.send(&page, &sign, &[("signature", "Ada Okafor"), ("copy", &another)]).await;
     assert!(again.status == 409 && again.says("You have done this already"), "{}", again.body);
     assert_eq!(ada.get("").await.body.matches("You signed “Purchase agreement”</a>").count(), 1);
     // Also when the sentence that was signed would be another one by now.
@@ -417,9 +417,7 @@ async fn forms_that_are_sent_twice_or_whose_answer_is_lost_do_it_once() {
     live.org.patch(contact, &json!({"display_name": "Ada Eze"})).send().await.ok(200);
     assert_eq!(ada.send(&page, &sign, &typed).await.location(), locations[0].1);
     // Whoever presses another button of the page that they had open is told that they have signed.
-    let signed = hidden(&page, &sign);
-    let id = signed.iter().find(|(name, _)| name == "id").map(|(_, id)| id.as_str()).expect("an id");
-    let decline = [("reason", "Too late."), ("id", id)];
+    let decline = [("reason", "Too late.")];
     let other = ada.send(&page, &format!("{path}/decline"), &decline).await;
     assert!(other.status == 409 && other.says("You have done this already"), "{}", other.body);
 

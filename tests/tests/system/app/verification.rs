@@ -49,8 +49,8 @@ fn ids(agreement: &Agreement) -> [ParticipantId; 2] {
 async fn record(browser: &Browser, path: &str, typed: &[(&str, &str)]) -> Page {
     let page = browser.get(path).await;
     assert_eq!(page.status, 200, "{}", page.location());
-    let (token, id) = (page.hidden("form_token"), page.hidden("id"));
-    let own = [("form_token", token.as_str()), ("id", id.as_str())];
+    let (token, copy) = (page.hidden("form_token"), page.copy());
+    let own = [("form_token", token.as_str()), ("copy", copy.name.as_str())];
     browser.post(path, &own.into_iter().chain(typed.iter().copied()).collect::<Vec<_>>()).await
 }
 
@@ -121,8 +121,8 @@ async fn a_form_that_is_sent_twice_records_once_and_two_at_once_both_count() {
     let (_org, browser, agreement) = live().await;
     let ada = ids(&agreement)[0];
     let page = browser.get(&path(&agreement, ada)).await;
-    let (token, id) = (page.hidden("form_token"), page.hidden("id"));
-    let own = [("form_token", token.as_str()), ("id", id.as_str())];
+    let (token, copy) = (page.hidden("form_token"), page.copy());
+    let own = [("form_token", token.as_str()), ("copy", copy.name.as_str())];
     let fields: Vec<_> = own.into_iter().chain(PASSPORT).collect();
     let at = path(&agreement, ada);
     for answer in join_all((0..3).map(|_| browser.post(&at, &fields))).await {
@@ -188,8 +188,8 @@ async fn strangers_and_ended_agreements_record_nothing() {
     let form = browser.get(&path(&agreement, ada)).await;
     let proposal = org.propose("cancel_agreement", &agreement).await;
     assert_eq!(browser.decide(&review(&proposal), "confirm", "").await.status, 303);
-    let id = form.hidden("id");
-    let late: Vec<_> = fields.iter().copied().chain([("id", id.as_str())]).collect();
+    let copy = form.copy();
+    let late: Vec<_> = fields.iter().copied().chain([("copy", copy.name.as_str())]).collect();
     let refused = browser.post(&path(&agreement, ada), &late).await;
     assert!(refused.status == 422 && refused.says("Nothing was recorded"), "{}", refused.body);
 }

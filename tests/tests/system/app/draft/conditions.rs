@@ -1,6 +1,7 @@
 //! Steps and their conditions, with the questions of an information request.
 
 use serde_json::{Value, json};
+use tests::app::FormCopy;
 
 use super::{Desk, notice};
 use crate::unknown_id;
@@ -34,9 +35,9 @@ async fn every_type_of_condition_is_added_set_and_removed() {
         ("movement_reconciled", vec![("movement_id".to_owned(), "")]),
     ] {
         let form = desk.browser.get(&format!("{steps}/conditions?type={kind}")).await;
-        let (id, kind) = (form.hidden("id"), form.hidden("type"));
+        let (FormCopy { name: copy, id }, kind) = (form.copy(), form.hidden("type"));
         let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        let fields: Vec<_> = [("id", id.as_str()), ("type", &kind)].into_iter().chain(fields).collect();
+        let fields: Vec<_> = [("copy", copy.as_str()), ("type", &kind)].into_iter().chain(fields).collect();
         let added = desk.send(&format!("{steps}/conditions"), &fields).await;
         assert_eq!(added.status, 303, "{kind}: {}", added.body);
         // The second press of a double click.
@@ -53,8 +54,8 @@ async fn every_type_of_condition_is_added_set_and_removed() {
     assert_eq!(desk.agreement(&page).await["stages"][0]["gates"].as_array().map(Vec::len), Some(1));
 
     // A countdown to a date, and what is no duration.
-    let id = unknown_id();
-    let until = [("id", id.as_str()), ("type", "countdown"), ("until", "2031-05-04T12:30")];
+    let FormCopy { name: copy, id } = desk.copy();
+    let until = [("copy", copy.as_str()), ("type", "countdown"), ("until", "2031-05-04T12:30")];
     assert_eq!(desk.send(&format!("{steps}/conditions"), &until).await.status, 303);
     assert!(desk.browser.get(&format!("{page}/conditions/{id}")).await.says("value=\"May 4, 2031 12:30 PM\""));
     for (name, value) in [("wait", "0"), ("wait", "-1"), ("wait", "soon"), ("wait", "999999999"), ("until", "tomorrow")]
@@ -73,15 +74,20 @@ async fn questions_are_added_edited_moved_and_removed() {
     let desk = Desk::new().await;
     let page = desk.two_party().await;
     let step = desk.agreement(&page).await["stages"][0]["id"].as_str().expect("an id").to_owned();
-    let gate = unknown_id();
-    let add = [("id", gate.as_str()), ("type", "information_request")];
+    let FormCopy { name: copy, id: gate } = desk.copy();
+    let add = [("copy", copy.as_str()), ("type", "information_request")];
     desk.send(&format!("{page}/steps/{step}/conditions"), &add).await;
     let path = format!("{page}/conditions/{gate}");
     let mut ids = Vec::new();
     for (question, answer, options) in [("Which port?", "choice", "Kiel\nOslo"), ("Anything else?", "long_text", "")] {
-        let id = unknown_id();
-        let fields =
-            [("act", "add_question"), ("id", &id), ("question", question), ("answer", answer), ("options", options)];
+        let FormCopy { name: copy, id } = desk.copy();
+        let fields = [
+            ("act", "add_question"),
+            ("copy", &copy),
+            ("question", question),
+            ("answer", answer),
+            ("options", options),
+        ];
         let added = desk.send(&path, &fields).await;
         assert_eq!(added.status, 303, "{}", added.body);
         ids.push(id);
@@ -181,9 +187,8 @@ async fn what_others_refer_to_stays() {
     let step = agreement["stages"][0]["id"].as_str().expect("an id");
     let named = agreement["participants"][0]["id"].as_str().expect("an id");
     let conditions = format!("{blank}/steps/{step}/conditions");
-    let id = desk.browser.get(&format!("{conditions}?type=participant_approval")).await.hidden("id");
     let who = format!("participant.{named}");
-    let fields = [("id", id.as_str()), ("type", "participant_approval"), (&who, "on")];
+    let fields = [("type", "participant_approval"), (&*who, "on")];
     let condition = desk.send(&conditions, &fields).await;
     assert_eq!(condition.status, 303, "{}", condition.body);
     let refused = desk.send(&format!("{blank}/participants/{named}"), &[("act", "remove")]).await;
@@ -203,16 +208,15 @@ async fn what_others_refer_to_stays() {
 async fn each_blocker_names_what_is_missing_and_where() {
     let desk = Desk::new().await;
     let page = desk.begin("blank-safe", &[]).await;
-    let step = unknown_id();
-    desk.send(&format!("{page}/steps"), &[("act", "add"), ("id", &step), ("step_name", "Closing")]).await;
+    let FormCopy { name: copy, id: step } = desk.copy();
+    desk.send(&format!("{page}/steps"), &[("act", "add"), ("copy", &copy), ("step_name", "Closing")]).await;
     for (kind, lacking) in [
         ("document_signed", "choose the document of “Signed document” in “Closing”."),
         ("countdown", "set the waiting period of “Waiting period” in “Closing”."),
         ("information_request", "add questions to “Information request” in “Closing”."),
         ("participant_approval", "choose who must act in “Approval” in “Closing”."),
     ] {
-        let id = unknown_id();
-        let fields = [("id", id.as_str()), ("type", kind)];
+        let fields = [("type", kind)];
         let added = desk.send(&format!("{page}/steps/{step}/conditions"), &fields).await;
         let shown = desk.browser.get(added.location().split('#').next().expect("a path")).await;
         assert!(shown.says("class=\"notice warn\"") && shown.says(lacking), "{kind}: {}", shown.body);

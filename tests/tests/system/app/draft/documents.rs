@@ -1,6 +1,7 @@
 //! Documents: what is taken for one.
 
 use serde_json::json;
+use tests::app::FormCopy;
 use tests::pdf::pdf;
 
 use super::Desk;
@@ -69,9 +70,9 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     assert_eq!(desk.agreement(&page).await["documents"], json!([]));
 
     // The largest file, named after itself, once for two presses.
-    let id = unknown_id();
+    let FormCopy { name: copy, id } = desk.copy();
     for _ in 0..2 {
-        let added = desk.upload(&path, &[("id", &id), ("document_name", "")], &padded(FOUR_MIB)).await;
+        let added = desk.upload(&path, &[("copy", &copy), ("document_name", "")], &padded(FOUR_MIB)).await;
         assert_eq!(added.status, 303, "{}", added.body);
     }
     let documents = desk.agreement(&page).await["documents"].clone();

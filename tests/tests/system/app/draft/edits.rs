@@ -1,6 +1,7 @@
 //! What is edited in a form of its own: name, participants and terms, also by two members at once.
 
 use serde_json::json;
+use tests::app::FormCopy;
 use tests::log;
 use tests::pages::WAITS_MAX;
 
@@ -229,12 +230,11 @@ async fn histories_name_the_part_that_was_edited() {
     let part = json!({"contact_id": cleo, "roles": ["observer"]});
     let path = format!("/api/v1/agreements/{id}/participants");
     let part = desk.org.post(path, &part).send().await.ok(201)["id"].as_str().expect("an id").to_owned();
-    let step = unknown_id();
+    let FormCopy { name: copy, id: step } = desk.copy();
     let added =
-        desk.send(&format!("{page}/steps"), &[("act", "add"), ("id", &step), ("step_name", "Closing <b>")]).await;
+        desk.send(&format!("{page}/steps"), &[("act", "add"), ("copy", &copy), ("step_name", "Closing <b>")]).await;
     assert_eq!(added.status, 303, "{}", added.body);
-    let wait = [("id", unknown_id()), ("type", "countdown".to_owned()), ("wait", "3".to_owned())];
-    let wait: Vec<_> = wait.iter().map(|(name, value)| (*name, value.as_str())).chain([("unit", "days")]).collect();
+    let wait = [("type", "countdown"), ("wait", "3"), ("unit", "days")];
     assert_eq!(desk.send(&format!("{page}/steps/{step}/conditions"), &wait).await.status, 303);
     let removed = desk.send(&format!("{page}/participants/{part}"), &[("act", "remove")]).await;
     assert_eq!(removed.status, 303, "{}", removed.body);

@@ -10,7 +10,7 @@ mod warnings;
 
 use serde_json::{Value, json};
 use tests::Org;
-use tests::app::{Browser, Page};
+use tests::app::{Browser, FormCopy, Page};
 use tests::pdf::pdf;
 
 use crate::unknown_id;
@@ -49,6 +49,11 @@ impl Desk {
         let browser = Browser::of(&self.org, &self.org.member("Ines Duarte").await).await;
         let token = browser.get("/app").await.hidden("form_token");
         (browser, token)
+    }
+
+    /// A copy of a form of the member's session.
+    fn copy(&self) -> FormCopy {
+        self.browser.copy("session")
     }
 
     async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Page {
@@ -220,9 +225,9 @@ async fn a_draft_is_discarded_in_one_act_and_copied_in_any_state() {
     let shown = desk.browser.get(&page).await;
     assert!(shown.says("Discard draft…") && shown.says("Discarding permanently cancels this draft"));
     let version = shown.hidden("version");
-    let copy = unknown_id();
+    let FormCopy { name: form, id: copy } = desk.copy();
     for _ in 0..2 {
-        let copied = desk.send(&format!("{page}/duplicate"), &[("id", &copy)]).await;
+        let copied = desk.send(&format!("{page}/duplicate"), &[("copy", &form)]).await;
         assert_eq!((copied.status, copied.location()), (303, format!("/app/agreements/{copy}").as_str()));
     }
     let copied = desk.agreement(&format!("/app/agreements/{copy}")).await;
@@ -241,7 +246,7 @@ async fn a_draft_is_discarded_in_one_act_and_copied_in_any_state() {
     assert_eq!(desk.agreement(&page).await["lifecycle"], "cancelled");
     let types: Vec<Value> = desk.org.events().await.into_iter().map(|event| event["type"].clone()).collect();
     assert_eq!(types, [json!("proposal.created"), json!("proposal.confirmed")], "once");
-    let again = desk.send(&format!("{page}/duplicate"), &[("id", &unknown_id())]).await;
+    let again = desk.send(&format!("{page}/duplicate"), &[]).await;
     assert_eq!(again.status, 303, "a cancelled agreement can be copied too");
 }
 

@@ -1,6 +1,7 @@
 //! Promises of a draft: added, changed, moved and removed in forms.
 
 use serde_json::{Value, json};
+use tests::app::FormCopy;
 
 use super::{Desk, notice};
 use crate::unknown_id;
@@ -36,7 +37,8 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
     let page = desk.two_party().await;
     let boxes = Boxes::of(&desk, &page).await;
     let path = format!("{page}/promises");
-    let [report, notice_of_round, insurance, fee] = [0; 4].map(|_| unknown_id());
+    let copies = [0; 4].map(|_| desk.copy());
+    let [report, notice_of_round, insurance, fee] = copies.each_ref().map(|copy| copy.id.clone());
     for (id, fields) in [
         (
             &report,
@@ -67,7 +69,8 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
     ] {
         let form = desk.browser.get(&format!("{path}?{}={}", fields[0].0, fields[0].1)).await;
         assert!(form.says("Add promise") && form.says("Who owes it"), "{}", form.body);
-        let fields = boxes.with(&[&[("id", id.as_str())], &fields[..]].concat());
+        let copy = copies.iter().find(|copy| copy.id == *id).expect("its copy");
+        let fields = boxes.with(&[&[("copy", copy.name.as_str())], &fields[..]].concat());
         for _ in 0..2 {
             // The second press of a double click adds no other.
             let added = desk.send(&path, &fields).await;
@@ -155,8 +158,8 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
     let refused = desk.send(&ben, &[("act", "remove")]).await;
     assert!(refused.says("is a party of the promise “Fee”") || refused.says("Is a party of the promise “Fee”"));
     assert!(refused.says(&format!("<a href=\"{path}/{fee}\">Open “Fee”</a>")), "{}", refused.body);
-    let copy = unknown_id();
-    assert_eq!(desk.send(&format!("{page}/duplicate"), &[("id", &copy)]).await.status, 303);
+    let FormCopy { name: form, id: copy } = desk.copy();
+    assert_eq!(desk.send(&format!("{page}/duplicate"), &[("copy", &form)]).await.status, 303);
     assert_eq!(desk.promises(&format!("/app/agreements/{copy}")).await.len(), 3, "copies have the promises");
 }
 
@@ -207,8 +210,8 @@ async fn two_members_who_edit_one_promise_are_told_of_each_other() {
     let (other, other_token) = desk.colleague().await;
     let page = desk.two_party().await;
     let boxes = Boxes::of(&desk, &page).await;
-    let id = unknown_id();
-    let add = boxes.with(&[("kind", "scheduled"), ("id", &id), ("name", "Fee"), ("dates", "6/30/2031")]);
+    let FormCopy { name: copy, id } = desk.copy();
+    let add = boxes.with(&[("kind", "scheduled"), ("copy", &copy), ("name", "Fee"), ("dates", "6/30/2031")]);
     assert_eq!(desk.send(&format!("{page}/promises"), &add).await.status, 303);
     let path = format!("{page}/promises/{id}");
     let seen = desk.seen(&path).await;

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use shared::domain::agreement::gate::GateType;
 use shared::domain::ids::MovementId;
 use tests::Org;
-use tests::app::Browser;
+use tests::app::{Browser, FormCopy};
 use tests::attending::{Attendee, Live};
 use tests::drafts::Drafted;
 use tests::payments::terms;
@@ -54,7 +54,7 @@ struct History {
     /// The review page of a proposal to cancel, once there is one.
     cancellation: Option<String>,
     /// The id of the payment's evidence in its form, and once it is filed.
-    proof: String,
+    proof: FormCopy,
     evidence: Option<String>,
     /// How many forms were prepared.
     forms: usize,
@@ -86,10 +86,10 @@ impl History {
             tokens,
             members_token: live.member.get("/app").await.hidden("form_token"),
             model: Model::new(&terms),
+            proof: live.member.copy("session"),
             live,
             terms,
             cancellation: None,
-            proof: unknown_id(),
             evidence: None,
             forms: 0,
             ended: None,
@@ -188,7 +188,7 @@ impl History {
                     self.people[*who] = self.live.open(self.people[*who].participant).await;
                     self.tokens[*who] = self.people[*who].get("").await.hidden("form_token");
                 }
-                Act::Pay(Step::File) if self.model.payment.is_filed => self.evidence = Some(self.proof.clone()),
+                Act::Pay(Step::File) if self.model.payment.is_filed => self.evidence = Some(self.proof.id.clone()),
                 _ => {}
             }
         }

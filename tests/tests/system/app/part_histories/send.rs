@@ -184,8 +184,8 @@ impl History {
             }
             Act::Verify(who) => {
                 let path = format!("{at}/participants/{}/verification", person(who));
-                let (page, id) = (member.get("/app").await, unknown_id());
-                filled(By::Member, (&page, path), &[("id", &id), ("method", "Passport"), ("day", "11/20/2026")])
+                let page = member.get("/app").await;
+                filled(By::Member, (&page, path), &[("method", "Passport"), ("day", "11/20/2026")])
             }
             Act::Reissue(who) => {
                 let access = format!("{at}/participants/{}/access", person(who));
@@ -225,7 +225,7 @@ impl History {
         let numbers = [("number", "000123456789"), ("code", "021000021"), ("revision", revision)];
         let verified = [&READ_OUT[..], &numbers].concat();
         let proof = [
-            ("id", self.proof.as_str()),
+            ("copy", self.proof.name.as_str()),
             ("source", "receiving_bank_statement"),
             ("amount", "250,000.00"),
             ("currency", "USD"),

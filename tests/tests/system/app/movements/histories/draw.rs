@@ -192,7 +192,8 @@ impl Drawing<'_> {
             minor: MINOR[self.rng.usize(..MINOR.len())],
             is_usd: self.rng.u8(..10) > 0,
             document: has_file.then(|| self.rng.usize(..DOCUMENTS)),
-            id: unknown_id(),
+            id: String::new(),
+            copy: String::new(),
         }
     }
 }

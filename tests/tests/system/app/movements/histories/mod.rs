@@ -143,6 +143,7 @@ impl History {
         let is_late = self.steps > STEPS_UNTIL_ENDS;
         let Drawn { at, by, act } =
             Drawing { rng: &mut self.rng, acts: self.acts, payments: &payments, is_late }.draw();
+        let act = self.on_a_copy(at, by, act);
         let before = payments[at].clone();
         let is_elsewhere = is_elsewhere(&payments, at, &act);
         let (page, operation) = self.send(at, by, &act).await;
@@ -156,6 +157,23 @@ impl History {
         }
         self.calls.push((request, operation, page.status));
         self.check(at, Some((&before, &what))).await;
+    }
+
+    /// The act on a copy of its form, whose id the evidence takes that it files.
+    fn on_a_copy(&self, at: usize, by: Who, mut act: Act) -> Act {
+        if let Act::File(new) = &mut act {
+            let copy = match by {
+                Who::Maren | Who::Kim => self.members[usize::from(by == Who::Kim)].0.copy("session"),
+                Who::Ada | Who::Northwind => {
+                    let (party, _) = &self.deals[at].parties[usize::from(by == Who::Northwind)];
+                    party.browser.copy(&format!("part-{}", party.participant))
+                }
+            };
+            // A party's form makes a receipt, and the evidence second.
+            new.id = if matches!(by, Who::Maren | Who::Kim) { copy.id.clone() } else { copy.second_id() };
+            new.copy = copy.name;
+        }
+        act
     }
 
     /// Sends the form of an act, whether or not a page offers it now.
@@ -196,7 +214,7 @@ impl History {
             Act::Report(_) => (path("/claim"), "record_claim", text(&[("sent_on", "3/14/2026")])),
             Act::Ask => (path("/ask-for-proof"), "ask_for_proof", Vec::new()),
             Act::File(new) => {
-                return (self.file(new, browser, &path("/evidence"), ("id", token)).await, "file_evidence");
+                return (self.file(new, browser, &path("/evidence"), token).await, "file_evidence");
             }
             Act::Accept(which, is_another) => {
                 let received = deal.payment.proven().to_string();
@@ -229,14 +247,13 @@ impl History {
     async fn send_as_party(&self, at: usize, by: Who, act: &Act) -> (Page, &'static str) {
         let deal = &self.deals[at];
         let (party, token) = &deal.parties[usize::from(by == Who::Northwind)];
-        let id = unknown_id();
-        let own = [("form_token", token.as_str()), ("id", &id)];
+        let own = [("form_token", token.as_str())];
         let path = |rest: &str| party.at(&format!("/payments/{}{rest}", deal.id));
         match act {
             Act::Report(is_stale) => {
                 let revision = (deal.payment.revision.saturating_sub(u32::from(*is_stale))).to_string();
                 let typed = [("revision", revision.as_str()), ("sent_on", "3/14/2026")];
-                (party.browser.post(&path("/sent"), &[own, typed].concat()).await, "report_payment_sent")
+                (party.browser.post(&path("/sent"), &[&own[..], &typed].concat()).await, "report_payment_sent")
             }
             Act::File(new) => {
                 let (rest, operation) = if SOURCES[new.source].1 {
@@ -244,7 +261,7 @@ impl History {
                 } else {
                     ("/document", "hand_in_bank_document")
                 };
-                (self.file(new, &party.browser, &path(rest), ("evidence", token)).await, operation)
+                (self.file(new, &party.browser, &path(rest), token).await, operation)
             }
             Act::Withdraw(which) => {
                 let action = format!("/evidence/{}/withdraw", deal.payment.evidence[*which].new.id);
@@ -257,21 +274,17 @@ impl History {
     }
 
     /// Sends the form that files evidence, with its document if it has one.
-    async fn file(&self, new: &New, browser: &Browser, path: &str, (name, token): (&'static str, &str)) -> Page {
+    async fn file(&self, new: &New, browser: &Browser, path: &str, token: &str) -> Page {
         let amount = format!("{}.{:02}", new.minor / 100, new.minor % 100);
-        let receipt = unknown_id();
-        let mut fields = vec![
+        let fields = [
             ("form_token", token),
-            (name, new.id.as_str()),
+            ("copy", new.copy.as_str()),
             ("source", SOURCES[new.source].0),
             ("amount", &amount),
             ("currency", if new.is_usd { "USD" } else { "EUR" }),
             ("value_date", "3/16/2026"),
             ("bank_reference", ""),
         ];
-        if name == "evidence" {
-            fields.push(("id", &receipt));
-        }
         match new.document {
             Some(document) => {
                 let content = pdf(&format!("Document {document}"), "");
@@ -401,11 +414,13 @@ impl History {
     /// Money of a payment that ended with its agreement comes late.
     async fn come_late(&mut self, at: usize) {
         let which = self.deals[at].payment.evidence.len();
-        let new = New { source: 2, minor: AMOUNT, is_usd: true, document: None, id: unknown_id() };
+        let new =
+            New { source: 2, minor: AMOUNT, is_usd: true, document: None, id: String::new(), copy: String::new() };
         for act in [Act::File(new), Act::Accept(which, true)] {
             if which == self.deals[at].payment.evidence.len() && matches!(act, Act::Accept(..)) {
                 continue;
             }
+            let act = self.on_a_copy(at, Who::Kim, act);
             let (page, operation) = self.send(at, Who::Kim, &act).await;
             let did = self.deals[at].payment.act(Who::Kim, &act, false);
             assert_eq!(page.status == 303, did.is_ok(), "late {act:?}: {did:?} is {}: {}", page.status, page.body);

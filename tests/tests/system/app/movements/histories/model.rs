@@ -77,6 +77,8 @@ pub(super) struct New {
     pub is_usd: bool,
     pub document: Option<usize>,
     pub id: String,
+    /// The copy of the form that files it.
+    pub copy: String,
 }
 
 /// Evidence that was filed.

@@ -1,0 +1,67 @@
+//! Forms that are submitted again: a repeat with the same content is answered as the first was, and changes nothing. With
+//! other content, what was typed is kept, and the next press submits it as a copy of its own.
+
+use http::StatusCode;
+use shared::error::{Error, ErrorCode};
+use shared::web::{Redirect, Repeat, Request};
+
+use crate::layout::{Layout, Link};
+use crate::response::{MessagePage, PageResponse, RouteKind, page_of};
+use crate::unsent::{UsedForm, keep_used};
+
+/// The answer to a form whose copy was used before the request began. None if the form is to be handled.
+pub(crate) fn answered(request: &mut Request, route: RouteKind) -> Result<Option<PageResponse>, Error> {
+    let Some(repeat) = request.repeat() else { return Ok(None) };
+    let answer = answer(request, route, repeat)?;
+    if answer.is_none() {
+        request.begin_copy();
+    }
+    Ok(answer)
+}
+
+/// The result of a form; or, if it was refused because another request has used its copy meanwhile, the answer to a repeat.
+/// Keeps the answer of an act for its repeats, if it was not known when the act was committed.
+pub(crate) async fn or_answered(
+    request: &Request,
+    route: RouteKind,
+    result: Result<PageResponse, Error>,
+) -> Result<PageResponse, Error> {
+    if result.as_ref().map_or(true, PageResponse::is_refused) {
+        return match request.repeat_by_now().await {
+            Some(repeat) => answer(request, route, repeat)?.map_or(result, Ok),
+            None => result,
+        };
+    }
+    if let Some(redirect) = result.as_ref().ok().and_then(PageResponse::as_redirect)
+        && request.redirect_if_committed().is_none()
+    {
+        request.keep_answer(&redirect).await;
+    }
+    result
+}
+
+/// The answer to a repeat. None if nothing was typed: then another button was pressed, and the state of the record decides.
+fn answer(request: &Request, route: RouteKind, repeat: Repeat) -> Result<Option<PageResponse>, Error> {
+    let back = page_of(request, route).unwrap_or("/app").to_owned();
+    if let Repeat::Same(first) = repeat {
+        let redirect = first.unwrap_or(Redirect { location: back, cookie: None });
+        return Ok(Some(PageResponse::from(redirect).with_status(StatusCode::SEE_OTHER, "replayed")));
+    }
+    let layout = || match route {
+        RouteKind::Part => Layout::of_participant(request),
+        RouteKind::Page | RouteKind::Action => Layout::new(request),
+    };
+    let page = match keep_used(request, layout(), &back)? {
+        UsedForm::Empty => return Ok(None),
+        UsedForm::Kept(page) => page,
+        UsedForm::HasSecrets => PageResponse::render(&MessagePage {
+            layout: layout(),
+            title: "This form was already used",
+            text: "What was sent with it first is recorded. What you typed since isn’t, and is never shown again."
+                .into(),
+            link: Link { url: back, text: "Open the form again".to_owned() },
+            shows_request_id: false,
+        })?,
+    };
+    Ok(Some(page.refused(StatusCode::CONFLICT, ErrorCode::Conflict.as_str())))
+}

@@ -1,0 +1,92 @@
+//! Copies of the app's forms. Each showing of a form is a copy of its own, which is used once: the transaction of the form's
+//! act records the copy with a fingerprint of what was submitted, as an idempotency key is recorded. A repeat is answered as
+//! the first was; a copy with other content does nothing.
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use uuid::Uuid;
+
+use super::change::{Change, Expiry, Update};
+use super::item::{bytes, number, text};
+use super::keys::{self, DROP_AT};
+use super::{Item, Store, StoreError};
+use crate::domain::call_context::CallContext;
+use crate::domain::time::Timestamp;
+use crate::limits;
+
+const FINGERPRINT: &str = "fingerprint";
+const LOCATION: &str = "location";
+const COOKIE: &str = "cookie";
+
+/// A copy of a form as it was submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FormCopy {
+    /// Its id, which only the session that was shown the form can name. Records that the form makes take it.
+    pub id: Uuid,
+    /// HMAC of path and content, under the session's secret.
+    pub fingerprint: [u8; 32],
+}
+
+/// How a form was answered: with a redirect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FormAnswer {
+    /// Where it leads.
+    pub location: String,
+    /// The `Set-Cookie` header of the notice, sealed for the session.
+    pub cookie: Option<String>,
+}
+
+/// A copy whose act took effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UsedCopy {
+    /// The fingerprint of what was submitted.
+    pub fingerprint: [u8; 32],
+    /// The answer, if it is known.
+    pub answer: Option<FormAnswer>,
+}
+
+impl Store {
+    /// The record of a copy, if it was used.
+    pub(crate) async fn used_copy(&self, id: Uuid, now: Timestamp) -> Result<Option<UsedCopy>, StoreError> {
+        let Some(item) = self.get(keys::form_copy(id)).await? else { return Ok(None) };
+        let used = read(&item).ok_or_else(|| StoreError::Unreadable("decoding a form's copy".to_owned()))?;
+        // DynamoDB deletes expired items with a delay.
+        Ok(number(&item, DROP_AT).is_none_or(|drop_at: i64| now.unix_s() < drop_at).then_some(used))
+    }
+
+    /// Keeps the answer of a used copy that became known after its act took effect.
+    pub(crate) async fn keep_answer(&self, id: Uuid, answer: &FormAnswer) -> Result<(), StoreError> {
+        let mut update = Update {
+            key: keys::form_copy(id),
+            expression: "SET #location = :location",
+            condition: "attribute_exists(#fingerprint)",
+            names: vec![("#location", LOCATION), ("#fingerprint", FINGERPRINT)],
+            values: vec![(":location", AttributeValue::S(answer.location.clone()))],
+        };
+        if let Some(cookie) = &answer.cookie {
+            update.expression = "SET #location = :location, #cookie = :cookie";
+            update.names.push(("#cookie", COOKIE));
+            update.values.push((":cookie", AttributeValue::S(cookie.clone())));
+        }
+        self.update(update).await.map(|_| ())
+    }
+}
+
+fn read(item: &Item) -> Option<UsedCopy> {
+    let cookie = text(item, COOKIE).map(str::to_owned);
+    let answer = text(item, LOCATION).map(|location| FormAnswer { location: location.to_owned(), cookie });
+    Some(UsedCopy { fingerprint: bytes(item, FINGERPRINT)?.try_into().ok()?, answer })
+}
+
+/// The change that records a copy as used. It holds only while nothing else has used the copy.
+pub(super) fn record(call: &CallContext, copy: FormCopy, answer: Option<&FormAnswer>) -> Change {
+    let mut item = keys::form_copy(copy.id).into_item();
+    item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(copy.fingerprint)));
+    if let Some(FormAnswer { location, cookie }) = answer {
+        item.insert(LOCATION.to_owned(), AttributeValue::S(location.clone()));
+        item.extend(cookie.iter().map(|cookie| (COOKIE.to_owned(), AttributeValue::S(cookie.clone()))));
+    }
+    let now = call.now().unix_s();
+    item.insert(DROP_AT.to_owned(), AttributeValue::N((now + limits::FORM_COPY_LIFETIME_S).to_string()));
+    Change::PutIfExpired(item, Expiry { attribute: DROP_AT, now })
+}
