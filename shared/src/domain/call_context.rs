@@ -1,4 +1,4 @@
-//! One call, as plain data: the content of its audit row, and what its changes are bound to.
+//! One call as plain data: the content of its audit row and the context of its changes.
 
 use std::collections::HashSet;
 
@@ -29,14 +29,13 @@ pub struct CallContext {
     now: Timestamp,
     actor: Actor,
     org: OrgId,
-    /// The ids that the path and the body name, 16 bytes each, for the audit row.
+    /// The ids in the path and body, 16 bytes each, for the audit row.
     named: Vec<u8>,
-    /// The entrance beside HTTP that the call came through.
     via: Option<Via>,
 }
 
 impl CallContext {
-    /// A call that begins at a moment. Only the entrances use this, once they have authenticated the caller.
+    /// Creates a call. Only the entrances use this, after authenticating the caller.
     pub(crate) fn new(
         request_id: RequestId,
         operation: &'static str,
@@ -53,7 +52,7 @@ impl CallContext {
         Self { via, ..self }
     }
 
-    /// The entrance beside HTTP that the call came through.
+    /// The entrance other than HTTP, if any.
     #[must_use]
     pub fn via(&self) -> Option<Via> {
         self.via
@@ -77,7 +76,7 @@ impl CallContext {
         self.org
     }
 
-    /// When the call began: the time of everything that it does.
+    /// When the call began, which is the time of everything it does.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
@@ -97,8 +96,8 @@ impl CallContext {
 
     /// The moment of an attempt that begins now, after an earlier change of the same record.
     ///
-    /// Decision: acts on one agreement have the order in which they took effect, each with a time of its own. A call may
-    /// begin first and commit last, or have a clock that is behind: its time then follows that of the act before.
+    /// Decision: acts on an agreement are ordered by when they took effect, each with its own time. A call may begin
+    /// first and commit last, or run on a slow clock, so its time always follows the previous act's.
     #[must_use]
     pub fn moment_after(&self, earlier: Timestamp) -> Moment {
         Moment::of_call(self.request_id, self.attempt_moment().at().max(earlier.next()))
@@ -110,7 +109,7 @@ impl CallContext {
         &self.actor
     }
 
-    /// Sets another operation, once it is known what the call does.
+    /// Changes the operation once it is known what the call does.
     pub(crate) fn rename(&mut self, operation: &'static str) {
         self.operation = operation;
     }
@@ -120,7 +119,7 @@ impl CallContext {
         self.named.extend(ids.iter().flat_map(Uuid::as_bytes));
     }
 
-    /// The ids that the call names and those that it shows or changes, each once, 16 bytes each, for the audit row.
+    /// The ids that the call names, shows or changes, without duplicates, 16 bytes each, for the audit row.
     pub(crate) fn objects_with(&self, shown: &[u8]) -> Vec<u8> {
         const ID_BYTES: usize = 16;
         let mut seen = HashSet::new();

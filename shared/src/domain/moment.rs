@@ -55,12 +55,12 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// A moment of a call. Only the context of the call uses this.
+    /// Creates the moment of a call. Only the call's context uses this.
     pub(crate) fn of_call(call: RequestId, at: Timestamp) -> Self {
         Self { at, call }
     }
 
-    /// A moment for tests, of no call.
+    /// A moment for tests, without a call.
     #[cfg(test)]
     pub(crate) fn test(at: Timestamp) -> Self {
         Self { at, call: RequestId::from(uuid::Uuid::nil()) }

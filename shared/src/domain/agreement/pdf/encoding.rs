@@ -1,7 +1,7 @@
 //! Decodes the bytes of a PDF's texts: text strings, and what simple fonts draw (ISO 32000-1, 7.9.2 and annex D).
 //!
-//! Decision: what can't be told is [`UNKNOWN`], and equals nothing. A font can give any code any shape; here a font's
-//! own statement about its codes is trusted, and otherwise an ASCII letter stands for itself.
+//! Decision: an undecodable character is [`UNKNOWN`], which equals nothing. A font can give any code any shape; this
+//! module trusts a font's statements about its codes, and otherwise lets an ASCII letter stand for itself.
 
 use hayro_syntax::object::{Array, Dict, Name, Object};
 

@@ -1,6 +1,6 @@
-//! Checks that all programs show a PDF's text alike: its fonts are embedded, or among the 14 standard ones. All
-//! drawings are searched, including those that [`layers`] hide. Fonts that are only listed don't matter, nor does text
-//! that isn't drawn, such as a scanner's recognized text.
+//! Checks that all programs show a PDF's text alike: fonts are embedded or among the 14 standard ones. All drawings are
+//! searched, including those that [`layers`] hide. Unused fonts don't matter, nor does undrawn text, such as a
+//! scanner's recognized text.
 
 use std::collections::{HashMap, HashSet};
 
@@ -104,7 +104,7 @@ struct Drawing<'a> {
 /// The state of the next text.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct State {
-    /// Whether it has a font that every program has. Without one, some programs draw text in their own font, others
+    /// Whether the font is available to every program. Without one, some programs draw text in their own font, others
     /// none.
     has_font: bool,
     is_invisible: bool,
@@ -128,7 +128,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Adds a drawing in its starting state, once. Without resources of its own it uses those around it.
+    /// Adds a drawing in its starting state, once. Without its own resources it uses the surrounding ones.
     fn add(&mut self, drawing: &Stream<'a>, around: &Resources<'a>, state: State) {
         let own = drawing.dict().get::<Dict<'_>>(b"Resources");
         let named = own.is_none().then(|| around.written());
@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
         while let Some(instruction) = instructions.next() {
             match &**instruction.operator {
                 b"q" => saved.push(state),
-                // Programs differ where there is no saved state.
+                // Programs differ when no state is saved.
                 b"Q" => state = saved.pop().unwrap_or_default(),
                 b"Tr" => state.is_invisible = last_whole(&instruction) == Some(INVISIBLE),
                 b"Tf" => {
