@@ -62,18 +62,18 @@ impl fmt::Debug for BankAccount {
 }
 
 impl BankAccount {
-    /// The account of a number or IBAN and a bank's code (routing number, BIC or another), possibly with labels and
+    /// The account for a number or IBAN and a bank's code (routing number, BIC or another), possibly with labels and
     /// blanks. An impossible code is ignored.
     ///
-    /// None if the number can't name an account: it has no digit but zeros, or hidden characters (`XXXX1234`).
+    /// None if the number can't name an account: it has only zeros, or hidden characters (`XXXX1234`).
     #[must_use]
     pub fn new(number: &str, code: Option<&str>) -> Option<Self> {
         let number = AccountNumber::of(&normalized(number).text)?;
         Some(Self { number, code: code.and_then(|code| BankCode::of(&normalized(code).text)) })
     }
 
-    /// The account that a statement names in one text: an IBAN, a number, or a code, a slash and a number (`:25:` of
-    /// MT940), possibly followed by a currency.
+    /// The account that a statement names in one text: an IBAN, a number, or code/number (`:25:` of MT940), possibly
+    /// followed by a currency.
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         let whole = normalized(text).text;

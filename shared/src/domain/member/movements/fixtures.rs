@@ -28,7 +28,7 @@ use crate::domain::participant::movements::{MovementActed, file_own_evidence, re
 use crate::domain::participant::receipt::Origin;
 use crate::domain::participant::{Access, ActingParticipant, Occasion};
 
-/// The amount of the payment, in minor units.
+/// The payment's amount, in minor units.
 pub(super) const AMOUNT: i64 = 100;
 
 pub(super) fn usd(minor: i64) -> Money {
@@ -53,7 +53,7 @@ pub(super) fn member(name: &str) -> Member {
     Member::of_session(OrgId::new(), &record)
 }
 
-/// What a member says of the call in which instructions were read out to them.
+/// What a member enters about the call that read out instructions.
 pub(super) fn read_out() -> NewVerification {
     let typed = |part: &str| match part {
         "read_out_by" => "Nora West",
@@ -65,7 +65,7 @@ pub(super) fn read_out() -> NewVerification {
     NewVerification::read(typed).unwrap()
 }
 
-/// Evidence with a file of its own, so that it is no repeat.
+/// Evidence with its own file, so that it is not a repeat.
 pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     let id = EvidenceId::new();
     let content = DocumentContent { sha256: id.to_string(), size_bytes: 9 };
@@ -87,7 +87,7 @@ pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     NewEvidence::of_entry(id, entry, facts, SpokenAccount::default()).with_account(account)
 }
 
-/// What a member says of too much.
+/// How a member settles a surplus.
 pub(super) fn surplus(is_kept: bool) -> SurplusOutcome {
     let note = note("The payer agreed to it");
     if is_kept { SurplusOutcome::Kept { note } } else { SurplusOutcome::Returned { on: day(), note } }
@@ -97,7 +97,7 @@ pub(super) fn receiver(money: Money) -> NewEvidence {
     evidence(EvidenceSource::Receiver(ReceiverSource::BankStatement), money)
 }
 
-/// A deal with one payment, as the store would have it.
+/// A deal with one payment, as the store would hold it.
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub agreement: Agreement,
@@ -117,13 +117,13 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A published agreement of two steps: the payment is authorized, then it arrives.
+    /// A published agreement of two steps: the payment is authorized, then arrives.
     pub(super) fn new() -> Self {
         Self::with_steps(&[(&[], true, false), (&[], false, true)], None)
     }
 
-    /// A published agreement with steps that have these actions, and conditions of the payment's authorization and arrival.
-    /// The last step may wait for some hours besides.
+    /// A published agreement whose steps have these actions, and conditions of the payment's authorization and arrival.
+    /// The last step may also wait for `hours`.
     pub(super) fn with_steps(steps: &[(&[StageAction], bool, bool)], hours: Option<u32>) -> Self {
         let draft = Deal::complete().draft;
         let [ada, ben] = [draft.participants[0].id, draft.participants[1].id];
@@ -187,12 +187,10 @@ impl World {
         self.movement.state()
     }
 
-    /// The states of the conditions, in order.
     pub(super) fn gates(&self) -> Vec<GateStatus> {
         self.agreement.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.state.status()).collect()
     }
 
-    /// Stores the outcome of a member's act.
     pub(super) fn take(&mut self, change: MovementChange) {
         let MovementChange { movement, agreement, events } = change;
         (self.movement, self.agreement) = (movement.into_inner(), agreement.into_inner());
@@ -268,7 +266,7 @@ impl World {
         self.report_by(self.revision())
     }
 
-    /// The sender's report from a page that showed a revision of the instructions.
+    /// The sender's report from a page that showed revision `shown` of the instructions.
     pub(super) fn report_by(&mut self, shown: u32) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
         let acted = report_sent(&self.sender, self.context(), occasion, &self.movement, shown, claim());
@@ -298,12 +296,12 @@ impl World {
         self.evidence.iter().find(|evidence| evidence.id() == id).unwrap().clone()
     }
 
-    /// Accepts evidence if its type allows it, as another arrival than all before.
+    /// Accepts evidence if its type allows it, as a separate arrival.
     pub(super) fn accept(&mut self, id: EvidenceId) -> Result<(), NotMoved> {
         self.accept_as(id, Arrivals::Two)
     }
 
-    /// The same, with what the member says of evidence that looks like what was accepted before.
+    /// Accepts evidence, with what the member says if it resembles accepted evidence.
     pub(super) fn accept_as(&mut self, id: EvidenceId, arrivals: Arrivals) -> Result<(), NotMoved> {
         let Sided::Receiver(evidence) = self.found(id).split() else { return Err(NotMoved::WrongSource) };
         let (context, besides) = (self.context(), self.evidence.as_slice());
@@ -362,12 +360,12 @@ impl World {
         cancelled.map(|change| self.take(change))
     }
 
-    /// An agreement whose last step waits for 500 hours besides.
+    /// An agreement whose last step also waits for 500 hours.
     pub(super) fn waiting() -> Self {
         Self::with_steps(&[(&[], true, false), (&[], false, true)], Some(500))
     }
 
-    /// The payment with its instructions released.
+    /// The payment with released instructions.
     pub(super) fn ready() -> Self {
         let mut world = Self::waiting();
         world.authorize().unwrap();
@@ -377,7 +375,7 @@ impl World {
         world
     }
 
-    /// The payment in each of the states but those of an agreement that has ended.
+    /// The payment in each state except those of an ended agreement.
     pub(super) fn in_state(state: MovementState) -> Self {
         let mut world = if matches!(state, MovementState::Draft | MovementState::Authorized) {
             Self::waiting()
