@@ -27,12 +27,11 @@ struct VerificationPage {
     agreement: Link,
     path: String,
     name: String,
-    /// The id of the record that the form makes.
+    /// The id for the form's record.
     id: VerificationId,
     fields: Fields,
 }
 
-/// Shows the form.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let today = {
         let zone = &request.signed_in()?.organization().time_zone;
@@ -41,7 +40,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, Fields::of([("day", today.for_people())]), None).await
 }
 
-/// A participant of an agreement, with their contact.
+/// A participant of an agreement and their contact.
 async fn find(request: &Request) -> Result<(Agreement, ParticipantId, Contact), Error> {
     let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
     let scope = request.signed_in()?.scope();
@@ -67,7 +66,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), participant.uuid(), contact.id.uuid()]))
 }
 
-/// Records the verification.
 pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -96,7 +94,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     Ok(page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?.unprocessable())
 }
 
-/// Reads the form. The day is read as people type it, in the organization's time zone.
+/// Parses the form. The day is in the organization's time zone.
 fn read(form: &Form, zone: &TimeZone, today: Day) -> Result<NewVerification, FieldErrors> {
     let label =
         |field: &str| Label::parse(form.get(field)).map_err(|(code, message)| FieldErrors::one(field, code, message));

@@ -1,4 +1,4 @@
-//! The promises of a draft in a list.
+//! The list of a draft's promises.
 
 use pages::layout::Link;
 use pages::urls::{agreement_url, promise_url};
@@ -8,7 +8,7 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, PromiseId};
 use shared::domain::sentences;
 
-/// A promise in the list of a draft.
+/// A promise in the draft's list.
 pub(super) struct PromiseRow {
     pub id: PromiseId,
     pub url: String,
@@ -19,7 +19,7 @@ pub(super) struct PromiseRow {
     pub down: Option<usize>,
 }
 
-/// The promises of a draft, in their order.
+/// A draft's promises, in order.
 pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<PromiseRow> {
     let last = agreement.promises.len().saturating_sub(1);
     let row = |(n, promise): (usize, &Promise)| PromiseRow {
@@ -47,18 +47,16 @@ pub(super) fn in_force_text(agreement: &Agreement) -> String {
     }
 }
 
-/// The links to the forms of new promises, one for each kind.
+/// Links to the forms of new promises, one per kind.
 pub(super) fn kinds(agreement: AgreementId) -> Vec<Link> {
     let link = |kind| Link { url: new_promise_url(agreement, kind), text: kind_label(kind).to_owned() };
     PromiseKind::ALL.into_iter().map(link).collect()
 }
 
-/// The URL of the form of a new promise of a kind.
 pub(super) fn new_promise_url(agreement: AgreementId, kind: PromiseKind) -> String {
     format!("{}/promises?kind={}", agreement_url(agreement), kind.as_str())
 }
 
-/// The name of a kind of promise.
 pub(super) fn kind_label(kind: PromiseKind) -> &'static str {
     match kind {
         PromiseKind::Scheduled => "Scheduled",
