@@ -1,4 +1,4 @@
-//! The page over all workspaces that have funding items, which also finds items by their labels, whatever their workspace.
+//! The page over all workspaces with funding items, which also finds items by label across workspaces.
 
 use askama::Template;
 use pages::layout::Layout;
@@ -19,11 +19,11 @@ use crate::rows::{ItemRow, Progress};
 #[template(path = "funding_index.html")]
 struct IndexPage {
     layout: Layout,
-    /// What is searched for; empty if nothing is.
+    /// The search text, possibly empty.
     search: String,
-    /// The workspaces, if nothing is searched for.
+    /// The workspaces, without a search.
     rows: Vec<Row>,
-    /// The items that were found.
+    /// The items found.
     items: Vec<ItemRow>,
     pager: Option<Pager>,
 }
@@ -35,7 +35,6 @@ struct Row {
     progress: Progress,
 }
 
-/// What the address asks for.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
@@ -45,7 +44,6 @@ struct Query {
     offset: Offset,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: Query = request.read_query()?;
     if query.search.needle().is_some() {
@@ -67,7 +65,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|funded| funded.workspace.id().uuid())))
 }
 
-/// The items that have a text in their labels.
+/// The items whose labels contain a text.
 async fn found(request: &Request, query: Query) -> Result<PageResponse, Error> {
     let search = query.search.typed().to_owned();
     let query = FundingItemQuery { search: query.search, ..FundingItemQuery::of_page(page_at(query.offset)) };
