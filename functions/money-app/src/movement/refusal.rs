@@ -1,4 +1,4 @@
-//! Why an act on a payment was refused, in words.
+//! Why an act on a payment was refused, for display.
 
 use pages::agreement_summary::size;
 use pages::layout::Notice;
@@ -8,7 +8,6 @@ use shared::domain::movement::NotMoved;
 use shared::domain::sentences::movements::movement_state;
 use shared::limits;
 
-/// The notice of a refused act.
 pub(super) fn refusal(refused: NotMoved) -> Notice {
     Notice::bad("Nothing was changed", line(refused))
 }
@@ -86,7 +85,7 @@ pub(crate) fn line(refused: NotMoved) -> String {
     line.to_owned()
 }
 
-/// What an earlier step keeps from being done.
+/// What an unfinished earlier step prevents.
 fn step_not_done(action: StageAction) -> &'static str {
     if action == StageAction::ReleaseInstructions {
         "An earlier step of the agreement has to be done before instructions are released."
@@ -95,7 +94,7 @@ fn step_not_done(action: StageAction) -> &'static str {
     }
 }
 
-/// What a member reads whose numbers were not those of the instructions.
+/// The message after typing numbers that don't match the instructions.
 fn other_numbers(tries_left: u32) -> String {
     let tries = match tries_left {
         0 => {
