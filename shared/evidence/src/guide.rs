@@ -1,11 +1,11 @@
-//! The text in a bundle that says what is in it.
+//! The README of a bundle.
 
 use shared::domain::evidence::{AgreementRecord, HistoryPart, LaterActs};
 use shared::domain::organization::Organization;
 use shared::limits;
 use shared::platform::config::BaseUrl;
 
-/// The text, for people.
+/// The README of a bundle.
 pub(crate) fn text(
     record: &AgreementRecord,
     organization: &Organization,
@@ -84,7 +84,7 @@ themselves (PAdES), and no time stamp authority has confirmed the times (RFC 316
     )
 }
 
-/// The text of a later part.
+/// The README of a later part.
 pub(crate) fn of_acts(later: &LaterActs, organization: &Organization, service: &BaseUrl) -> String {
     format!(
         "Evidence of an agreement: later acts
