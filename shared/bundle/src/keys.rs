@@ -146,6 +146,7 @@ pub(crate) enum Standing<'a> {
     Trusted,
     /// Others may have had it.
     Compromised {
+        /// Since when.
         since: &'a str,
     },
     /// The document doesn't have it under its id.

@@ -88,7 +88,7 @@ fn content(completed: &CompletedRecord, organization: &Organization, audience: A
     }
 }
 
-/// The certificate's statement about itself. If it lists every act, it doesn't mention limits.
+/// The certificate's statement about itself. It mentions the limit of acts only if some are left out.
 fn statement(completed: &CompletedRecord) -> String {
     let what = "The Countersign service recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature.";
     if !completed.has_more_acts() {
