@@ -66,7 +66,6 @@ struct AccessPage {
     name: String,
     contact: String,
     link: LinkCard,
-    /// The contact's changes since the publication or a member's confirmation.
     changed: Option<ChangedContact>,
     generation: u64,
     is_active: bool,
@@ -75,11 +74,9 @@ struct AccessPage {
     tasks: Vec<String>,
     verification: String,
     receipts: Vec<ReceiptRow>,
-    /// The code for the link, if the organization requires one.
     code: Option<CodeCard>,
     /// The paper signatures, newest first.
     papers: Vec<PaperRow>,
-    /// The documents for which one can be recorded.
     to_record: Vec<Link>,
     /// The paper signature whose rejection was refused.
     refused: Option<PaperSignatureId>,
@@ -88,7 +85,6 @@ struct AccessPage {
 
 #[derive(Clone)]
 struct Details {
-    /// The name, and the kind if it has changed.
     name: String,
     email: Option<String>,
 }
@@ -99,14 +95,11 @@ impl fmt::Display for Details {
     }
 }
 
-/// A contact's changes since the publication or a member's confirmation.
 pub(crate) struct ChangedContact {
     /// The name and address before. None if too old to be kept.
     before: Option<Details>,
     now: Details,
-    /// What changed, by whom, and when, oldest first.
     changes: Vec<(String, DisplayTime)>,
-    /// The version that the form confirms.
     version: u64,
     /// Whether the address changed: nothing is handed out before a member confirms it.
     pub is_readdressed: bool,
@@ -171,9 +164,7 @@ impl LinkCard {
     }
 }
 
-/// The code to be read out by a member.
 struct CodeCard {
-    /// The code, for two minutes after it was made.
     value: Option<String>,
     /// The working code's end and remaining tries.
     current: Option<(DisplayTime, u32)>,
@@ -182,7 +173,6 @@ struct CodeCard {
 }
 
 impl CodeCard {
-    /// The card. None if the organization doesn't require codes.
     async fn of(
         request: &Request,
         participant: ParticipantId,
@@ -303,7 +293,6 @@ pub(crate) async fn show_link(request: &mut Request) -> Result<PageResponse, Err
 
 const READDRESSED: &str = "The participant’s address has changed since the publication. Confirm the change first.";
 
-/// Confirms the current name and address of the participant's contact.
 pub(crate) async fn confirm_contact(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);

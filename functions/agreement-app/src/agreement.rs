@@ -32,7 +32,6 @@ struct AgreementPage {
     deal: Deal,
     kind: &'static str,
     workspace: Link,
-    /// The workspace's funding page, if the agreement papers items.
     funding: Option<Link>,
     dates: Vec<(&'static str, DisplayTime)>,
     created_by: String,
@@ -57,7 +56,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// The page of payments to show.
     #[deserr(default)]
     payments: Offset,
 }
@@ -164,7 +162,6 @@ impl EvidenceLinks {
     }
 }
 
-/// The name and time of each event in the agreement's life.
 fn dates(agreement: &Agreement, view: &AgreementView) -> Vec<(&'static str, DisplayTime)> {
     let mut dates = vec![("Created", agreement.created_at.into())];
     let later = [

@@ -13,7 +13,6 @@ use shared::web::Request;
 
 const PATH: &str = "/app/agreements";
 
-/// The lifecycles to filter by, with their display names.
 const LIFECYCLES: [(Option<Lifecycle>, &str); 6] = [
     (None, "All"),
     (Some(Lifecycle::Draft), "Draft"),

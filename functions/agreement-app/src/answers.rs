@@ -34,7 +34,6 @@ struct AnswersPage {
     step: String,
     name: String,
     access: String,
-    /// What was sent, newest first.
     revisions: Vec<Revision>,
     fields: Fields,
     /// The funding items whose requested confirmation was uploaded, to be filed as proof next.
@@ -45,17 +44,14 @@ struct Revision {
     id: SubmissionId,
     number: u32,
     sent_at: DisplayTime,
-    /// The member whose browser was used, if any.
     host: Option<String>,
     badge: Badge,
     decided: Option<(String, DisplayTime)>,
     reason: Option<String>,
     rows: Vec<AnswerRow>,
-    /// The hash that the receipt names.
     sha256: String,
     /// Where to download the hashed text.
     hashed: String,
-    /// How many answers differ from the previous revision.
     changes: usize,
     is_open: bool,
 }

@@ -36,7 +36,6 @@ pub fn routes() -> Pages {
     of_all.merge(of_participants()).merge(of_drafts())
 }
 
-/// The routes on participants' acts and members' responses.
 fn of_participants() -> Pages {
     Pages::default()
         .route(
@@ -85,7 +84,6 @@ fn of_participants() -> Pages {
         )
 }
 
-/// The routes of the pages that set up drafts.
 fn of_drafts() -> Pages {
     use draft::{acts, begin, condition, details, documents, participants, payments, promises, step, terms};
     Pages::default()

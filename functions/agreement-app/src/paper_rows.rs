@@ -32,7 +32,6 @@ pub(crate) fn links_to_record(agreement: &Agreement, participant: ParticipantId)
     agreement.documents.iter().filter(waits).map(link).collect()
 }
 
-/// A paper signature on its participant's page.
 pub(crate) struct PaperRow {
     pub id: PaperSignatureId,
     pub document: String,
@@ -42,13 +41,11 @@ pub(crate) struct PaperRow {
     pub facts: Vec<(&'static str, String)>,
     pub recorded_by: String,
     pub recorded_at: DisplayTime,
-    /// What became of it, and when.
     pub outcome: Option<(String, DisplayTime)>,
     pub reason: Option<String>,
     pub wait: Option<Wait>,
 }
 
-/// What a paper signature waits for.
 pub(crate) struct Wait {
     /// Why it can't be confirmed, or what confirming does.
     pub line: String,
@@ -120,7 +117,6 @@ fn wait(
     Wait { line, can_confirm: obstacle.is_none() && !is_own && counting != Counting::OneSelf, can_reject, path }
 }
 
-/// Why a paper signature can't be confirmed, for display.
 pub(crate) fn why_not(refused: NotDecided) -> String {
     let line = match refused {
         NotDecided::NotActive(_) => "The agreement ended before it was confirmed, so it doesn’t count.",
@@ -158,7 +154,6 @@ fn facts(agreement: &Agreement, paper: &PaperSignature) -> Vec<(&'static str, St
     facts
 }
 
-/// The labels of a document's blocks.
 pub(crate) fn labels(document: &Document, blocks: &BTreeSet<SignatureBlockId>) -> Vec<String> {
     let wanted = document.blocks.iter().filter(|block| blocks.contains(&block.id));
     wanted.map(|block| block.label.as_str().to_owned()).collect()

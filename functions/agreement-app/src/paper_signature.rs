@@ -40,12 +40,9 @@ struct FormPage {
     path: String,
     document: String,
     file: String,
-    /// The labels of the blocks it signs.
     places: Vec<String>,
-    /// The id for the form's record.
     id: PaperSignatureId,
     sha256: String,
-    /// The ids of the blocks, for the form.
     blocks: String,
     /// Whether the participant is a person. Otherwise a person signed with their own name and title.
     is_person: bool,
@@ -58,7 +55,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, Fields::default(), None).await
 }
 
-/// The objects in the request's path.
 async fn find(request: &Request) -> Result<(ParticipantRecord, ParticipantId, DocumentId), Error> {
     let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
     let document: DocumentId = request.path_id("document")?;
@@ -148,7 +144,6 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     Ok(again(FieldErrors::default(), Some(refusal(refused))).await?.conflicting())
 }
 
-/// The error for a scan that is the document's own file.
 const UNSIGNED: &str = "is the document itself, which nobody has signed. Upload a scan of the signed paper";
 
 /// The checkbox that confirms that a scan with the document's pages is signed.
@@ -171,7 +166,6 @@ fn wanted(agreement: &Agreement, document: DocumentId) -> Result<Document, Error
     agreement.document(document).cloned().ok_or_else(Error::not_found)
 }
 
-/// Why a document doesn't wait for a participant's signature.
 fn not_asked(ParticipantRecord { agreement, contact, .. }: &ParticipantRecord, document: DocumentId) -> NotRecorded {
     let participant = agreement.participants.iter().find(|participant| participant.contact_id == contact.id);
     match (agreement.lifecycle(), participant.zip(agreement.document(document))) {
@@ -188,7 +182,6 @@ fn not_asked(ParticipantRecord { agreement, contact, .. }: &ParticipantRecord, d
     }
 }
 
-/// The notice after recording a paper signature.
 fn recorded(counting: Counting, name: &str) -> Notice {
     match counting {
         Counting::Alone => Notice::good(format!("{name} has signed on paper"), "It counts from now on."),
@@ -265,7 +258,6 @@ fn read(form: &Form, today: Day, entity: Option<&DisplayName>) -> Result<Typed, 
     }
 }
 
-/// Why nothing was recorded, for display.
 fn refusal(refused: NotRecorded) -> Notice {
     let line = match refused {
         NotRecorded::NotActive(_) => "The agreement is no longer active.",

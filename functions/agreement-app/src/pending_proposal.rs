@@ -6,7 +6,6 @@ use shared::domain::proposal::Proposal;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 
-/// A pending proposal, shown with its agreement.
 pub(crate) struct PendingProposal {
     pub url: String,
     pub verb: &'static str,

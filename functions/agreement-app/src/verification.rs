@@ -27,7 +27,6 @@ struct VerificationPage {
     agreement: Link,
     path: String,
     name: String,
-    /// The id for the form's record.
     id: VerificationId,
     fields: Fields,
 }
@@ -40,7 +39,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, Fields::of([("day", today.for_people())]), None).await
 }
 
-/// A participant of an agreement and their contact.
 async fn find(request: &Request) -> Result<(Agreement, ParticipantId, Contact), Error> {
     let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
     let scope = request.signed_in()?.scope();

@@ -103,7 +103,6 @@ struct TickLine {
     failed: u32,
 }
 
-/// A running tick.
 #[derive(Debug, Clone, Copy)]
 struct Sweep<'a> {
     app: &'a AppState,
@@ -237,7 +236,6 @@ impl Sweep<'_> {
         }
     }
 
-    /// Removes unused uploads.
     async fn remove(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
         for entry in entries {
             if deadline <= Instant::now() {
@@ -261,7 +259,6 @@ impl Sweep<'_> {
         Ok(removed)
     }
 
-    /// Applies a transition to each entry's record and returns how many records it changed.
     async fn apply(
         self,
         transition: TimedTransition,
@@ -293,7 +290,6 @@ enum TimedTransition {
 }
 
 impl TimedTransition {
-    /// The operation's name in audit rows and log lines.
     fn operation(self) -> &'static str {
         match self {
             Self::ExpireProposal => "expire_proposal",

@@ -66,7 +66,6 @@ pub(crate) async fn export_part(request: &mut Request) -> Result<PageResponse, E
     Ok(response.await?.showing([id.uuid()]))
 }
 
-/// The page that lists the parts of the evidence of a long history.
 #[derive(Template)]
 #[template(path = "evidence_parts.html")]
 struct PartsPage {
@@ -105,7 +104,6 @@ async fn signing(request: &Request) -> Result<(Organization, BaseUrl, SigningKey
     Ok((request.signed_in()?.organization().clone(), request.app().base_url.clone(), key))
 }
 
-/// Hands out the bundle of the gathered evidence.
 async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let files = match read(request, signed_in.scope().org(), found.record.files()).await {
@@ -133,7 +131,6 @@ pub(crate) async fn show_certificate(request: &mut Request) -> Result<PageRespon
     Ok(certificate(request, found, (organization, Audience::Members), link).await?.showing([id.uuid()]))
 }
 
-/// Downloads the certificate of a participant's agreement.
 pub(crate) async fn own_certificate(request: &mut Request) -> Result<PageResponse, Error> {
     let attending = request.attending()?;
     let by = attending.participant();
@@ -174,7 +171,6 @@ fn failed(error: &EvidenceError) -> Error {
     Error::Internal(error.to_string())
 }
 
-/// Reads files, some of them concurrently.
 async fn read(request: &Request, org: OrgId, wanted: Vec<&DocumentContent>) -> Result<Files, ReadError> {
     let store = request.app().files().map_err(ReadError::Other)?;
     let mut files = Files::new();
@@ -209,7 +205,6 @@ async fn hand_out(
     Ok(PageResponse::file(file, media_type, "attachment", &name))
 }
 
-/// The page that says why evidence isn't available.
 fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageResponse, Error> {
     let (title, text): (&'static str, Cow<'static, str>) = match none {
         // The full export lists the parts; nothing else asks for them.

@@ -28,7 +28,6 @@ struct PreviewPage {
     workspace: Link,
     path: String,
     trust: Option<Link>,
-    /// Why the items can't be papered together. Empty if they can.
     problems: Vec<(Option<Link>, String)>,
     items: String,
     /// The id for the agreement: submitting twice drafts one.
@@ -41,7 +40,6 @@ struct PreviewPage {
     steps: Vec<(&'static str, String)>,
 }
 
-/// A document in the preview.
 struct PaperView {
     title: String,
     item: Link,
@@ -81,7 +79,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// The ids of the items, separated by commas.
     #[deserr(default)]
     items: String,
 }
@@ -159,7 +156,6 @@ fn said(reason: NotPapered) -> &'static str {
     }
 }
 
-/// The participants and what they do.
 fn people(found: &PaperingPreview) -> Vec<(String, String)> {
     let Some(trust) = &found.trust else { return Vec::new() };
     let is_owner = |id: &ContactId| found.items.iter().any(|item| item.owner_contact_ids().contains(id));
@@ -239,10 +235,8 @@ pub(crate) async fn draft_from_items(request: &mut Request) -> Result<PageRespon
     }
 }
 
-/// The field with the fingerprint of the page.
 const SHOWN: &str = "shown";
 
-/// Checks that the agreement would match the preview.
 fn check_shown(shown: &PaperingFingerprint, prepared: &papering::Prepared) -> Result<(), Error> {
     let changed = shown.changed_to(&prepared.fingerprint());
     let said = |part: &PaperingPart| match part {
@@ -269,7 +263,6 @@ fn read(form: &Form, items: &[FundingItemId]) -> Result<NewPapering, FieldErrors
     Ok(NewPapering { item_ids: ItemIds::new(items.to_vec())?, name })
 }
 
-/// Prints the schedule of a workspace as a PDF.
 pub(crate) async fn print(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::of_workspace(signed_in.scope(), id).await?;

@@ -9,7 +9,6 @@ use shared::domain::funding::{FundingItem, Phase};
 use shared::domain::sentences::{self, funding_words as words};
 use shared::service::funding_review::WorkspaceFundingReview;
 
-/// The schedule of a workspace on a day.
 pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day: Day) -> Schedule {
     let summary = review.schedule.summary;
     let counted = format!(
@@ -74,7 +73,6 @@ fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, Str
     rows
 }
 
-/// The printed heading of a phase.
 fn phase_heading(phase: Phase, count: usize) -> String {
     format!("{} ({count})", words::phase(phase))
 }

@@ -18,14 +18,12 @@ use statements::{Account, ReferenceKind};
 /// The maximum length of an entry's text, as in the statement reader.
 const TEXT_CHARS_MAX: usize = statements::limits::TEXT_CHARS_MAX;
 
-/// Why entries can't be read again.
 pub(crate) enum Unread {
     /// A statement's file is missing or damaged.
     File(FilesError),
     Other(Error),
 }
 
-/// The evidence whose entry is wanted.
 struct Wanted {
     evidence: EvidenceId,
     movement: MovementId,
@@ -50,7 +48,6 @@ pub(crate) async fn extracts(request: &Request, org: OrgId, found: &Evidence) ->
     Ok(found.record.proving_entries().filter_map(|(evidence, _)| extracts.remove(&evidence.id())).collect())
 }
 
-/// The evidence from a statement.
 fn wanted(record: &AgreementRecord, statement: &Statement) -> Vec<Wanted> {
     let entries = record.proving_entries().filter(|(_, entry)| entry.statement_id == statement.id);
     let wanted = entries.map(|(evidence, entry)| Wanted {
@@ -97,7 +94,6 @@ fn extract(statement: &Statement, all: &[read::Numbered<'_>], wanted: &Wanted) -
     })
 }
 
-/// The name of a kind of reference.
 fn kind(kind: ReferenceKind) -> String {
     serde_json::to_value(kind).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }

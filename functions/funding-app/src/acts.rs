@@ -27,7 +27,6 @@ use crate::facts::{self, DROPS, Dropped};
 use crate::item::{CLAIM, CLOSE, CONFIRMATION, PARK, PROOF, SORT, WITHDRAW, page};
 use crate::{Typed, not_chosen, not_possible};
 
-/// The page with a form's typed values and errors.
 async fn wrong(request: &Request, name: &str, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::new(name, form, errors), None).await?.unprocessable())
 }
@@ -70,7 +69,6 @@ fn is_decision(act: &FundingAct) -> bool {
     }
 }
 
-/// The current page with the refusal and what was typed.
 async fn not_done(request: &Request, name: &str, form: &Form, refused: NotDone) -> Result<PageResponse, Error> {
     let (title, line) = words::refusal(refused);
     let changed = match refused {
@@ -92,14 +90,12 @@ fn read_note(form: &Form, field: &str) -> Result<Option<Note>, FieldErrors> {
     note.map(Some).map_err(|(code, message)| FieldErrors::one(field, code, message))
 }
 
-/// Parses an optional note that is part of the evidence.
 fn read_safe_note(form: &Form, field: &str) -> Result<Option<SafeNote>, FieldErrors> {
     let Some(note) = read_note(form, field)? else { return Ok(None) };
     let note = SafeNote::parse(note.as_str());
     note.map(Some).map_err(|(code, message)| FieldErrors::one(field, code, message))
 }
 
-/// Sorts the item with the form's values.
 pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
@@ -143,7 +139,6 @@ fn is_as_typed(
     item.sort(changes.clone(), request.now()).is_ok_and(|after| *after == *item)
 }
 
-/// The page with why an item was not sorted, at the fields or at the item itself.
 async fn not_sorted(
     request: &Request,
     submitted: &SubmittedForm<'_>,
@@ -162,7 +157,6 @@ async fn not_sorted(
     }
 }
 
-/// The action's errors in the form's terms.
 fn in_own_words(errors: FieldErrors, form: &Form) -> FieldErrors {
     let (kind, verb) = (AssetKind::parse(form.get("asset_kind")), Verb::parse(form.get("verb")));
     let Some((kind, _)) = kind.zip(verb) else { return errors };
@@ -241,7 +235,6 @@ pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error>
     act(request, "reopen", Ok(FundingAct::Reopen), done).await
 }
 
-/// Records the owner's claim.
 pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, Error> {
     let note = read_safe_note(request.submitted_form()?.form(), "claim_note");
     let done = Notice::plain("Claim recorded", "A claim is not proof, so this item is not done. Next: file proof.");
@@ -255,7 +248,6 @@ pub(crate) async fn withdraw_claim(request: &mut Request) -> Result<PageResponse
     act(request, WITHDRAW, doing, Notice::good("Claim withdrawn", line)).await
 }
 
-/// Parses a required reason.
 fn read_reason(form: &Form, field: &str) -> Result<SafeNote, FieldErrors> {
     let reason = read_safe_note(form, field)?;
     reason.ok_or_else(|| FieldErrors::one(field, FieldCode::Required, "is missing"))
@@ -284,7 +276,6 @@ fn filed() -> Notice {
     Notice::plain("Proof filed", "It does not count yet. Next: review it, then accept or reject it.")
 }
 
-/// Parses the day of proof, which can't be in the future.
 fn read_dated(form: &Form, today: Day) -> Result<Day, FieldErrors> {
     let day = pages::fields::read_day(form, "dated")?;
     let message = "must not be in the future";

@@ -35,7 +35,6 @@ pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error>
     Ok(PageResponse::file(file, "text/csv; charset=utf-8", "attachment", &name).showing([id.uuid()]))
 }
 
-/// An item's value in a column.
 fn field(column: Column, review: &WorkspaceFundingReview, item: &FundingItem, base: &str) -> String {
     let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
     match column {

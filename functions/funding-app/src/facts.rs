@@ -19,7 +19,6 @@ use crate::{Choice, kinds, people_choices, trust_choices, verbs};
 
 /// The prefix of fact fields, as in the API's paths.
 const FACTS: &str = "detail.";
-/// The prefix of owner checkboxes.
 const OWNER: &str = "owner.";
 
 /// The field with the kind whose losses the page has announced.
@@ -27,7 +26,6 @@ pub(super) const DROPS: &str = "drops";
 /// The field with the verb chosen before the kind was changed.
 const VERB_BEFORE: &str = "verb_before";
 
-/// What a changed kind would drop.
 pub(super) struct Dropped {
     pub kind: AssetKind,
     verb: Option<Verb>,
@@ -76,9 +74,7 @@ pub(super) struct SortForm {
     pub needed: Vec<FactField>,
     pub others: Vec<FactField>,
     pub fields: Fields,
-    /// What the verb asks for, in words.
     pub about: String,
-    /// The kind that drops something, and what.
     pub drops: Option<(String, String)>,
     /// Values typed for another kind, sent along in case the kind is changed back.
     pub kept: Vec<(String, String)>,
@@ -194,7 +190,6 @@ fn verb_of<'a>(form: &'a Form, kind: AssetKind, item: &FundingItem) -> &'a str {
     if is_back && fits { before } else { form.get("verb") }
 }
 
-/// The values of an item as stored.
 fn values_of(item: &FundingItem) -> Fields {
     let fact = |(fact, value): (&Fact, &FactValue)| (field_of(*fact), as_typed(item, *fact, value));
     let own = [
@@ -207,7 +202,6 @@ fn values_of(item: &FundingItem) -> Fields {
     Fields::of(own.into_iter().chain(owners).chain(item.detail().facts().iter().map(fact)))
 }
 
-/// Parses the form into an API change, with all errors at once.
 pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges, FieldErrors> {
     let kind = AssetKind::parse(form.get("asset_kind")).unwrap_or(item.asset_kind());
     let mut errors = FieldErrors::default();
@@ -284,11 +278,8 @@ fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldE
 /// The currency's error when an amount can't be read without it.
 pub(super) const NO_CURRENCY: &str = "must be a currency of ISO 4217, such as USD, before an amount can be read";
 
-/// The error of a typed fact.
 pub(super) enum Wrong {
-    /// The amount has no currency.
     NoCurrency,
-    /// The value itself is wrong.
     Value(FieldCode, String),
 }
 

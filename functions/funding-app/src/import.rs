@@ -38,14 +38,12 @@ use crate::facts_for_people;
 use crate::import_rows::{NewRow, NotRead, Parsed, Row, item_id, parse, with_row};
 use crate::sheet::{self, KindHelp};
 
-/// The maximum number of problems listed.
 const PROBLEMS_SHOWN: usize = 50;
 /// The maximum length of a row's facts in a preview.
 const FACTS_SHOWN_CHARS: usize = 160;
 /// How long one press adds items; the next press adds the rest. Less than half of `CALL_DEADLINE`, because transactions
 /// in progress must finish too.
 const ADDING_MAX: Duration = Duration::from_secs(5);
-/// The number of concurrent transactions.
 const AT_ONCE: usize = 4;
 
 #[derive(Template)]
@@ -109,7 +107,6 @@ fn import_url(id: WorkspaceId) -> String {
     format!("{}/import", funding_url(id))
 }
 
-/// Parses the pasted or uploaded file.
 pub(crate) async fn read_import(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -150,7 +147,6 @@ struct PreviewPage {
     added: usize,
     problems: Vec<(usize, String)>,
     more_problems: usize,
-    /// The file's columns that only exports have.
     left_out: String,
     rows: Vec<PreviewRow>,
     pager: Option<Pager>,
@@ -159,13 +155,11 @@ struct PreviewPage {
 struct PreviewRow {
     number: usize,
     label: String,
-    /// Its kind and verb.
     about: String,
     trust: String,
     owners: String,
     facts: String,
     reference: String,
-    /// Its state once added.
     state: Option<Badge>,
     is_there: bool,
 }
@@ -176,7 +170,6 @@ pub(crate) async fn show_preview(request: &mut Request) -> Result<PageResponse, 
     Ok(preview(request, notice).await?.with_cookie(cookie))
 }
 
-/// The file in the URL, and the page of its rows.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
@@ -196,13 +189,11 @@ impl Query {
     }
 }
 
-/// A file and the funding that its items join.
 struct Read {
     review: WorkspaceFundingReview,
     parsed: Parsed,
     import: Uuid,
     url: String,
-    /// The page of its rows.
     page: PageRequest,
 }
 
@@ -281,7 +272,6 @@ impl PreviewRow {
     }
 }
 
-/// A row's facts, truncated to fit a table.
 fn cut(facts: &str) -> String {
     if facts.chars().count() <= FACTS_SHOWN_CHARS {
         return facts.to_owned();
@@ -323,9 +313,7 @@ pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error>
     Ok(redirect_with(&submitted, format!("{url}#notice"), &notice).await.into())
 }
 
-/// How far adding items got.
 enum Outcome {
-    /// All are added.
     All,
     /// The time of one call ran out.
     Some,

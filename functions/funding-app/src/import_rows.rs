@@ -33,11 +33,9 @@ pub(super) struct Row {
     /// Its number, as in spreadsheets.
     pub number: usize,
     pub new: Result<NewRow, Vec<String>>,
-    /// Whether its item was already added.
     pub is_there: bool,
 }
 
-/// An item to be added, and its resulting state.
 #[derive(Debug)]
 pub(super) struct NewRow {
     pub new: NewFundingItem,
@@ -49,7 +47,6 @@ pub(super) struct Parsed {
     pub rows: Vec<Row>,
     /// Whether a row has a number that no page may show.
     pub is_sensitive: bool,
-    /// The columns of an export that imports ignore.
     pub left_out: Vec<&'static str>,
 }
 
@@ -98,7 +95,6 @@ impl Parsed {
     }
 }
 
-/// Why a file can't be parsed.
 #[derive(Debug)]
 pub(super) struct NotRead {
     /// Completes "The file …".
@@ -158,7 +154,6 @@ pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp
     Ok(parsed)
 }
 
-/// The columns named in the first row; none for blank cells.
 fn columns(header: &[String]) -> Result<Vec<Option<Column>>, String> {
     let columns: Vec<Option<Column>> = header.iter().map(|name| Column::named(name)).collect();
     let named = header.iter().zip(&columns).filter(|(name, _)| !name.is_empty());
@@ -191,7 +186,6 @@ fn without_apostrophe(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(is_formula).unwrap_or(cell)
 }
 
-/// A row being parsed, and its problems so far.
 struct RowReader<'a> {
     review: &'a WorkspaceFundingReview,
     columns: &'a [Option<Column>],
@@ -206,7 +200,6 @@ impl<'a> RowReader<'a> {
         at.and_then(|at| self.cells.get(at)).map_or("", |cell| without_apostrophe(cell))
     }
 
-    /// Whether a cell has a number that no page may show.
     fn is_sensitive(&self) -> bool {
         let is_sensitive = |(column, cell): (&Option<Column>, &String)| match column {
             Some(Column::Fact(fact)) => {
@@ -226,11 +219,9 @@ impl<'a> RowReader<'a> {
         self.problems.push(format!("The {}{quoted} is none of: {known}.", column.name()));
     }
 
-    /// Parses the row by the API's rules.
     fn read(&mut self) -> Option<NewRow> {
         let kind = self.kind();
         let trust = self.trust();
-        // The kind determines the facts.
         let sorted = kind.and_then(|kind| self.sorted(kind));
         let mut body = Map::new();
         let mut put = |name: &str, value: &str| {
@@ -400,7 +391,6 @@ fn is_kind(kind: AssetKind, text: &str) -> bool {
     kind.as_str() == text || words::asset_kind(kind).to_lowercase() == text
 }
 
-/// Several people have the name.
 struct Several;
 
 fn person<'a>(people: &'a [Contact], text: &str) -> Result<Option<&'a Contact>, Several> {
@@ -416,7 +406,6 @@ fn person<'a>(people: &'a [Contact], text: &str) -> Result<Option<&'a Contact>, 
     }
 }
 
-/// The column of an API field.
 fn column_of(field: &str) -> String {
     let fact = field.strip_prefix("detail.").and_then(Fact::parse);
     match (fact, field) {
@@ -426,7 +415,6 @@ fn column_of(field: &str) -> String {
     }
 }
 
-/// Which rows already exist as items.
 fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uuid) -> Vec<bool> {
     let known: std::collections::HashSet<FundingItemId> =
         review.schedule.items.iter().map(shared::domain::funding::FundingItem::id).collect();

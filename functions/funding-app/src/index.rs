@@ -19,11 +19,8 @@ use crate::rows::{ItemRow, Progress};
 #[template(path = "funding_index.html")]
 struct IndexPage {
     layout: Layout,
-    /// The search text, possibly empty.
     search: String,
-    /// The workspaces, without a search.
     rows: Vec<Row>,
-    /// The items found.
     items: Vec<ItemRow>,
     pager: Option<Pager>,
 }
@@ -65,7 +62,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|funded| funded.workspace.id().uuid())))
 }
 
-/// The items whose labels contain a text.
 async fn found(request: &Request, query: Query) -> Result<PageResponse, Error> {
     let search = query.search.typed().to_owned();
     let query = FundingItemQuery { search: query.search, ..FundingItemQuery::of_page(page_at(query.offset)) };

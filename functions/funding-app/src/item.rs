@@ -40,7 +40,6 @@ pub(super) const CONFIRMATION: &str = "confirmation";
 struct ItemPage {
     layout: Layout,
     notice: Option<Notice>,
-    /// Whether a form had input errors.
     has_errors: bool,
     title: String,
     path: String,
@@ -74,7 +73,6 @@ struct ItemPage {
 }
 
 impl ItemPage {
-    /// Whether a form was refused, and so is open.
     fn is_open(&self, form: &str) -> bool {
         self.open_form == form
     }
@@ -106,7 +104,6 @@ struct Withdrawn {
     reason: String,
 }
 
-/// A participant's upload for the agreement that confirms the transfer.
 struct Uploaded {
     name: String,
     who: String,
@@ -130,15 +127,12 @@ struct ProofEntry {
     file: Option<Link>,
     by: String,
     at: DisplayTime,
-    /// The decision and its time.
     outcome: Option<(String, DisplayTime)>,
     reason: Option<String>,
-    /// A member's acts, if it needs a decision.
     decide: Option<Decide>,
 }
 
 struct Decide {
-    /// Whether the viewing member filed it.
     is_own: bool,
     reject: Fields,
     is_refused: bool,
@@ -238,7 +232,6 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
     }
 }
 
-/// Whether an agreement was published and has not ended early, so that proof is possible.
 fn can_be_proven(agreement: &Agreement) -> bool {
     agreement.was_published() && !agreement.has_ended_early()
 }
@@ -286,7 +279,6 @@ fn next(review: &ItemReview) -> Next {
     Next { text: sentences::next_step_of_item(item), link, is_done: item.is_closed() }
 }
 
-/// The next step if a participant has uploaded the confirmation, and no proof is undecided.
 fn next_with_confirmation(review: &ItemReview) -> Option<Next> {
     let ItemReview { item, people, agreement, confirmations, .. } = review;
     let agreement = agreement.as_ref().filter(|_| !item.proofs().iter().any(Proof::is_undecided))?;

@@ -87,7 +87,6 @@ pub(crate) fn hold_badge(item: &FundingItem) -> Option<String> {
     item.hold().map(|hold| format!("On hold: {}", words::waiting_on(hold.waiting_on)))
 }
 
-/// A choice of a `select`, or a checkbox.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
     pub value: String,
@@ -138,7 +137,6 @@ impl Typed {
         Self { name: name.into(), fields: Fields::submitted(form, errors).without(is_left_out) }
     }
 
-    /// Adds a field that nobody typed.
     fn with_field(self, name: &str, value: &str) -> Self {
         Self { fields: Fields::of([(name, value)]).over(self.fields), ..self }
     }
@@ -160,7 +158,6 @@ impl Typed {
         if self.is(name) { self.fields.clone() } else { Fields::of(beginning) }
     }
 
-    /// The values of a form that starts empty.
     fn fields_or_none(&self, name: &str) -> Fields {
         self.fields_of(name, std::iter::empty::<(String, String)>())
     }
@@ -180,7 +177,6 @@ fn one_of(all: &[&str]) -> String {
     }
 }
 
-/// The error of a missing or unknown choice.
 fn not_chosen(field: &str) -> FieldErrors {
     FieldErrors::one(field, FieldCode::Required, "must be chosen")
 }

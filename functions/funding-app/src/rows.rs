@@ -2,7 +2,6 @@
 
 use pages::labels::Badge;
 
-/// An item in a list.
 pub(crate) struct ItemRow {
     pub url: String,
     pub label: String,

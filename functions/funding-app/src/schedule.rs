@@ -29,7 +29,6 @@ use shared::wire::page::{Filter, Offset, Page, Search};
 use crate::rows::Progress;
 use crate::{Choice, Typed, hold_badge, kinds, people_choices, trust_choices, verbs};
 
-/// The names of the page's forms.
 const ADD: &str = "add";
 pub(super) const SELECTED: &str = "selected";
 
@@ -45,7 +44,6 @@ struct SchedulePage {
     funded: u32,
     unfunded: u32,
     parked: u32,
-    /// The next step in the workspace.
     next: Option<Link>,
     filters: Filters,
     phases: Vec<PhaseLink>,
@@ -64,7 +62,6 @@ struct SchedulePage {
     print: String,
 }
 
-/// The filters and page in the URL.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Filters {
@@ -80,7 +77,6 @@ struct Filters {
     offset: Offset,
 }
 
-/// The filter for items on hold.
 #[derive(Debug, Clone, Copy, deserr::Deserr)]
 #[deserr(error = FieldErrors)]
 enum Hold {
@@ -114,7 +110,6 @@ impl Filters {
         self.trust_id.get().is_some_and(|trust| trust.to_string() == id)
     }
 
-    /// The URL with these filters and another phase.
     fn with_phase(&self, path: &str, phase: Option<Phase>) -> String {
         let hold = if self.is_parked() { "yes" } else { "" };
         let trust = self.trust_id.get().map(|id| id.to_string()).unwrap_or_default();
@@ -135,7 +130,6 @@ struct PhaseLink {
 struct Group {
     phase: &'static str,
     title: &'static str,
-    /// The total number of items.
     count: u32,
     /// How claims of the phase count.
     about: &'static str,
@@ -234,7 +228,6 @@ fn phases(filters: &Filters, path: &str, counts: &HashMap<Phase, u32>) -> Vec<Ph
     std::iter::once(None).chain(Phase::ALL.into_iter().map(Some)).map(link).collect()
 }
 
-/// Whether an item is ready and stays out of the trust.
 fn is_left_out(item: &FundingItem) -> bool {
     item.phase() == Phase::Ready && item.verb() == Some(Verb::LeaveOut)
 }
@@ -307,7 +300,6 @@ fn row(review: &WorkspaceFundingReview, item: &FundingItem, selected: &Fields) -
     }
 }
 
-/// The form's fields that are the API's.
 const FIELDS: [&str; 4] = ["trust_id", "label", "asset_kind", "external_reference"];
 
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {

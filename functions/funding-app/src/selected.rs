@@ -24,11 +24,9 @@ use shared::wire::input::{NullablePatch, Patch};
 use crate::schedule::{SELECTED, page};
 use crate::{Typed, not_possible};
 
-/// The operations of the form's buttons.
 pub(crate) const ACT_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("sort", "sort_funding_items")], otherwise: "select_funding_items" };
 
-/// Does what the pressed button says.
 pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
@@ -107,7 +105,6 @@ async fn sort(
     Ok(redirect.into())
 }
 
-/// The maximum number of problems listed.
 const PROBLEMS_SHOWN: usize = 8;
 
 /// Why items can't be sorted this way, one line each.
@@ -127,7 +124,6 @@ fn problems(items: &[&FundingItem], changes: &FundingItemChanges, submitted: &Su
     items.iter().filter_map(problem).collect()
 }
 
-/// Parses the chosen values. None if nothing is chosen.
 fn read(form: &Form) -> Result<Option<FundingItemChanges>, FieldErrors> {
     let chosen = |name: &str| Some(form.get(name).trim()).filter(|text| !text.is_empty());
     let unknown = |name: &str| FieldErrors::one(name, FieldCode::InvalidValue, "must be chosen from the list");

@@ -20,7 +20,6 @@ pub(super) enum Column {
 /// The separator of an item's owners, since names contain commas.
 pub(super) const OWNERS_SEPARATOR: &str = "; ";
 
-/// The columns that only exports have.
 const TOLD: [&str; 16] = [
     "phase",
     "status",
@@ -40,7 +39,6 @@ const TOLD: [&str; 16] = [
     "app_url",
 ];
 
-/// The columns that imports read besides facts.
 const OWN: [Column; 6] =
     [Column::Label, Column::AssetKind, Column::Verb, Column::Trust, Column::Owners, Column::Reference];
 
@@ -68,7 +66,6 @@ impl Column {
         }
     }
 
-    /// Its alternative names, in lower case.
     fn other_names(self) -> &'static [&'static str] {
         match self {
             Self::Label => &["name", "asset", "item"],

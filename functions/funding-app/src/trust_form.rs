@@ -40,17 +40,13 @@ struct FormPage {
     notice: Option<Notice>,
     workspace: Link,
     action: String,
-    /// The hidden fields.
     hidden: Vec<(&'static str, String)>,
     people: Vec<Choice>,
-    /// The page that adds people to the workspace.
     add_people: String,
     fields: Fields,
-    /// The trust, if it exists.
     existing: Option<Existing>,
 }
 
-/// A trust to be changed.
 struct Existing {
     trust: Link,
     /// The number of items whose draft names it as it is.
@@ -84,7 +80,6 @@ impl FormPage {
     }
 }
 
-/// Shows the steps: workspace, form.
 pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
     match request.query("workspace").and_then(|id| id.parse().ok()) {
         None => choose_workspace(request).await,
@@ -151,7 +146,6 @@ fn is_about_people(errors: &FieldErrors) -> bool {
     !list.is_empty() && list.iter().all(|error| error.field.contains("_contact_ids"))
 }
 
-/// Parses the form of a new trust by the API's rules.
 fn read(form: &Form, workspace: WorkspaceId) -> Result<NewTrust, FieldErrors> {
     let mut body = sides(form);
     body.insert("workspace_id".to_owned(), workspace.to_string().into());
@@ -165,7 +159,6 @@ fn read(form: &Form, workspace: WorkspaceId) -> Result<NewTrust, FieldErrors> {
     Ok(new)
 }
 
-/// Parses the form that changes a trust by the API's rules.
 fn read_changes(form: &Form) -> Result<TrustChanges, FieldErrors> {
     let mut body = sides(form);
     body.insert("formal_name".to_owned(), form.get("formal_name").into());
@@ -174,7 +167,6 @@ fn read_changes(form: &Form) -> Result<TrustChanges, FieldErrors> {
     input::read(body.into())
 }
 
-/// The checked settlors and trustees.
 fn sides(form: &Form) -> Map<String, Json> {
     let checked = |side: &str| -> Vec<Json> { form.checked(&format!("{side}.")).map(Json::from).collect() };
     let side = |side: &str| (format!("{side}_contact_ids"), Json::from(checked(side)));

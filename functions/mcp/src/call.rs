@@ -16,7 +16,6 @@ use crate::tools::Tool;
 
 pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency_key";
 pub(crate) const IF_MATCH: &str = "if_match";
-/// The arguments that become headers, with their names.
 const HEADERS: [(&str, &str); 2] = [(IDEMPOTENCY_KEY, "idempotency-key"), (IF_MATCH, "if-match")];
 /// The member that wraps lists, since results are objects.
 pub(crate) const LIST: &str = "data";
@@ -114,7 +113,6 @@ fn fits(schema: &Value, value: &Value) -> bool {
     has_type && schema["enum"].as_array().is_none_or(|values| values.contains(value))
 }
 
-/// The error for a value that doesn't fit.
 fn misfit(schema: &Value, value: &Value) -> (FieldCode, String) {
     if value.is_null() {
         return (FieldCode::InvalidType, "must not be null; leave it out instead".to_owned());
@@ -129,7 +127,6 @@ fn misfit(schema: &Value, value: &Value) -> (FieldCode, String) {
     }
 }
 
-/// A value as text for a path, header or query.
 fn text(value: Value) -> String {
     match value {
         Value::String(text) => text,
@@ -147,7 +144,6 @@ fn query(tool: &Tool, mut arguments: Map<String, Value>) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// An operation's response, received.
 pub(crate) struct Answered {
     status: StatusCode,
     headers: HeaderMap,
@@ -266,11 +262,9 @@ fn where_to_look(name: &str) -> &'static str {
     }
 }
 
-/// The advice for a malformed request.
 const CORRECT: &str = "Correct what `errors` names and call again. `path.x` is the argument `x`, `header.idempotency-key` is \
      `idempotency_key`, `header.if-match` is `if_match`.";
 
-/// The advice for an incomplete draft.
 const SET_UP: &str = "Steps, documents, payments and terms a person sets up at the agreement's `app_url` (`get_agreement`, \
      whose `publish_blockers` say the same, each with a link). Then propose again.";
 

@@ -16,13 +16,11 @@ use crate::call::{IDEMPOTENCY_KEY, IF_MATCH, LIST};
 const REPEATABLE: [&str; 3] = ["add_workspace_contact", "add_agreement_participant", "park_funding_item"];
 /// POST operations that may overwrite a value.
 const OVERWRITING: [&str; 2] = ["create_trust", "park_funding_item"];
-/// The maximum length of an argument's description.
 const DESCRIPTION_CHARS_MAX: usize = 110;
 /// The depth of a result's schema, below which only types are shown. Writing tools show less, since the reading tool
 /// shows the full record.
 const RESULT_DEPTH: usize = 2;
 const WRITTEN_DEPTH: usize = 1;
-/// The maximum number of members shown of a part of a result.
 const PART_MEMBERS_MAX: usize = 8;
 
 /// The operations to make tools for, in order.
@@ -245,7 +243,6 @@ fn allow_null(schema: &mut Value) {
     }
 }
 
-/// The opposite of [`allow_null`].
 fn refuse_null(schema: &mut Value) {
     if let Some([Value::String(kind), _]) = schema["type"].as_array().map(Vec::as_slice) {
         schema["type"] = json!(kind);

@@ -146,7 +146,6 @@ impl Endpoint {
         self.answer(headers, Ok(ProtocolAnswer { status, is_refusal: true, body })).await
     }
 
-    /// Answers a call that runs no operation.
     async fn answer(&self, headers: &HeaderMap, answer: Result<ProtocolAnswer, Error>) -> Response {
         entrance::answer(self.app.clone(), OPERATION, headers, answer).await
     }

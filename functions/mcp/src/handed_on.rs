@@ -69,7 +69,6 @@ pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Functio
 /// Why a call has no answer, with the cause for the log.
 #[derive(Debug)]
 enum NoAnswer {
-    /// It didn't run.
     NotRun(String),
     /// It was sent and may have run, but its answer was late, lost or unreadable.
     Lost(String),
@@ -170,7 +169,6 @@ async fn event(request: Request<Body>) -> Result<Value, String> {
     }))
 }
 
-/// The response in a function's answer.
 fn response(answer: &Value) -> Option<Response> {
     let status = u16::try_from(answer["statusCode"].as_u64()?).ok()?;
     let body = answer["body"].as_str().unwrap_or_default();

@@ -32,7 +32,6 @@ const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// How long a client may cache the list of tools, in milliseconds. Only releases change it.
 const KEPT_MS: u64 = 3_600_000;
 
-/// The instructions for agents.
 const INSTRUCTIONS: &str = "Countersign coordinates agreements, the conditions under which their stages run, and evidence \
 about money that moves between real banks. It never holds or moves money. Begin with `get_identity`. You can draft and \
 sort; publishing and cancelling you can only propose: `create_proposal` gives a `confirm_url`, and nothing happens until a \
@@ -49,7 +48,6 @@ an agreement's `status` and `waiting_on` of gates are prose. Lists are oldest fi
 pub(crate) struct Id(String);
 
 impl Id {
-    /// The id for answering a message without one.
     fn none() -> Self {
         Self("null".to_owned())
     }
@@ -124,7 +122,6 @@ pub(crate) enum Revision {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Message {
     Request(Request),
-    /// Expects no answer.
     Notification,
 }
 
@@ -302,7 +299,6 @@ impl Request {
         result
     }
 
-    /// The response that describes the server.
     pub(crate) fn respond_with_server(&self) -> String {
         let mut result = json!({"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS});
         if self.wanted == Wanted::Discover {

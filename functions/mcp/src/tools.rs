@@ -10,12 +10,10 @@ const TOOLS: &str = include_str!("../tools.json");
 
 #[derive(Debug)]
 pub(crate) struct Tool {
-    /// Its name, which is the operation's id.
     pub name: &'static str,
     pub method: Method,
     /// The operation's path, with parameters in braces.
     pub path: &'static str,
-    /// The tool as clients see it.
     pub shown: Value,
 }
 
@@ -29,7 +27,6 @@ impl Tool {
     }
 }
 
-/// All tools, in clients' order.
 pub(crate) fn all() -> &'static [Tool] {
     static ALL: OnceLock<Vec<Tool>> = OnceLock::new();
     ALL.get_or_init(|| {

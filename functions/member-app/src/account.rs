@@ -64,7 +64,6 @@ impl SessionRow {
     }
 }
 
-/// The parts of the page that depend on a form's outcome.
 #[derive(Default)]
 struct Shown {
     notice: Option<Notice>,

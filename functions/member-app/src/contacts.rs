@@ -28,7 +28,6 @@ use crate::workspaces::WorkspaceRow;
 
 const PATH: &str = pages::urls::CONTACTS;
 
-/// The form's fields, named as in the API.
 const FIELDS: [&str; 4] = ["display_name", "kind", "email", "external_reference"];
 
 #[derive(Template)]
@@ -202,7 +201,6 @@ struct ContactPage {
     reference: Option<String>,
     created_at: DisplayTime,
     updated_at: DisplayTime,
-    /// Its former identities, who changed them, and when, newest first.
     former: Vec<(String, String, DisplayTime)>,
     is_own: bool,
     agreements: Vec<ParticipationRow>,
@@ -216,7 +214,6 @@ struct ContactPage {
 
 struct ParticipationRow {
     agreement: AgreementRow,
-    /// The contact's roles, in the enum's order.
     roles: String,
 }
 
@@ -234,7 +231,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(contact_page(request, None, notice).await?.with_cookie(cookie))
 }
 
-/// The pages of the lists on a contact's page.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Pages {

@@ -36,9 +36,7 @@ use uuid::Uuid;
 const URGENT_MS: i64 = 12 * 3600 * 1000;
 /// The page with all agreements that need attention.
 const ALL_ATTENTION: &str = "/app?attention=all#attention";
-/// The maximum number of blockers on a draft's line.
 const BLOCKERS_MAX: usize = 2;
-/// The maximum number of participants on an agreement's line.
 const LOOKS_MAX: usize = 4;
 
 #[derive(Template)]
@@ -48,20 +46,16 @@ struct HomePage {
     notice: Option<Notice>,
     lead: String,
     sections: Vec<Section>,
-    /// What is shown instead of work when nothing is left to do.
     rest: Option<Rest>,
     begin: &'static str,
-    /// Whether the organization has had changes.
     has_activity: bool,
     changes: Vec<ChangeRow>,
 }
 
-/// A nonempty section of the queue.
 struct Section {
     id: &'static str,
     title: &'static str,
     items: Vec<Item>,
-    /// Links to the full lists.
     more: Vec<(String, String)>,
 }
 
@@ -69,20 +63,16 @@ struct Item {
     url: String,
     title: String,
     detail: String,
-    /// A draft's blockers, each with a link to resolve it.
     blockers: Vec<BlockerRow>,
     /// The number of further blockers, shown on the draft's page.
     more_blockers: usize,
-    /// A time and what happens then.
     when: Option<(&'static str, DisplayTime)>,
-    /// When participants last viewed their pages, if ever.
     looks: Vec<(String, Option<DisplayTime>)>,
     /// The number of further participants, shown on the agreement's page.
     more_looks: usize,
     badge: Option<(String, &'static str)>,
 }
 
-/// What is shown when there is nothing to do.
 struct Rest {
     title: &'static str,
     text: &'static str,
@@ -163,7 +153,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown(&found)))
 }
 
-/// The ids of everything in the queue.
 fn shown(found: &Home) -> Vec<Uuid> {
     let WorkQueue { proposals, drafts, waiting, attention, closing, .. } = &found.queue;
     let agreements = [drafts, waiting, attention, closing].into_iter().flat_map(|section| &section.shown);
@@ -286,7 +275,6 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
     sections.into_iter().filter(|section| !section.items.is_empty()).collect()
 }
 
-/// The data for agreements' lines.
 struct Queue<'a> {
     contacts: &'a [Contact],
     own: &'a BTreeSet<ContactId>,
@@ -331,13 +319,11 @@ fn more_obligations(total: usize, shown: usize, url: &str) -> Vec<(String, Strin
     (more > 0).then(|| (url.to_owned(), format!("{more} more obligations"))).into_iter().collect()
 }
 
-/// The time left, as a badge.
 fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
     let is_urgent = until.unix_ms() - now.unix_ms() < URGENT_MS;
     (sentences::time_left(now, until), if is_urgent { "red" } else { "amber" })
 }
 
-/// The badge of items that have waited too long.
 fn stuck(now: Timestamp, since: Timestamp) -> Option<(String, &'static str)> {
     let waited_s = (now.unix_ms() - since.unix_ms()) / 1000;
     (waited_s >= limits::STUCK_AFTER_S).then(|| (format!("Stuck for {} days", waited_s / (24 * 3600)), "amber"))
@@ -358,7 +344,6 @@ impl Item {
         }
     }
 
-    /// A draft, with the number of its blockers.
     fn of_unpublished(queued: &QueuedAgreement, contacts: &[Contact]) -> (Self, usize) {
         let mut blockers = blocker_rows(&queued.agreement, (contacts, &[]), &queued.blockers);
         let total = blockers.len();

@@ -38,7 +38,6 @@ struct InvitationPage {
     code: Fields,
 }
 
-/// The proof that the page asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asks {
     NewPassword,
@@ -46,7 +45,6 @@ enum Asks {
     Code,
 }
 
-/// A refused form.
 #[derive(Default)]
 struct Refused {
     notice: Option<Notice>,
@@ -54,7 +52,6 @@ struct Refused {
     name_error: Option<String>,
     password_error: Option<String>,
     code: Fields,
-    /// What the page asks for, if the form decided it.
     asks: Option<Asks>,
 }
 

@@ -27,7 +27,6 @@ use shared::web::{Flash, Form, Request, SubmittedForm};
 
 use crate::sign_in::SESSION_ENDED;
 
-/// The maximum number of payments in flight that the page lists.
 const IN_FLIGHT_SHOWN: usize = 5;
 
 #[derive(Template)]
@@ -49,13 +48,11 @@ struct ProposalPage {
     effects: Vec<String>,
     changes: Vec<String>,
     blockers: Vec<BlockerRow>,
-    /// The probable mistakes in what it would publish.
     warnings: Vec<WarningGroup>,
     agreement_summary: AgreementSummary,
     /// The payments of the draft to publish or the agreement to cancel.
     payments: PaymentList,
     is_pending: bool,
-    /// Whether it can never be confirmed anymore.
     is_too_late: bool,
     /// The number of payments in flight, which prevent confirmation.
     in_flight: usize,
@@ -70,7 +67,6 @@ struct ProposalPage {
 }
 
 impl ProposalPage {
-    /// Whether confirming cancels rather than publishes an agreement.
     fn cancels(&self) -> bool {
         self.action == ProposalAction::CancelAgreement
     }
@@ -141,7 +137,6 @@ async fn signed_in_again(request: &Request) -> Result<PageResponse, Error> {
     Ok(proposal_page(request, &review, content)?.refused(StatusCode::FORBIDDEN, "forbidden"))
 }
 
-/// The operations of the form's buttons.
 pub(crate) const DECIDE_OPERATIONS: Operation = Operation::ByField {
     field: "decision",
     names: &[("confirm", "confirm_proposal"), ("decline", "decline_proposal")],
@@ -266,7 +261,6 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
     }
 }
 
-/// A field error's message, capitalized.
 fn sentence(message: &str) -> String {
     let mut chars = message.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
@@ -278,7 +272,6 @@ struct Submitted {
     note: String,
     note_error: Option<String>,
     notice: Option<Notice>,
-    /// What was ticked, if a confirmation was refused.
     ticked: Option<Vec<WarningKind>>,
 }
 
@@ -289,7 +282,6 @@ impl Submitted {
         Self { note: form.get("note").to_owned(), note_error, notice: Some(notice), ticked }
     }
 
-    /// What was submitted before the session ended.
     fn after_sign_in(note: String, is_pending: bool) -> Self {
         let line = match (note.trim(), is_pending) {
             ("", _) => "Read the page again, then decide.".to_owned(),
@@ -319,7 +311,6 @@ fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
     in_flight.chain(blockers).collect()
 }
 
-/// The effect of a decision, and the next step.
 fn outcome(review: &ProposalReview, summary: &AgreementSummary) -> Notice {
     match (review.state(), review.proposal.action) {
         (ProposalState::Confirmed, ProposalAction::PublishAgreement) => Notice::good("Published", next_line(summary)),

@@ -26,9 +26,7 @@ struct ListPage {
     title: String,
     states: Vec<SelectOption>,
     actions: Vec<SelectOption>,
-    /// The filter's agreement id.
     agreement: String,
-    /// The agreement's name, if the page shows a proposal for it.
     agreement_name: Option<String>,
     search: String,
     is_filtered: bool,

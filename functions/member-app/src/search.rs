@@ -44,14 +44,11 @@ struct SearchPage {
     groups: Option<Vec<Group>>,
 }
 
-/// The found records of a kind, at least one.
 struct Group {
     id: &'static str,
     title: &'static str,
     total: u64,
-    /// The heading of the second column.
     about: &'static str,
-    /// The heading of the badges.
     badge: &'static str,
     rows: Vec<Row>,
     /// The full list, if the group is truncated.
@@ -176,7 +173,6 @@ fn agreement(found: &Agreement) -> Row {
     }
 }
 
-/// The matching documents of an agreement.
 fn documents(found: &Agreement, query: &SearchQuery) -> Row {
     let names = found.documents.iter().map(|document| document.name.as_str());
     let names: Vec<&str> = names.filter(|name| search::matches(query, name)).collect();

@@ -21,7 +21,6 @@ use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 
 pub(crate) const PATH: &str = "/app/account/second-factor";
 
-/// The error of an app's first code.
 const WRONG_FIRST_CODE: &str =
     "is incorrect. Wait for the next one, and make sure that your phone sets its time automatically";
 
@@ -36,7 +35,6 @@ struct SecondFactorPage {
     fields: Fields,
 }
 
-/// The state of the second factor and its display data.
 enum State {
     Off,
     BeingSetUp(SetUp),
@@ -49,7 +47,6 @@ struct SetUp {
     qr: Option<Qr>,
 }
 
-/// An active second factor, for display.
 pub(crate) struct OnState {
     pub since: DisplayTime,
     pub codes_left: usize,
@@ -67,11 +64,9 @@ impl From<Status> for OnState {
 /// Recovery codes created less than two minutes ago.
 enum NewCodes {
     Shown(String),
-    /// Their keys can't be read now; the page can be reloaded.
     Unavailable,
 }
 
-/// A QR code as SVG parts.
 struct Qr {
     /// The modules per side, including the quiet zone.
     size: i32,
@@ -196,7 +191,6 @@ pub(crate) async fn renew_codes(request: &mut Request) -> Result<PageResponse, E
     Ok(page.with_cookie(notice_beside_codes(request, "New recovery codes created", line).await?))
 }
 
-/// The page for an invalid code.
 async fn no_code(request: &Request, field: &str) -> Result<PageResponse, Error> {
     let fields = Fields::wrong_one(field, NO_CODE);
     Ok(second_factor_page(request, None, fields).await?.unprocessable())

@@ -13,7 +13,6 @@ use shared::web::{Request, login};
 use crate::sign_in_code;
 use crate::signed_in::{next_page, no_session, signed_in};
 
-/// The title of the notice for a decision after the session ended.
 pub(crate) const SESSION_ENDED: &str = "Your session ended. Nothing was decided.";
 
 #[derive(Template)]

@@ -25,7 +25,6 @@ pub(crate) const WRONG_CODE: &str =
 /// The error of a text that is neither an app code nor a recovery code.
 pub(crate) const NO_CODE: &str = "must have 6 digits, or be a recovery code";
 
-/// The error of a recovery code.
 const WRONG_RECOVERY_CODE: &str = "is incorrect or was used already. After several tries, wait a few minutes";
 
 #[derive(Template)]
@@ -38,7 +37,6 @@ struct CodePage {
     fields: Fields,
 }
 
-/// The page's URL, leading to another page.
 pub(crate) fn url(next: &str) -> String {
     format!("{PATH}?next={}", encode_query_value(next))
 }
@@ -54,7 +52,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     code_page(request, next, Fields::default(), None)
 }
 
-/// The redirect back to the password.
 fn password_is_next(request: &Request, next: &str) -> PageResponse {
     let url = format!("/app/sign-in?ended=code&next={}", encode_query_value(next));
     PageResponse::see_other(url).with_cookie(Flash::SecondStep.removal(request))
@@ -78,7 +75,6 @@ fn typed_code(form: &Form) -> Result<TypedCode, Fields> {
 
 const RECOVERY_CODE: &str = "recovery_code";
 
-/// The operations by typed code.
 pub(crate) const SIGN_IN_OPERATIONS: Operation =
     Operation::WithField { field: RECOVERY_CODE, name: "sign_in_with_recovery_code", otherwise: "sign_in_with_code" };
 

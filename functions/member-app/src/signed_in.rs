@@ -7,7 +7,6 @@ use shared::web::login::{LoginCookies, Nowhere};
 use shared::web::next::safe_next;
 use shared::web::{Flash, Request};
 
-/// The default page after signing in.
 const HOME: &str = "/app";
 
 /// The notice for a person who proved their identity but has no organization to enter.
@@ -24,7 +23,6 @@ pub(crate) fn no_session(nowhere: Nowhere) -> Notice {
     }
 }
 
-/// The redirect after signing in.
 pub(crate) fn signed_in(request: &Request, location: String, cookies: &LoginCookies) -> PageResponse {
     let cookies = [
         Cookie::Session.set(request.app(), Some(&cookies.session)),

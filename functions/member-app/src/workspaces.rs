@@ -165,7 +165,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(workspace_page(request, notice, None).await?.with_cookie(cookie))
 }
 
-/// The pages of the lists on a workspace's page.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Pages {

@@ -22,7 +22,6 @@ use shared::wire::page::{Filter, Flag, Limit, Offset, Search};
 
 const PATH: &str = pages::urls::MONEY;
 
-/// The filters, named as in the API.
 const FILTERS: [&str; 4] = ["search", "product", "workspace_id", "include_done"];
 
 #[derive(Template)]
@@ -32,10 +31,8 @@ struct LedgerPage {
     search: String,
     products: Vec<Choice>,
     workspaces: Vec<Choice>,
-    /// Whether finished rows are hidden.
     is_open_only: bool,
     is_filtered: bool,
-    /// The organization's own contacts in short, if any.
     us: Option<Us>,
     totals: Vec<TotalRow>,
     count: u64,
@@ -57,7 +54,6 @@ struct Us {
     more: usize,
 }
 
-/// The total of one direction in one currency.
 struct TotalRow {
     currency: &'static str,
     direction: &'static str,
@@ -82,7 +78,6 @@ impl TotalRow {
 struct RowView {
     url: String,
     title: String,
-    /// What it is, unless the title says so.
     about: &'static str,
     agreement: Option<Link>,
     direction: Option<&'static str>,
@@ -96,7 +91,6 @@ struct RowView {
     status: Option<String>,
 }
 
-/// The people of a row.
 enum Who {
     /// The counterparties of an agreement, which binds all.
     All(Names),
@@ -114,14 +108,12 @@ impl Who {
     }
 }
 
-/// The first contacts, and the number of others.
 struct Names {
     named: Vec<Link>,
     more: usize,
 }
 
 impl Names {
-    /// The maximum number of named contacts per side.
     const NAMED_MAX: usize = 2;
 
     fn of(contacts: &[NamedContact]) -> Self {
@@ -221,7 +213,6 @@ pub(crate) fn read_query(request: &Request) -> Result<LedgerQuery, Error> {
     })
 }
 
-/// The current filters, for another URL.
 pub(crate) fn filters(request: &Request) -> String {
     let given = FILTERS.iter().filter_map(|name| Some((name, request.query(name).filter(|value| !value.is_empty())?)));
     given.map(|(name, value)| format!("{name}={}", encode_query_value(&value))).collect::<Vec<_>>().join("&")
@@ -240,7 +231,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-/// A query with one more parameter.
 pub(crate) fn with(filters: &str, parameter: &str) -> String {
     if filters.is_empty() { parameter.to_owned() } else { format!("{filters}&{parameter}") }
 }

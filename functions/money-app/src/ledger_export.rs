@@ -16,7 +16,6 @@ use shared::web::Request;
 
 use crate::ledger::{filters, read_query, with};
 
-/// The header.
 const HEAD: [&str; 24] = [
     "row_type",
     "title",
@@ -44,7 +43,6 @@ const HEAD: [&str; 24] = [
     "app_url",
 ];
 
-/// Exports the rows that the page would show.
 pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let query = read_query(request)?;
@@ -67,7 +65,6 @@ pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error>
     Ok(PageResponse::stream(parts, "text/csv; charset=utf-8", &name))
 }
 
-/// A file being read.
 struct File {
     rows: LedgerExport,
     /// The position after the last row.

@@ -41,7 +41,6 @@ struct ObligationPage {
     record: OccurrenceList,
     /// The default of the field for the day it was done.
     today: String,
-    /// Whether it can still be acted on.
     is_live: bool,
     can_be_cancelled: bool,
     fields: Fields,
@@ -138,7 +137,6 @@ fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
     Note::parse(text).map_err(wrong)
 }
 
-/// The requested act, and the notice that follows.
 type Asked = (Doing, [String; 2]);
 
 /// Parses the requested act, without the content of its file.
@@ -172,7 +170,6 @@ fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<A
     })
 }
 
-/// Why a form's file was not kept.
 enum NotKept {
     Refused(Refused),
     Wrong(FieldErrors),
@@ -203,7 +200,6 @@ async fn keep(
     })
 }
 
-/// The operations of the form's buttons.
 pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -215,7 +211,6 @@ pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
     otherwise: "record_satisfaction",
 };
 
-/// Declares a trigger, records, confirms or verifies satisfaction, or cancels.
 pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: ObligationId = request.path_id("id")?;
@@ -252,14 +247,12 @@ async fn wrong(request: &Request, form: &Form, errors: FieldErrors) -> Result<Pa
     Ok(page(request, fields, Some(notice)).await?.unprocessable())
 }
 
-/// The page with a refused form.
 async fn refuse(request: &Request, form: &Form, refused: Refused) -> Result<PageResponse, Error> {
     let (title, line) = refusal(refused);
     let fields = satisfaction::typed(form, FieldErrors::default());
     Ok(page(request, fields, Some(Notice::bad(title, line))).await?.conflicting())
 }
 
-/// Downloads the file of a satisfaction.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let id: ObligationId = request.path_id("id")?;
     let scope = request.signed_in()?.scope();

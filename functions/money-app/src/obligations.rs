@@ -19,9 +19,7 @@ const PATH: &str = pages::urls::OBLIGATIONS;
 struct ObligationsPage {
     layout: Layout,
     states: Vec<StateOption>,
-    /// The URL's filters without a field.
     kept: Vec<(&'static str, String)>,
-    /// The filter's agreement, if the page shows one of its obligations.
     agreement: Option<Link>,
     is_filtered: bool,
     rows: Vec<ObligationRow>,
@@ -42,7 +40,6 @@ struct ObligationRow {
     due: Option<String>,
     status: String,
     badge: Badge,
-    /// The number of claims that wait for confirmation.
     waiting: usize,
 }
 

@@ -18,7 +18,6 @@ pub(crate) fn failure_label(class: FailureClass) -> &'static str {
     }
 }
 
-/// The outcome of a test event, as far as known.
 pub(crate) fn outcome_notice(attempt: Option<&Attempt>) -> Notice {
     let took = |attempt: &Attempt| format!("{} ms", attempt.duration_ms);
     match attempt.map(|attempt| (attempt, attempt.outcome)) {

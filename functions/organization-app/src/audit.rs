@@ -28,7 +28,6 @@ struct AuditLogPage {
     actors: Vec<SelectOption>,
     operations: Vec<SelectOption>,
     outcomes: Vec<SelectOption>,
-    /// The name of the filter's object.
     object_name: Option<String>,
     is_filtered: bool,
     is_first: bool,
@@ -51,7 +50,6 @@ struct SelectOption {
     is_selected: bool,
 }
 
-/// An object to choose, with its log's URL.
 struct Choice {
     log: Link,
     kind: &'static str,
@@ -111,7 +109,6 @@ async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> 
     }
 }
 
-/// The message if no name contains the text.
 const NOT_FOUND: &str = "Nothing has this in its name. Enter a part of a name, an id, or a link to a record’s page.";
 
 fn kind_label(kind: ObjectKind) -> &'static str {
@@ -152,12 +149,10 @@ fn refused(request: &Request, typed: Typed, errors: Errors) -> Result<PageRespon
     Ok(PageResponse::render(&page)?.unprocessable())
 }
 
-/// The time zone of the page.
 fn zone_of(request: &Request) -> TimeZone {
     request.signed_in().map(|signed_in| signed_in.organization().time_zone.clone()).unwrap_or_default()
 }
 
-/// The page without rows.
 fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
     AuditLogPage {
         layout: Layout::new(request),
@@ -182,7 +177,6 @@ fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
     }
 }
 
-/// The callers on the page, and the filter's.
 fn actor_options(found: &AuditPage, selected: Option<Uuid>) -> Vec<SelectOption> {
     let on_page = found.rows.iter().filter_map(|row| Some((row.caller.id?, caller_name(row.caller, &found.names))));
     let mut actors: BTreeMap<Uuid, String> = on_page.collect();

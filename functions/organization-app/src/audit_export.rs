@@ -14,7 +14,6 @@ use shared::web::Request;
 
 use crate::audit_query::{AuditQuery, Typed};
 
-/// The header.
 const HEAD: [&str; 12] = [
     "time",
     "request_id",
@@ -30,7 +29,6 @@ const HEAD: [&str; 12] = [
     "via",
 ];
 
-/// Exports the rows that the page would show.
 pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let mut typed = Typed::read(request)?;

@@ -34,17 +34,14 @@ pub(crate) struct Typed {
     pub object: String,
     #[deserr(default)]
     pub outcome: String,
-    /// The page's position in the log.
     #[deserr(default)]
     pub before: Filter<RequestId>,
 }
 
-/// The URL's errors by field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Errors {
     pub from: Option<&'static str>,
     pub to: Option<&'static str>,
-    /// A full sentence.
     pub object: Option<&'static str>,
     /// In a field that only offers choices.
     pub choice: bool,
@@ -56,7 +53,6 @@ impl Errors {
     }
 }
 
-/// The requested rows.
 #[derive(Debug, Clone)]
 pub(crate) struct AuditQuery {
     pub first: Day,
@@ -72,7 +68,6 @@ const NO_DAY: &str = "must be a day such as 2026-03-14";
 /// The error of an object text that can't be in any name.
 const NO_NAME: &str = "This can’t be a name. Enter a part of a name, an id, or a link to a record’s page.";
 
-/// What an object filter's text means.
 enum ObjectText {
     Id(Uuid),
     Name(String),

@@ -33,7 +33,6 @@ struct DeliveryPage {
     due_at: Option<DisplayTime>,
     /// The attempts, latest first, grouped by schedule: the first one, and one per replay.
     rounds: Vec<Round>,
-    /// The number of earlier attempts no longer stored.
     omitted_attempts: u32,
     body: String,
     can_replay: bool,
@@ -83,7 +82,6 @@ impl AttemptRow {
     }
 }
 
-/// The stored attempts by round, latest first.
 fn rounds(delivery: &Delivery) -> Vec<Round> {
     let latest = delivery.attempts.last().map(|attempt| attempt.number);
     let rounds = delivery.attempts.chunk_by(|one, next| one.replays == next.replays).rev();

@@ -56,7 +56,6 @@ impl EndpointRow {
     }
 }
 
-/// The fields of an endpoint, with values and errors.
 pub(crate) struct EndpointForm {
     pub url: String,
     pub url_error: Option<String>,

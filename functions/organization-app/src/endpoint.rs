@@ -51,7 +51,6 @@ struct EndpointPage {
     failures_in_a_row: u32,
     created_by: String,
     created_at: DisplayTime,
-    /// The times and URLs of quarantined deliveries.
     quarantined: Vec<(DisplayTime, String)>,
     replay: Option<ReplayForm>,
     states: Vec<SelectOption>,
@@ -81,7 +80,6 @@ struct SelectOption {
 struct DeliveryRow {
     link: String,
     event_type: &'static str,
-    /// The name of the event's record, if any.
     subject: Option<String>,
     badge: Badge,
     created_at: DisplayTime,
@@ -132,7 +130,6 @@ pub(crate) struct Verifier {
 /// An endpoint's new signing secret, shown on its pages for two minutes.
 pub(crate) enum NewSecret {
     Shown(String),
-    /// Its keys can't be read now; the page can be reloaded.
     Unavailable,
 }
 
@@ -166,7 +163,6 @@ struct Query {
     /// The page of deliveries to show.
     #[deserr(default)]
     before: Filter<EventId>,
-    /// When a replay begins.
     #[deserr(default)]
     since: Option<String>,
 }
@@ -310,7 +306,6 @@ impl Button {
     }
 }
 
-/// The operations of the form's buttons.
 pub(crate) const SUBMIT_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -325,7 +320,6 @@ pub(crate) const SUBMIT_OPERATIONS: Operation = Operation::ByField {
     otherwise: "change_endpoint",
 };
 
-/// Does what the pressed button says.
 pub(crate) async fn submit(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
@@ -435,7 +429,6 @@ async fn delete(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) ->
     Ok(redirect.into())
 }
 
-/// Shows the page with the number of undelivered events since a time.
 async fn count_undelivered(
     request: &Request,
     submitted: &AdminForm<'_>,
@@ -451,7 +444,6 @@ fn since_of(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     Day::read(text).map(|day| zone.start_of(day)).or_else(|_| zone.read_local(text)).ok()
 }
 
-/// Requests a replay of undelivered events since a time.
 async fn replay_undelivered(
     request: &Request,
     submitted: &AdminForm<'_>,

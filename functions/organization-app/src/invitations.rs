@@ -68,7 +68,6 @@ pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error>
     Ok(organization_page(request, shown).await?.unprocessable())
 }
 
-/// The message about an invitation that was replaced.
 fn replaces(earlier: &Invitation, zone: &TimeZone) -> String {
     let by = earlier.created_by.as_ref().map(|by| format!(" by {}", actor_label(by))).unwrap_or_default();
     let day = zone.day_of(earlier.created_at).for_people();

@@ -5,7 +5,6 @@ use shared::domain::organization::Role;
 use shared::web::Form;
 use shared::wire::fields::FieldErrors;
 
-/// The fields of an invitation, with values and errors.
 pub(crate) struct InviteForm {
     pub email: String,
     pub roles: Vec<RoleOption>,

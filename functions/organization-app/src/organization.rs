@@ -32,7 +32,6 @@ const PATH: &str = pages::urls::ORGANIZATION;
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// The search for members.
     #[deserr(default)]
     search: Search<{ limits::SEARCH_CHARS_MAX }>,
     #[deserr(default)]
@@ -45,7 +44,6 @@ struct Query {
     linked: Filter<MemberId>,
 }
 
-/// The field for the admin's own password, in forms that give someone access to the organization.
 const OWN_PASSWORD: &str = "own_password";
 
 /// The error of the admin's own password, as the end of a sentence.
@@ -58,7 +56,6 @@ pub(crate) async fn own_password_error(request: &Request, form: &Form) -> Result
     Ok((!is_right).then_some("is incorrect. After several tries, wait a few minutes"))
 }
 
-/// The URL of the page with the list of members that a form was on.
 pub(crate) fn back_url(request: &Request) -> String {
     // The act is done, whatever else is in its URL.
     let Query { search, offset, .. } = request.read_query().unwrap_or_default();
@@ -107,12 +104,10 @@ impl OrganizationPage {
     }
 }
 
-/// A new link, shown for two minutes.
 struct LinkCard {
     title: String,
     label: &'static str,
     lifetime: &'static str,
-    /// What the page suggests without a value.
     remedy: &'static str,
     /// The link. None if its keys can't be read now; the page can be reloaded.
     value: Option<String>,
@@ -152,10 +147,8 @@ async fn link_card(
     }
 }
 
-/// The checkbox for asking participants for codes.
 const ASKS_FOR_CODES: &str = "asks_for_codes";
 
-/// The settings, with values and errors.
 pub(crate) struct SettingsForm {
     name: String,
     zones: Vec<ZoneGroup>,
@@ -234,7 +227,6 @@ struct MemberRow {
     id: String,
     name: String,
     email: String,
-    /// Whether their second factor is on, for admins.
     second_factor: Option<&'static str>,
     role: Badge,
     roles: Vec<RoleOption>,
@@ -279,7 +271,6 @@ impl InvitationRow {
     }
 }
 
-/// The parts of the page that depend on a form's outcome.
 #[derive(Default)]
 pub(crate) struct Shown {
     pub notice: Option<Notice>,
@@ -294,7 +285,6 @@ impl From<Notice> for Shown {
     }
 }
 
-/// The current page. A refused form keeps its values.
 pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let (scope, you) = (signed_in.scope(), signed_in.member().id());
@@ -377,7 +367,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// The page with the typed settings and errors.
 async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
     let settings = Some(SettingsForm::refused(form, errors));
     Ok(organization_page(request, Shown { settings, ..Shown::default() }).await?.unprocessable())

@@ -11,22 +11,17 @@ use shared::error::Error;
 use shared::service::scope::Scope;
 use shared::service::second_members;
 
-/// The organization's own accounts on its page.
 pub(crate) struct OwnAccounts {
     pub rows: Vec<Row>,
-    /// The id for the form's account.
     pub id: String,
-    /// The error of the typed account.
     pub error: Option<&'static str>,
 }
 
 pub(crate) struct Row {
     pub id: String,
     pub ending: String,
-    /// Who marked it, and who agreed.
     pub about: String,
     pub badge: Badge,
-    /// Whether the viewing member may agree.
     pub can_agree: bool,
 }
 

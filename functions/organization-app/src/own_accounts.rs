@@ -15,7 +15,6 @@ use crate::organization::{Shown, organization_page};
 
 const SECTION: &str = "/app/organization#own-accounts";
 
-/// Marks an account as the organization's own.
 pub(crate) async fn say(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let typed = submitted.form().get("account");
@@ -39,7 +38,6 @@ pub(crate) async fn say(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// Agrees that an account is the organization's own.
 pub(crate) async fn agree(request: &mut Request) -> Result<PageResponse, Error> {
     let (submitted, id): (SubmittedForm<'_>, OwnAccountId) = (request.submitted_form()?, request.path_id("id")?);
     let line = "A statement of it is known as your organization’s from now on.";
@@ -62,7 +60,6 @@ pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error>
     }
 }
 
-/// The page with the refusal.
 async fn refuse(request: &Request, refused: NotOwned) -> Result<PageResponse, Error> {
     let line = match refused {
         NotOwned::Unknown => "The account is not among your own anymore.".to_owned(),

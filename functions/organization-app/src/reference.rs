@@ -25,7 +25,6 @@ struct ListPage {
     errors: String,
 }
 
-/// The operations on a kind of record, or the events.
 struct Group {
     id: String,
     name: String,
@@ -79,21 +78,17 @@ struct EntryPage {
     layout: Layout,
     kind: &'static str,
     title: String,
-    /// An operation's method and path.
     route: Option<(String, String)>,
     about: Prose,
-    /// A command that makes the call.
     command: Option<String>,
     request: Vec<Part>,
     answers: Vec<Answer>,
     errors: String,
-    /// The referenced objects and enums.
     types: Vec<Part>,
     /// The other types: single values.
     values: Vec<Part>,
 }
 
-/// Shows an operation, an event, or the form of errors.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let name: String = request.path_id("name")?;

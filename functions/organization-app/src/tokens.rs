@@ -23,12 +23,10 @@ const PATH: &str = pages::urls::TOKENS;
 struct TokensPage {
     layout: Layout,
     notice: Option<Notice>,
-    /// The API's base URL, for a first call.
     base_url: String,
     new_token: Option<NewTokenCard>,
     tokens: Vec<TokenRow>,
     ended: Vec<TokenRow>,
-    /// Whether more tokens have ended than are listed.
     has_more_ended: bool,
     form: TokenForm,
 }
@@ -69,7 +67,6 @@ struct TokenRow {
     badge: Option<Badge>,
     created_by: String,
     created_at: DisplayTime,
-    /// When it ended or will end.
     end: DisplayTime,
     /// The beginning of the hour of its last use.
     last_used_at: Option<DisplayTime>,
@@ -91,7 +88,6 @@ impl TokenRow {
     }
 }
 
-/// The fields of a new token, with values and errors.
 struct TokenForm {
     name: String,
     name_error: Option<String>,
@@ -206,7 +202,6 @@ async fn generate(submitted: &SubmittedForm<'_, Admin<'_>>, new: &NewToken) -> R
     GeneratedToken::generate(submitted.scope(), submitted.submitter(), new, &bytes)
 }
 
-/// The redirect to the page that shows a token's value once.
 async fn value_redirect(
     submitted: &SubmittedForm<'_, Admin<'_>>,
     id: TokenId,

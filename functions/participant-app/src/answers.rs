@@ -52,9 +52,7 @@ struct AnswersPage {
     questions: Vec<Question>,
     answered: usize,
     saved_at: Option<DisplayTime>,
-    /// The version of the draft in the form.
     version: u64,
-    /// The participant's last submission.
     sent: Option<SentAnswers>,
     id: ReceiptId,
     decline_id: ReceiptId,
@@ -67,16 +65,13 @@ struct Question {
     kind: FieldType,
     is_required: bool,
     choices: Vec<Choice>,
-    /// The parts of an address or of bank details.
     parts: Vec<Part>,
     /// The draft's file or account number.
     saved: Option<String>,
-    /// The checkbox that removes it.
     remove: String,
 }
 
 impl AnswersPage {
-    /// A hint for an answer with one input.
     fn hint(kind: FieldType) -> &'static str {
         match kind {
             FieldType::Number => "Such as 1,250 or 12.5.",
@@ -93,7 +88,6 @@ impl Question {
     }
 }
 
-/// A choice: its input's name and value.
 struct Choice {
     name: String,
     value: String,
@@ -108,7 +102,6 @@ struct Part {
     autocomplete: &'static str,
 }
 
-/// What the participant sent, and what became of it.
 struct SentAnswers {
     at: DisplayTime,
     state: &'static str,
@@ -116,7 +109,6 @@ struct SentAnswers {
     rows: Vec<AnswerRow>,
 }
 
-/// The data of an information request's page.
 pub(super) struct Shown<'a> {
     pub attending: &'a Attending,
     pub view: &'a ParticipantView,
@@ -125,7 +117,6 @@ pub(super) struct Shown<'a> {
     pub notice: Option<Notice>,
 }
 
-/// The participant's drafts and submissions for an information request.
 pub(super) async fn own_answers(request: &Request, gate: GateId) -> Result<OwnAnswers, Error> {
     let attending = request.attending()?;
     information::own(attending.scope(), attending.participant(), gate).await
@@ -355,7 +346,6 @@ fn check_files<'a>(submitted: &'a PartForm<'_>, questions: &[InformationField]) 
     (chosen, wrong)
 }
 
-/// The files as answers.
 fn named(chosen: &ChosenFiles<'_>) -> BTreeMap<FieldId, AnswerFile> {
     let answer = |Checked { name, file_type, file }: &Checked<'_>| AnswerFile {
         name: name.clone(),
@@ -382,7 +372,6 @@ async fn store(submitted: &PartForm<'_>, chosen: &mut ChosenFiles<'_>) -> Result
     Ok(refused)
 }
 
-/// The page with the typed values and the refusal.
 async fn again(
     request: &Request,
     submitted: &PartForm<'_>,

@@ -39,7 +39,6 @@ struct ConditionPage {
     task: GateTask,
     /// Whether the condition waits for the participant. Otherwise its page shows the outcome.
     is_open: bool,
-    /// Whether more files can be uploaded.
     can_upload: bool,
     documents: Vec<DocumentRow>,
     terms: Vec<(&'static str, String)>,
@@ -107,7 +106,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
 
-/// The name of a condition's step, and its agreement.
 async fn step_of(request: &Request, id: GateId) -> Result<(String, Agreement), Error> {
     let (_, view) = load(request).await?;
     let (stage, _) = find_gate(&view.agreement, id).ok_or_else(Error::not_found)?;

@@ -28,7 +28,6 @@ struct ConsentPage {
     id: ReceiptId,
     text: [&'static str; 5],
     version: &'static str,
-    /// The SHA-256 of the text shown.
     sha256: String,
     was_withdrawn: bool,
     tasks: usize,

@@ -32,7 +32,6 @@ use crate::document_pages::ShownPages;
 use crate::promises::{PromiseRow, promise_rows};
 use crate::{TaskPlace, act, consent, done_before, load, name_of, needs_consent, reworded};
 
-/// The path prefix of page pictures.
 const PICTURES: &str = "/app/pictures";
 
 #[derive(Template)]
@@ -42,7 +41,6 @@ struct DocumentPage {
     notice: Option<Notice>,
     path: String,
     url: String,
-    /// The path prefix of its pages' pictures.
     pictures: String,
     agreement: String,
     organization: String,
@@ -65,14 +63,11 @@ struct DocumentPage {
     /// The ids of the blocks to be signed now, for the form.
     to_sign: String,
     fields: Fields,
-    /// The receipt of the participant's own signature.
     receipt: Option<String>,
-    /// The participant's own paper signatures: day and scan.
     papers: Vec<(String, String)>,
     next: Option<Link>,
 }
 
-/// A signature block.
 struct BlockRow {
     who: String,
     label: String,
@@ -143,7 +138,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
 
-/// The ids of blocks, as in a form.
 fn joined(blocks: &BTreeSet<SignatureBlockId>) -> String {
     blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
@@ -258,7 +252,6 @@ async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error
     Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))
 }
 
-/// The sentence above a participant's button.
 fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) -> String {
     let (own, name) = ((agreement, by.id()), by.name().as_str());
     if by.is_person(agreement) {

@@ -10,12 +10,10 @@ use shared::error::Error;
 use shared::limits;
 use shared::platform::pdf_reader::PdfReader;
 
-/// The query parameter with the number of the first page shown.
 const FROM: &str = "from";
 /// The number of links on each side of the current pages.
 const LINKS_AROUND: usize = 2;
 
-/// The pages shown.
 #[derive(Default)]
 pub(super) struct ShownPages {
     pub pictures: Vec<PagePicture>,
@@ -32,7 +30,6 @@ pub(super) struct PagePicture {
     pub height: f32,
 }
 
-/// A link to pages that are shown together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PagesLink {
     pub url: String,

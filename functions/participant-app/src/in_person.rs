@@ -10,7 +10,6 @@ use shared::web::Request;
 use shared::web::next::safe_next;
 use shared::web::participant_link::act_in_person;
 
-/// Confirms that the participant is present.
 pub(crate) async fn confirm(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let participant: ParticipantId = submitted.submitter().id();

@@ -100,12 +100,10 @@ async fn load(request: &Request) -> Result<(&Attending, ParticipantView), Error>
     Ok((attending, view))
 }
 
-/// Whether the participant must first consent to electronic records.
 fn needs_consent(attending: &Attending, view: &ParticipantView) -> bool {
     view.agreement.lifecycle() == Lifecycle::Active && attending.participant().access().consent.is_none()
 }
 
-/// A task's position in the participant's list.
 struct TaskPlace {
     number: usize,
     of: usize,
@@ -169,7 +167,6 @@ fn reworded() -> Notice {
     )
 }
 
-/// Why an act was refused, for display.
 fn refusal(refused: NotActed) -> (&'static str, &'static str) {
     match refused {
         NotActed::NotActive(Lifecycle::Completed) => {
@@ -226,7 +223,6 @@ fn refusal(refused: NotActed) -> (&'static str, &'static str) {
     }
 }
 
-/// What a participant can do about a gate on its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GateTask {
     Approve,

@@ -35,18 +35,14 @@ pub(super) fn own_obligation_url(by: ParticipantId, id: ObligationId) -> String 
     format!("{}/obligations/{id}", part_url(by))
 }
 
-/// An obligation on a participant's first page.
 pub(super) struct ObligationRow {
     pub link: Link,
-    /// Who owes it to whom, and when.
     pub about: String,
     pub status: String,
     pub badge: Badge,
-    /// The act that waits for the participant.
     pub verb: Option<&'static str>,
 }
 
-/// The obligations to which a participant is a party.
 pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Timestamp) -> Vec<ObligationRow> {
     let row = |obligation: &Obligation| ObligationRow {
         link: Link { url: own_obligation_url(by, obligation.id()), text: obligation.name().as_str().to_owned() },
@@ -58,7 +54,6 @@ pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Ti
     view.obligations.iter().map(row).collect()
 }
 
-/// Who owes an obligation to whom, and when.
 fn about(view: &ParticipantView, obligation: &Obligation) -> String {
     let parties = sentences::promise_parties(obligation.parties(), &view.agreement, &view.contacts);
     match view.agreement.promise(obligation.promise_id()) {
@@ -80,7 +75,6 @@ fn waiting(obligation: &Obligation, by: ParticipantId, now: Timestamp) -> Option
     occurrences.iter().filter(is_asked).find_map(|found| act_of(obligation, found, by).map(|(_, label)| label))
 }
 
-/// What a participant can do about an occurrence: the act's value and label.
 fn act_of(obligation: &Obligation, occurrence: &Occurrence, by: ParticipantId) -> Option<(&'static str, &'static str)> {
     let is_standing = obligation.kind() == PromiseKind::Standing;
     let is_due = matches!(occurrence.state, OccurrenceState::Due | OccurrenceState::Overdue);
@@ -111,7 +105,6 @@ struct ObligationPage {
     is_standing: bool,
     /// What the participant can do now, with the sentences above the buttons.
     acts: Vec<OwnAct>,
-    /// Whether one of the acts records satisfaction.
     can_satisfy: bool,
     more_acts: usize,
     fields: Fields,
@@ -121,9 +114,7 @@ struct ObligationPage {
     today: String,
 }
 
-/// A form of the page: one sentence and one button.
 struct OwnAct {
-    /// The id for its receipt.
     id: ReceiptId,
     /// The field that names the act's subject, and its value.
     field: &'static str,
@@ -131,11 +122,9 @@ struct OwnAct {
     act: &'static str,
     label: &'static str,
     statement: String,
-    /// The claim to confirm.
     claim: Option<Claim>,
 }
 
-/// A claim to be confirmed by a participant.
 struct Claim {
     by: String,
     /// How it was done, according to the claim.
@@ -258,7 +247,6 @@ fn page(
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
 
-/// The requested act.
 #[derive(Debug, Clone, Copy)]
 enum Asked {
     Declare(TriggerId),
@@ -318,7 +306,6 @@ impl Asked {
     }
 }
 
-/// Why a form's file was not kept.
 enum NotKept {
     Refused(NotActedOnObligation),
     Wrong(FieldErrors),
@@ -363,7 +350,6 @@ fn done_notice(did: &ObligationAct, obligation: &Obligation) -> Notice {
     }
 }
 
-/// The operations of the form's buttons.
 pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -374,7 +360,6 @@ pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
     otherwise: "record_own_satisfaction",
 };
 
-/// Declares a trigger, or records, confirms or verifies satisfaction.
 pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (ObligationId, _) = (request.path_id("obligation")?, submitted.form());
@@ -424,7 +409,6 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// The page with an invalid form.
 fn wrong(
     request: &Request,
     shown: (&Attending, &ParticipantView),
@@ -436,7 +420,6 @@ fn wrong(
     Ok(page(request, shown, (satisfaction::typed(form, errors), notice))?.unprocessable())
 }
 
-/// The page with a refused form.
 async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) -> Result<PageResponse, Error> {
     let (title, line) = match reason {
         NotActedOnObligation::Participant(reason) => {
@@ -454,7 +437,6 @@ async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) ->
     Ok(page(request, (attending, &view), (fields, Some(Notice::bad(title, line))))?.conflicting())
 }
 
-/// Downloads the file of a satisfaction, for either side.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let id: ObligationId = request.path_id("obligation")?;
     let (attending, view) = load(request).await?;

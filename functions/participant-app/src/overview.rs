@@ -36,21 +36,18 @@ struct OverviewPage {
     ended: Option<&'static str>,
     tasks: Vec<TaskRow>,
     payments: Vec<PaymentRow>,
-    /// The number of payments not listed.
     more_payments: usize,
     obligations: Vec<ObligationRow>,
     /// The participant's promises, both ways, until obligations replace them.
     promises: Vec<PromiseRow>,
     others: Vec<Other>,
     documents: Vec<DocumentRow>,
-    /// The URL of a completed agreement's certificate.
     certificate: Option<String>,
     terms: Vec<(&'static str, String)>,
     receipts: Vec<ReceiptRow>,
     /// The counting paper signatures, with links to their documents.
     papers: Vec<Link>,
     has_consent: bool,
-    /// The id for a withdrawal's receipt.
     withdrawal: ReceiptId,
 }
 

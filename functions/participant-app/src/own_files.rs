@@ -31,7 +31,6 @@ pub(crate) async fn not_asked(request: &Request, id: GateId) -> Result<Option<No
     })
 }
 
-/// Checks, counts and stores a participant's file.
 pub(crate) async fn keep_own_file(
     submitted: &PartForm<'_>,
     file: Option<&UploadedFile>,

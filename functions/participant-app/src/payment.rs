@@ -55,10 +55,8 @@ struct PaymentPage {
     /// What the sender writes on the transfer, if anything.
     reference: Option<String>,
     method: &'static str,
-    /// The payment's status for the participant.
     standing: Standing,
     instructions: Instructions,
-    /// The last change of the instructions, for the sender.
     change: Option<String>,
     claim: Option<ClaimFacts>,
     proof: Proof,
@@ -69,33 +67,27 @@ struct PaymentPage {
     /// The ids for a form's receipt and evidence.
     id: ReceiptId,
     evidence_id: EvidenceId,
-    /// The id for a withdrawal's receipt.
     withdrawal: ReceiptId,
     reference_types: Vec<Choice>,
     fields: Fields,
     withdrawing: Option<EvidenceId>,
 }
 
-/// A payment's status for the participant, in a sentence or two.
 struct Standing {
     title: String,
     line: String,
-    /// The CSS class of its notice.
     class: &'static str,
 }
 
-/// The instructions on the sender's page.
 enum Instructions {
     /// The participant may not see them now.
     None,
     Full(FullInstructions),
     /// The account number's ending and a link to the full ones, on a page that answers a form.
     Ending(String),
-    /// They can't be read now.
     Unreadable,
 }
 
-/// The full instructions.
 struct FullInstructions {
     lines: Vec<(&'static str, String)>,
     /// How they were checked before the release.
@@ -104,14 +96,12 @@ struct FullInstructions {
     shown_at: DisplayTime,
 }
 
-/// The sender's claim.
 struct ClaimFacts {
     who: String,
     at: DisplayTime,
     facts: Vec<(&'static str, String)>,
 }
 
-/// What is proven.
 struct Proof {
     title: String,
     line: String,
@@ -119,7 +109,6 @@ struct Proof {
     is_confirmed: bool,
 }
 
-/// The participant's own evidence.
 struct EvidenceRow {
     id: EvidenceId,
     source: &'static str,
@@ -131,7 +120,6 @@ struct EvidenceRow {
     can_withdraw: bool,
 }
 
-/// The form of the participant's next act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PaymentForm {
     /// The sender claims to have sent it, by this revision of the instructions.
@@ -194,7 +182,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page.with_cookie(cookie))
 }
 
-/// The data of the participant's page.
 pub(super) async fn load(request: &Request) -> Result<OwnPayment, Error> {
     let id: MovementId = request.path_id("movement")?;
     let attending = request.attending()?;
@@ -211,7 +198,6 @@ fn needs_consent(request: &Request, own: &OwnPayment) -> Result<bool, Error> {
     Ok(!has_consent && (is_active || !own.movement.state().is_done() || may_act()))
 }
 
-/// The page after a refused form.
 pub(super) async fn again(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
     let own = load(request).await?;
     let by = request.attending()?.participant().id();
@@ -295,7 +281,6 @@ fn reference_types() -> Vec<Choice> {
     std::iter::once(none).chain(ReferenceType::ALL.into_iter().map(choice)).collect()
 }
 
-/// How the instructions were checked before the release.
 fn checked(organization: &str, movement: &Movement) -> String {
     let verification = movement.instructions().and_then(|instructions| instructions.verification.as_ref());
     match (movement.released().map(|Release { basis, .. }| *basis), verification) {
@@ -309,7 +294,6 @@ fn checked(organization: &str, movement: &Movement) -> String {
     }
 }
 
-/// A payment's status for a party.
 fn standing(own: &OwnPayment, by: ParticipantId, organization: &str) -> Standing {
     let movement = &own.movement;
     if is_sender(movement, by) { of_sender(own, organization) } else { of_receiver(own, organization) }
@@ -439,7 +423,6 @@ fn of_receiver(own: &OwnPayment, organization: &str) -> Standing {
     }
 }
 
-/// The sender's claim, for either party.
 fn claim_facts(own: &OwnPayment, claim: &Claim, by: ParticipantId, organization: &str) -> ClaimFacts {
     let name = party_name(&own.view, Some(claim.participant_id));
     let who = if claim.by.actor_type == ActorType::Participant {
@@ -461,7 +444,6 @@ fn claim_facts(own: &OwnPayment, claim: &Claim, by: ParticipantId, organization:
     ClaimFacts { who, at: claim.reported_at.into(), facts }
 }
 
-/// What is proven, for either party.
 fn proof(movement: &Movement, organization: &str) -> Proof {
     let terms = movement.terms();
     let received = movement.receipt().map_or(0, |receipt| receipt.received_minor);
@@ -490,7 +472,6 @@ fn proof(movement: &Movement, organization: &str) -> Proof {
     Proof { title: title.to_owned(), line, at, is_confirmed }
 }
 
-/// Evidence, for the party who filed it.
 fn evidence_row(evidence: &Evidence, url: &str, organization: &str) -> EvidenceRow {
     let facts = evidence.facts();
     let is_receipt = evidence.source().side() == Side::Receiver;
@@ -532,7 +513,6 @@ fn masked(reference: &str) -> String {
     }
 }
 
-/// Downloads the file of the participant's own evidence.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let ids: (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
     let attending = request.attending()?;

@@ -77,7 +77,6 @@ pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Erro
     act(request, &submitted, (id, PartyAct::WithdrawEvidence(evidence, reason)), notice).await
 }
 
-/// Today, in the organization's zone.
 fn today(request: &Request) -> Result<Day, Error> {
     Ok(request.attending()?.organization().time_zone.day_of(request.now()))
 }
@@ -146,7 +145,6 @@ async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> R
     })
 }
 
-/// Does an act and redirects to its receipt.
 async fn act(
     request: &Request,
     submitted: &PartForm<'_>,
@@ -164,7 +162,6 @@ async fn act(
     }
 }
 
-/// The typed values, without account numbers.
 fn typed(form: &Form, errors: FieldErrors) -> Fields {
     let fields = Fields::submitted(form, errors);
     let is_secret = |name: &str| {
@@ -175,7 +172,6 @@ fn typed(form: &Form, errors: FieldErrors) -> Fields {
     fields.clone().without(|name| secret.contains(&name))
 }
 
-/// The page with an invalid form.
 async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
     let line = if form.has_file() { "Nothing was recorded. Choose the file again." } else { "Nothing was recorded." };
     let notice = Some(Notice::bad("Check what is marked below", line));
@@ -183,7 +179,6 @@ async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<
     Ok(again(request, refused).await?.unprocessable())
 }
 
-/// The page with a refused form.
 async fn conflict(request: &Request, form: &Form, refused: NotMoved) -> Result<PageResponse, Error> {
     let organization = request.attending()?.organization().name.as_str();
     let notice = Some(of_refusal(refused, organization));
@@ -191,7 +186,6 @@ async fn conflict(request: &Request, form: &Form, refused: NotMoved) -> Result<P
     Ok(again(request, refused).await?.conflicting())
 }
 
-/// The rules' refusal, for display.
 fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
     let nothing = "Nothing was recorded.";
     match refused {
@@ -317,10 +311,8 @@ fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     }
 }
 
-/// The typed facts of evidence.
 type TypedFacts = (Money, Day, Option<BankReference>);
 
-/// Parses evidence without its file.
 fn read_facts(form: &Form, source: ChosenSource, today: Day) -> Result<TypedFacts, FieldErrors> {
     let currency = Currency::read(form.get("currency"))
         .map_err(|error| FieldErrors::one("currency", FieldCode::InvalidValue, error.to_string()));
@@ -356,7 +348,6 @@ fn read_facts(form: &Form, source: ChosenSource, today: Day) -> Result<TypedFact
     }
 }
 
-/// Checks and stores a form's file, if any.
 pub(super) async fn keep(submitted: &PartForm<'_>) -> Result<Result<Option<EvidenceFile>, FieldErrors>, Error> {
     let Some(file) = submitted.form().file("file") else { return Ok(Ok(None)) };
     // Before it is stored: members and the evidence bundle see its name.

@@ -19,7 +19,6 @@ pub(super) fn payment_url(participant: ParticipantId, payment: &Movement) -> Str
     format!("{}/payments/{}", part_url(participant), payment.id())
 }
 
-/// The purpose of a payment.
 pub(super) fn purpose(payment: &Movement) -> String {
     payment.terms().purpose.as_ref().map_or_else(|| "Payment".to_owned(), |purpose| purpose.as_str().to_owned())
 }
@@ -40,7 +39,6 @@ pub(super) fn party_name(view: &ParticipantView, id: Option<ParticipantId>) -> &
     id.map_or("Not set", |id| name_of(view, id))
 }
 
-/// A payment in a participant's list.
 pub(super) struct PaymentRow {
     pub link: Link,
     pub about: String,

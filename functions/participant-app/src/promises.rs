@@ -6,7 +6,6 @@ use shared::domain::ids::ParticipantId;
 use shared::domain::sentences;
 use shared::service::participants::ParticipantView;
 
-/// A promise to which the participant is a party.
 pub(super) struct PromiseRow {
     pub name: String,
     /// Whether the participant owes it, rather than being owed it.

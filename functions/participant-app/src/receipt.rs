@@ -62,7 +62,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
 }
 
-/// The title of a receipt for its participant.
 pub(super) fn receipt_title(view: &ParticipantView, receipt: &Receipt) -> String {
     receipt_title_of(&view.agreement, receipt, Some("You"))
 }

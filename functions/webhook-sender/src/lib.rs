@@ -59,10 +59,8 @@ pub enum Handled {
     Dropped,
 }
 
-/// What to do with a claimed delivery.
 #[derive(Debug)]
 enum Prepared {
-    /// Nothing to send.
     Done(Handled),
     /// The event to send to the endpoint, signed with the secrets.
     Ready(Box<Endpoint>, StoredEvent, Vec<SigningSecret>),
@@ -238,13 +236,11 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         }
     }
 
-    /// Decrypts the endpoint's signing secrets.
     async fn open_secrets(&self, wake: DeliveryMessage, endpoint: &Endpoint) -> Result<Vec<SigningSecret>, Failure> {
         let now = self.clock.now();
         Ok(open_with(&*self.keys, |keyring| endpoint.secrets(wake.org(), keyring, now)).await?)
     }
 
-    /// Makes and records the attempt.
     async fn send(
         &self,
         wake: DeliveryMessage,

@@ -54,7 +54,6 @@ impl AttemptLine {
     }
 }
 
-/// The log line of a message that couldn't be handled.
 #[derive(Debug, Serialize)]
 pub(crate) struct FailureLine<'a> {
     operation: &'static str,

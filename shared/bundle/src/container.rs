@@ -4,7 +4,6 @@
 
 use crate::FILES_MAX;
 
-/// The maximum number of entries: files, manifest and signature.
 const ENTRIES_MAX: usize = FILES_MAX + 2;
 
 const LOCAL_SIGNATURE: [u8; 4] = *b"PK\x03\x04";
@@ -24,12 +23,10 @@ const ATTRIBUTES: [u8; 4] = [0, 0, 0xa4, 0x81];
 /// 1, 1980, the earliest date in a zip.
 const FIXED: [u8; 10] = [VERSION, 0, 0x00, 0x08, 0, 0, 0, 0, 0x21, 0x00];
 
-/// An entry of the zip, read or to be written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub(crate) name: &'a str,
     pub(crate) content: &'a [u8],
-    /// The CRC-32 of the content, according to the header.
     crc: u32,
     /// The header with the name, as read. Empty when writing.
     header: &'a [u8],
@@ -44,12 +41,10 @@ pub(crate) struct Walked<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Creates an entry to write.
     pub(crate) fn new(name: &'a str, content: &'a [u8]) -> Self {
         Self { name, content, crc: crc32fast::hash(content), header: &[] }
     }
 
-    /// The bytes that the entry adds to a zip.
     pub(crate) fn size(&self) -> usize {
         LOCAL_BYTES + CENTRAL_BYTES + 2 * self.name.len() + self.content.len()
     }
@@ -110,7 +105,6 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The size of a zip with these entries, in bytes.
 pub(crate) fn size(entries: &[Entry<'_>]) -> usize {
     entries.iter().fold(END_BYTES, |size, entry| size.saturating_add(entry.size()))
 }
@@ -163,7 +157,6 @@ impl Walked<'_> {
         self.rest == directory(&self.entries)
     }
 
-    /// The first entry with this name.
     pub(crate) fn find(&self, name: &str) -> Option<&Entry<'_>> {
         self.entries.iter().find(|entry| entry.name == name)
     }

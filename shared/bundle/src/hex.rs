@@ -1,6 +1,5 @@
 //! Lower-case hexadecimal.
 
-/// Encodes bytes.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{SIGNATURE_PREFIX, hex};
 
-/// The maximum length of a key's id.
 const ID_CHARS_MAX: usize = 64;
 
 /// Why a key or a key document can't be used.
@@ -139,7 +138,6 @@ impl CompromisedKey {
     }
 }
 
-/// The status of a key in a key document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing<'a> {
     /// Its signatures count.
@@ -247,7 +245,6 @@ impl KeyDocument {
         Self::new(document.keys)?.with_compromised(document.compromised_keys)
     }
 
-    /// The status of a key with its id.
     pub(crate) fn standing(&self, key: &PublicKey) -> Standing<'_> {
         if self.keys.contains(key) {
             return Standing::Trusted;

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use crate::{MANIFEST_PATH, SIGNATURE_PATH};
 
-/// The maximum size of a path.
 const PATH_BYTES_MAX: usize = 255;
 
 /// Whether a bundle's file may have this path: at most 255 bytes, relative, with `/` between names. No name is empty,

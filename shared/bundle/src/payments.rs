@@ -11,23 +11,18 @@ use serde_json::Value;
 
 use crate::manifest::ManifestFile;
 
-/// The payment records.
 const PAYMENTS: &str = "movements.jsonl";
 
 /// The receiver-side assurances that prove an arrival.
 const PROOFS: [&str; 3] = ["recipient_confirmed", "bank_documented", "bank_verified"];
 
-/// The assurance of bank data.
 const DATA: &str = "bank_verified";
 /// The standings of accounts known to be the payee's.
 const KNOWN: [&str; 2] = ["instructed", "own"];
 
-/// A side of payments in a bundle.
 struct Side {
     name: &'static str,
-    /// The records of its evidence.
     records: &'static str,
-    /// The folder with its documents.
     folder: &'static str,
 }
 
@@ -95,7 +90,6 @@ struct PaymentLine {
     surplus: Option<Surplus>,
 }
 
-/// The compared part of a surplus.
 #[derive(Deserialize)]
 struct Surplus {
     amount_minor: i64,

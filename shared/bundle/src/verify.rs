@@ -102,7 +102,6 @@ fn check_manifest(
     Some((manifest, is_proven))
 }
 
-/// Compares files with the manifest by size and SHA-256.
 fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile]) {
     let mut entries = BTreeMap::new();
     for entry in &walked.entries {
@@ -132,7 +131,6 @@ fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile])
     }
 }
 
-/// Compares payment records with each other and with the files.
 fn check_payments(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile]) {
     let content = |path: &str| walked.find(path).map(|entry| entry.content);
     for (path, wrong) in payments::disagreements(files, content) {

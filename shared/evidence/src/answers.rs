@@ -156,7 +156,6 @@ fn of_file(file: &AnswerFile, path: Option<&str>) -> (&'static str, Value, Optio
     ("file", about, left_out)
 }
 
-/// The question as asked.
 fn question(agreement: &Agreement, gate: GateId, field: FieldId) -> Option<&str> {
     let gate = agreement.stages.iter().flat_map(|stage| &stage.gates).find(|found| found.id == gate)?;
     let GateRule::InformationRequest { fields, .. } = &gate.rule else { return None };

@@ -99,7 +99,6 @@ pub fn bundle_of_acts(
     written(&contents, (later.agreement.id(), later.part.newest), (organization, service), key)
 }
 
-/// Writes the files of a bundle as of a moment.
 fn written(
     contents: &BTreeMap<String, Bytes>,
     (agreement, as_of): (AgreementId, Timestamp),
@@ -116,7 +115,6 @@ fn written(
     Ok(bundle::write(&about, &files, key)?)
 }
 
-/// The documents with files, and their paths.
 fn documents(record: &AgreementRecord) -> Vec<(DocumentId, String, &DocumentContent)> {
     let with_file = record.agreement.documents.iter().filter_map(|found| Some((found, found.content.as_ref()?)));
     let numbered = with_file.enumerate().map(|(n, (document, content))| {
@@ -125,7 +123,6 @@ fn documents(record: &AgreementRecord) -> Vec<(DocumentId, String, &DocumentCont
     numbered.collect()
 }
 
-/// The uploaded files by receipt, and their paths.
 fn uploads(record: &AgreementRecord) -> BTreeMap<ReceiptId, (String, &DocumentContent)> {
     let uploaded = record.receipts.iter().filter_map(|receipt| match &receipt.act {
         ReceiptAct::Uploaded { file_name, content, file_type, .. } => {

@@ -39,7 +39,6 @@ use crate::EvidenceError;
 #[cfg(test)]
 mod tests;
 
-/// The length of a certificate's id.
 const ID_CHARS: usize = 32;
 /// The height of the certificate's field for signatures of [`Drawing::WIDTH`].
 const FIELD_HEIGHT: u16 = 400;
@@ -200,7 +199,6 @@ fn of_promise(record: &AgreementRecord, promise: &Promise) -> certificate::Promi
     }
 }
 
-/// The acts other than signing, in chronological order.
 fn acts(record: &AgreementRecord, audience: Audience) -> Vec<Act> {
     let of_receipts = record.receipts.iter().filter_map(|receipt| {
         let what = what(receipt, record, audience)?;
@@ -294,7 +292,6 @@ fn event(TimelineEntry { call, act }: &TimelineEntry) -> Event {
     Event { at: act.at.for_people_to_the_second(), name, id: call.to_string() }
 }
 
-/// The date and time parts of a timestamp's text.
 fn date(at: Timestamp) -> Date {
     let text = at.to_string();
     let part =

@@ -63,7 +63,6 @@ fn key(secret: &[u8; 32]) -> Result<SigningKey, EvidenceError> {
     Ok(SigningKey::new(id(unnamed.bytes()), secret)?)
 }
 
-/// The id of a public key.
 fn id(public_key: &[u8; 32]) -> String {
     let mut digest = crypto::sha256_hex(public_key);
     digest.truncate(ID_CHARS);

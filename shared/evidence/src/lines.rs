@@ -36,7 +36,6 @@ use crate::satisfactions::{ObligationActLine, SatisfactionPaths};
 #[derive(Serialize)]
 pub(crate) struct AgreementFile<'a> {
     pub organization: Named<'a>,
-    /// The agreement as the API shows it.
     pub agreement: AgreementView,
     pub emails: Vec<Addressee<'a>>,
     pub document_paths: Vec<DocumentPath<'a>>,
@@ -58,7 +57,6 @@ pub(crate) struct Addressee<'a> {
     pub former: Vec<Former<'a>>,
 }
 
-/// A former name, kind and address of a participant's contact since publication.
 #[derive(Serialize)]
 pub(crate) struct Former<'a> {
     name: &'a str,

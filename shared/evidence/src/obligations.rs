@@ -68,7 +68,6 @@ impl<'a> ObligationLine<'a> {
     }
 }
 
-/// An occurrence with its claim and confirmation.
 #[derive(Serialize)]
 struct OccurrenceLine {
     id: OccurrenceId,

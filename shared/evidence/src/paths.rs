@@ -15,7 +15,6 @@ pub(crate) fn numbered(folder: &str, place: usize, name: &str, ending: &str) -> 
     format!("{folder}/{place:03} {}.{ending}", kept[..end].trim())
 }
 
-/// Whether a path's name may contain a character.
 fn is_kept(letter: char) -> bool {
     letter != '/' && bundle::is_safe_path(&format!("a{letter}a"))
 }

@@ -147,7 +147,6 @@ struct ReplacedInstructions<'a> {
     course: InstructionsCourse<'a>,
 }
 
-/// Who verified and released a revision.
 #[derive(Serialize)]
 struct InstructionsCourse<'a> {
     verified_by: Option<&'a Actor>,
@@ -215,7 +214,6 @@ struct ClaimLine<'a> {
 }
 
 impl<'a> ClaimLine<'a> {
-    /// The lines of a payment, oldest first.
     fn of(movement: &'a Movement) -> impl Iterator<Item = Self> {
         let earlier = movement.earlier_claims().iter().map(|claim| (false, claim));
         let all = earlier.chain(movement.claim().map(|claim| (true, claim)));
@@ -246,7 +244,6 @@ struct EvidenceLine<'a> {
     side: Side,
     source: EvidenceSource,
     assurance: Assurance,
-    /// Whether the facts were typed or read from bank data.
     origin: &'static str,
     amount: Money,
     value_day: Day,
@@ -270,7 +267,6 @@ struct EvidenceLine<'a> {
     reason: Option<&'a str>,
 }
 
-/// The account of evidence, as compared with the payment's instructions when filed.
 #[derive(Serialize)]
 struct AccountLine<'a> {
     ending: Option<&'a str>,
@@ -286,7 +282,6 @@ impl<'a> From<&'a EvidenceAccount> for AccountLine<'a> {
 }
 
 impl<'a> EvidenceLine<'a> {
-    /// The line of evidence, with its document's path.
     fn new(evidence: &'a Evidence, path: Option<String>) -> Self {
         let (source, facts) = (evidence.source(), evidence.facts());
         let (state, decided_by, decided_at, reason) = match evidence.state() {
@@ -342,7 +337,6 @@ mod tests {
         json!({"type": "member", "id": PAYMENT, "display_name": "Kim"})
     }
 
-    /// Evidence of another account.
     fn of_another_account() -> Evidence {
         let mut stored = serde_json::to_value(evidence(
             6,
@@ -376,7 +370,6 @@ mod tests {
         .unwrap()
     }
 
-    /// A payment of two attempts, with evidence of both sides in every state.
     fn with_payment() -> AgreementRecord {
         let claim = |day: &str| {
             json!({"reported_at": at(4), "participant_id": PAYMENT, "by": kim(), "sent_on": day,

@@ -29,7 +29,6 @@ pub(crate) fn satisfaction_paths(record: &AgreementRecord) -> SatisfactionPaths 
     found
 }
 
-/// What was said about how something was done.
 #[derive(Serialize)]
 pub(crate) struct HowLine {
     done_on: Day,
@@ -41,7 +40,6 @@ pub(crate) struct HowLine {
 }
 
 impl HowLine {
-    /// The line, with the file's path.
     pub(crate) fn new(Satisfaction { done_on, note, file }: &Satisfaction, paths: &SatisfactionPaths) -> Self {
         let file = file.as_ref();
         Self {
@@ -55,7 +53,6 @@ impl HowLine {
     }
 }
 
-/// What a participant said about an obligation, in their receipt.
 #[derive(Serialize)]
 #[serde(tag = "did", rename_all = "snake_case")]
 pub(crate) enum ObligationActLine {
@@ -78,7 +75,6 @@ pub(crate) enum ObligationActLine {
 }
 
 impl ObligationActLine {
-    /// The line of an act, with the files' paths.
     pub(crate) fn new(did: &ObligationAct, paths: &SatisfactionPaths) -> Self {
         match did {
             ObligationAct::DeclaredTrigger { trigger_id, happened_on } => {

@@ -36,14 +36,12 @@ pub(crate) fn organization() -> Organization {
     Organization::create(DisplayName::parse("Harbor & Pine").unwrap(), at(0))
 }
 
-/// The organization, renamed at a minute.
 pub(crate) fn renamed(minute: i64) -> Organization {
     let Organization { name, .. } = organization();
     let earlier_names = vec![EarlierName { name, until: at(minute) }];
     Organization { name: DisplayName::parse("Harbor Holdings").unwrap(), earlier_names, ..organization() }
 }
 
-/// A moment some minutes after noon.
 pub(crate) fn at(minutes: i64) -> Timestamp {
     "2026-03-14T12:00:00.000Z".parse::<Timestamp>().unwrap().plus_seconds(60 * minutes)
 }
@@ -55,7 +53,6 @@ pub(crate) fn entry(minute: i64, operation: &str, events: Vec<EventType>) -> Tim
     TimelineEntry { call, act }
 }
 
-/// The receipt of a consent to a text.
 pub(crate) fn consented(n: u8, text: &ConsentText) -> Receipt {
     receipt(n, 3, &json!({"act": "consented", "version": text.version, "sha256": text.sha256()}))
 }

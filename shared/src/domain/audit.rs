@@ -235,7 +235,6 @@ mod tests {
             outcome: Some(CallOutcome::Refused),
         };
         assert!(all.fits(&row) && !all.is_empty());
-        // A token's own calls are also about the token.
         assert!(AuditFilter { object: row.caller.id, ..all.clone() }.fits(&row));
         let other = Some(Uuid::now_v7());
         for differs in [

@@ -47,7 +47,6 @@ impl CallContext {
         Self { request_id, operation, now, actor, org, named, via: None }
     }
 
-    /// The same call, through an entrance beside HTTP.
     pub(crate) fn through(self, via: Option<Via>) -> Self {
         Self { via, ..self }
     }
@@ -114,7 +113,6 @@ impl CallContext {
         self.operation = operation;
     }
 
-    /// Adds records that the call names.
     pub(crate) fn name(&mut self, ids: &[Uuid]) {
         self.named.extend(ids.iter().flat_map(Uuid::as_bytes));
     }

@@ -81,7 +81,6 @@ fn is_label(text: &str) -> bool {
         && text.chars().all(is_allowed)
 }
 
-/// Whether software may read a domain with this last label as an IPv4 address.
 fn is_number(label: &str) -> bool {
     let hexadecimal = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
     label.chars().all(char::is_numeric)

@@ -165,7 +165,6 @@ impl Endpoint {
         self.updated_at
     }
 
-    /// The replaced secrets that still sign, latest first.
     fn previous(&self, now: Timestamp) -> impl Iterator<Item = &Previous> {
         self.previous.iter().chain(&self.only_previous).filter(move |previous| now < previous.until)
     }

@@ -98,7 +98,6 @@ impl EndpointUrl {
         if authority.contains('@') {
             return Err(InvalidUrl::UserInfo);
         }
-        // The parser would look for a host in the path.
         if authority.is_empty() {
             return Err(InvalidUrl::Host);
         }
@@ -135,7 +134,6 @@ impl EndpointUrl {
         if self.0.scheme() == "https" { Scheme::Https } else { Scheme::Http }
     }
 
-    /// The host: a name in lower-case ASCII, or an address.
     pub(crate) fn host(&self) -> Host<&str> {
         // Every parsed URL has a host.
         self.0.host().unwrap_or(Host::Domain(""))
@@ -150,12 +148,10 @@ impl EndpointUrl {
         &self.0[url::Position::BeforePath..url::Position::AfterQuery]
     }
 
-    /// The port, by default that of the scheme.
     pub(crate) fn port(&self) -> u16 {
         self.0.port_or_known_default().unwrap_or_default()
     }
 
-    /// Whether a guard allows the URL, without resolving its name.
     pub(crate) fn is_allowed(&self, guard: &dyn Guard) -> bool {
         guard.allows_scheme(self.scheme())
             && match self.host() {

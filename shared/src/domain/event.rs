@@ -56,6 +56,7 @@ macro_rules! events {
         }
 
         impl EventKind {
+            /// Its type.
             #[must_use]
             pub fn event_type(&self) -> EventType {
                 match self {

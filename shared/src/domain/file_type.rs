@@ -54,7 +54,6 @@ impl FileType {
     }
 }
 
-/// PDF readers look for the end marker within this many bytes of the end.
 const PDF_END_BYTES: usize = 1024;
 
 /// Whether a file ends like a zip archive: readers accept one after any prefix.
@@ -63,7 +62,6 @@ fn is_archive(content: &[u8]) -> bool {
     contains(&content[content.len().saturating_sub(COMMENT_AND_END_BYTES)..], b"PK\x05\x06")
 }
 
-/// Whether a picture is also a PDF or a web page.
 fn is_page(content: &[u8]) -> bool {
     const HEAD_BYTES: usize = 1024;
     let lower = content.to_ascii_lowercase();

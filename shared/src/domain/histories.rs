@@ -29,9 +29,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 enum Try {
     AddStage(Asks),
     RemoveStage(Index),
-    /// A member changes something else in the draft.
     Edit(Edit),
-    /// The first participant's contact gains or loses an email address.
     SetEmail(bool),
     Activate,
     Propose(ProposalAction),
@@ -49,7 +47,6 @@ enum Asks {
     Time,
 }
 
-/// Changes a part of the draft; does nothing if the draft lacks it.
 #[derive(Debug, Clone)]
 enum Edit {
     MoveStage(Index, Index),
@@ -213,7 +210,6 @@ impl World {
         }
     }
 
-    /// Checks that every reference in a draft resolves and that its size is within the limit.
     fn check_draft(&self) {
         let draft = &self.deal.draft;
         let blocks: Vec<_> = draft.documents.iter().flat_map(|document| &document.blocks).collect();
@@ -555,14 +551,12 @@ fn the_histories_come_to_what_time_does() {
         }
         world.confirm(0, 0);
         world.try_one(&Try::Wait(21));
-        // The clock hasn't run: the proposal is about the agreement as of now, not as recorded.
         world.try_one(&Try::Propose(ProposalAction::CancelAgreement));
         world.tick();
         let states: Vec<StageState> = world.deal.draft.stages.iter().map(|stage| stage.state).collect();
         assert_eq!(states, [StageState::Done, StageState::Current]);
         world.try_one(&Try::Wait(50));
         if cancels {
-            // The clock hasn't run, yet nothing that has ended is cancelled.
             world.confirm(1, 0);
             assert_eq!(world.proposals[1].state_at(world.now), ProposalState::Pending);
         } else {

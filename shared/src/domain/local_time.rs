@@ -132,7 +132,6 @@ fn month_of(word: &str) -> Option<i8> {
     i8::try_from(index + 1).ok()
 }
 
-/// The number in a day such as `31st`.
 fn day_of(word: &str) -> &str {
     ["st", "nd", "rd", "th"].into_iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word)
 }
@@ -202,7 +201,6 @@ mod tests {
             "tomorrow",
             "12/31",
             "12/31/26",
-            // European order: the error shows the order to use.
             "31/12/2026",
             "12.31.2026",
             "2026-12-31 5",

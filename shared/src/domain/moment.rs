@@ -60,7 +60,6 @@ impl Moment {
         Self { at, call }
     }
 
-    /// A moment for tests, without a call.
     #[cfg(test)]
     pub(crate) fn test(at: Timestamp) -> Self {
         Self { at, call: RequestId::from(uuid::Uuid::nil()) }

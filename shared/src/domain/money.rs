@@ -220,7 +220,6 @@ pub fn in_app(minor: impl Into<i128>, currency: &str) -> String {
     }
 }
 
-/// The symbol that the app uses for a currency.
 fn sign_of(currency: &str) -> Option<&'static str> {
     match currency {
         "USD" | "CAD" | "AUD" | "NZD" | "HKD" | "SGD" | "MXN" => Some("$"),
@@ -245,7 +244,6 @@ pub fn in_file(minor: impl Into<i128>, currency: &str) -> String {
     in_form(minor, currency).replace(',', "")
 }
 
-/// An amount's sign and digits.
 fn figures(minor: impl Into<i128>, currency: &str) -> (&'static str, String) {
     let minor: i128 = minor.into();
     let digits = digits_of(currency);
@@ -283,7 +281,6 @@ pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
     }
     let digits = without_separators(whole).ok_or(NotAnAmount::NotANumber)?;
     let places = digits_of(&code) + zeros;
-    // Extra decimals would be rounded.
     if decimals.len() > places {
         return Err(NotAnAmount::TooManyDecimals);
     }

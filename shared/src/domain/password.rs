@@ -132,7 +132,6 @@ fn has_only(text: &str, words: &[String]) -> bool {
     })
 }
 
-/// The letter that a digit or mark often stands for.
 fn letter_of(character: char) -> char {
     match character {
         '0' => 'o',

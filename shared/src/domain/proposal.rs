@@ -330,7 +330,6 @@ pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) 
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The field that errors name.
 const AGREEMENT: &str = "agreement_id";
 
 /// Checks that a new proposal can claim its agreement: not while the claiming proposal is pending. Returns that
@@ -386,7 +385,6 @@ impl Proposal {
         self.has_unrecorded_expiry(moment.at()).then_some(expired)
     }
 
-    /// The proposal with a member's decision.
     pub(super) fn decided(&self, decision: Decision) -> Self {
         Self { decision, ..self.clone() }
     }

@@ -35,7 +35,6 @@ pub struct SecondFactor {
     turned_on_at: Timestamp,
     /// The step of the last accepted app code.
     last_step: u64,
-    /// The hashes of the remaining recovery codes.
     recovery_codes: BTreeSet<String>,
     /// When the recovery codes were replaced. None while they are the original ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]

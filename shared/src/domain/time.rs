@@ -15,7 +15,6 @@ pub struct Timestamp(jiff::Timestamp);
 pub struct OutOfRange;
 
 impl Timestamp {
-    /// The last moment in range.
     pub(super) const LAST: Self = Self(jiff::Timestamp::MAX);
 
     /// The machine's current time.
@@ -46,13 +45,11 @@ impl Timestamp {
         self.0.as_second()
     }
 
-    /// The moment of a zoned time, cut to the millisecond.
     pub(super) fn of_zoned(zoned: &jiff::Zoned) -> Self {
         let at = zoned.timestamp();
         Self(jiff::Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at))
     }
 
-    /// The local time in a zone.
     pub(super) fn zoned(self, zone: jiff::tz::TimeZone) -> jiff::Zoned {
         self.0.to_zoned(zone)
     }

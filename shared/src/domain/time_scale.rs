@@ -19,7 +19,6 @@ impl Default for TimeScale {
 }
 
 impl TimeScale {
-    /// The shortest scaled interval, in milliseconds.
     const MS_MIN: i64 = 100;
 
     /// A divisor; 0 counts as 1.

@@ -191,11 +191,13 @@ impl Trust {
         next
     }
 
+    /// The event of its creation.
     #[must_use]
     pub fn created_event(&self) -> EventKind {
         EventKind::TrustCreated(self.event_data())
     }
 
+    /// The event of its change.
     #[must_use]
     pub fn updated_event(&self) -> EventKind {
         EventKind::TrustUpdated(self.event_data())

@@ -44,7 +44,6 @@ pub fn read_percentage(text: &str) -> Option<String> {
         None => (text, false),
     };
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
-    // `.5%` is `0.5%`.
     let whole = if whole.is_empty() && !decimals.is_empty() { "0" } else { whole };
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if number.ends_with('.') || !are_digits(whole) || !are_digits(decimals) || decimals.len() > DECIMALS_MAX {

@@ -60,7 +60,6 @@ struct PublishPage {
     fingerprint: String,
 }
 
-/// Shows the review before a draft's publication.
 pub(crate) async fn review(request: &mut Request) -> Result<PageResponse, Error> {
     publish_page(request, None, None).await
 }
@@ -104,12 +103,10 @@ async fn publish_page(
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// Proposes and confirms a draft's publication in one act.
 pub(crate) async fn publish(request: &mut Request) -> Result<PageResponse, Error> {
     act(request, ProposalAction::PublishAgreement).await
 }
 
-/// Proposes and confirms a draft's cancellation in one act.
 pub(crate) async fn discard(request: &mut Request) -> Result<PageResponse, Error> {
     act(request, ProposalAction::CancelAgreement).await
 }
@@ -155,7 +152,6 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
     }
 }
 
-/// Whether an agreement is in the state that an action leads to.
 fn is_done(action: ProposalAction, lifecycle: Lifecycle) -> bool {
     match action {
         ProposalAction::PublishAgreement => matches!(lifecycle, Lifecycle::Active | Lifecycle::Completed),

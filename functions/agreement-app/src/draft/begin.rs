@@ -24,7 +24,6 @@ use crate::draft::details::agreement_name;
 
 const PATH: &str = pages::urls::NEW_AGREEMENT;
 
-/// A template, or nothing.
 #[derive(Clone, Copy)]
 enum Start {
     Blank(AgreementKind),
@@ -73,7 +72,6 @@ impl Start {
     }
 }
 
-/// Shows the steps: workspace, template, form.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let workspace: Option<WorkspaceId> = request.query("workspace").and_then(|id| id.parse().ok());
     let start = request.query("template").and_then(|key| Start::find(&key));
@@ -195,7 +193,6 @@ async fn form_page(
     Ok(PageResponse::render(&page)?.showing([workspace.uuid()]))
 }
 
-/// The operations of the form's buttons.
 pub(crate) const CREATE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("update", "view_new_agreement")], otherwise: "create_agreement" };
 

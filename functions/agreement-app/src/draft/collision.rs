@@ -66,7 +66,6 @@ const TEXTS: [(&str, &str); 35] = [
     ("note", "Note"),
 ];
 
-/// The checkbox groups.
 const GROUPS: [(&str, &str); 6] = [
     ("role.", "Roles"),
     ("participant.", "Who must act"),
@@ -76,11 +75,9 @@ const GROUPS: [(&str, &str); 6] = [
     ("action.", "When the step is done"),
 ];
 
-/// The single checkboxes.
 const BOXES: [(&str, &str); 3] =
     [("mfn", "Most favored nation"), ("pro_rata", "Pro-rata rights"), ("required", "Required")];
 
-/// A typed value that differs from the current one.
 pub(super) struct Difference {
     pub label: &'static str,
     /// Empty if left empty.
@@ -89,7 +86,6 @@ pub(super) struct Difference {
     pub now: String,
 }
 
-/// Resolves field values for display.
 struct Meaning<'a> {
     agreement: &'a Agreement,
     contacts: &'a [Contact],
@@ -227,7 +223,6 @@ fn day_text(line: &str) -> String {
     Day::read(line).map_or_else(|_| line.trim().to_owned(), Day::for_people)
 }
 
-/// The notice for a member whose form has become outdated.
 pub(super) async fn notice(
     request: &Request,
     id: AgreementId,
@@ -280,7 +275,6 @@ async fn changed_by(request: &Request, id: AgreementId, subject: Subject) -> Res
     Ok(is_known.then_some(newest))
 }
 
-/// The operations that change a part, and whether it is the only part of its kind.
 fn operations_of(part: Part) -> (&'static [&'static str], bool) {
     match part {
         Part::Description => (&["describe_agreement"], true),

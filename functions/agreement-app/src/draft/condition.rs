@@ -29,7 +29,6 @@ use shared::wire::page::Filter;
 
 use crate::draft::{Edit, Problem, editable, label, moved, payments, place, seen, submit};
 
-/// What a type of condition waits for, as a sentence.
 fn type_hint(gate_type: GateType) -> &'static str {
     match gate_type {
         GateType::SignatureBlocks => "Met when every chosen signature block is signed.",
@@ -46,7 +45,6 @@ fn type_hint(gate_type: GateType) -> &'static str {
     }
 }
 
-/// The name of an answer's type.
 pub(super) fn field_type_label(field_type: FieldType) -> &'static str {
     match field_type {
         FieldType::Text => "Short text",
@@ -62,11 +60,9 @@ pub(super) fn field_type_label(field_type: FieldType) -> &'static str {
     }
 }
 
-/// The settings of a condition's form, by type.
 struct Settings {
     /// The participants' checkboxes. `None` for types without participants.
     participants: Option<Vec<Choice>>,
-    /// The signature blocks' checkboxes.
     blocks: Option<Vec<Choice>>,
     documents: Option<Vec<Choice>>,
     payments: Option<Vec<Choice>>,
@@ -127,7 +123,6 @@ pub(super) fn condition_name(agreement: &Agreement, gate: GateId) -> &'static st
     agreement.gate(gate).map_or("", |gate| sentences::condition(gate.rule.gate_type()))
 }
 
-/// The draft's values for a condition's form.
 pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
     let on = |name: String| (name, "on".to_owned());
     let people = |ids: &BTreeSet<ParticipantId>| ids.iter().map(|id| on(format!("participant.{id}"))).collect();
@@ -221,9 +216,7 @@ struct ConditionPage {
     agreement: Link,
     step: Link,
     path: String,
-    /// The title: the condition's type.
     title: String,
-    /// The requirement. `None` for a new condition.
     requirement: Option<String>,
     hint: &'static str,
     /// The id for a new condition. `None` for an existing one.
@@ -234,7 +227,6 @@ struct ConditionPage {
     units: Vec<Choice>,
     until_hint: String,
     fields: Fields,
-    /// The questions of an existing information request.
     questions: Option<Questions>,
 }
 
@@ -252,7 +244,6 @@ struct Questions {
 }
 
 struct QuestionRow {
-    /// The prefix of ids in its form.
     prefix: String,
     up: Option<usize>,
     down: Option<usize>,
@@ -278,7 +269,6 @@ impl QuestionForm {
     }
 }
 
-/// The draft's values for a question's form.
 pub(super) fn question_fields(question: &InformationField) -> Fields {
     let texts = [
         ("question", question.label.as_str().to_owned()),
@@ -406,7 +396,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
 }
 
-/// What was typed in a refused form, to be shown again.
 enum Typed {
     Nothing,
     Settings(Fields),
@@ -493,7 +482,6 @@ impl Questions {
     }
 }
 
-/// The operations of the form's buttons.
 pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -561,7 +549,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     submit(request, &submitted, id, edit, again).await
 }
 
-/// The notice after an act on a question.
 fn question_says(
     gate: GateId,
     id: FieldId,
@@ -601,7 +588,6 @@ fn settings_edit<'a>(url: String, gate: GateId, form: &'a Form, zone: &'a TimeZo
     .of(Part::Gate(gate))
 }
 
-/// Maps a question's errors to its form's fields.
 fn at_the_form(errors: FieldErrors) -> FieldErrors {
     let mut at_the_form = FieldErrors::default();
     for error in errors.into_list() {

@@ -72,17 +72,14 @@ async fn page(
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// The draft's values for the form of name and kind.
 pub(super) fn description_fields(agreement: &Agreement) -> Fields {
     Fields::of([("name", agreement.name.as_str()), ("kind", agreement.kind.as_str())])
 }
 
-/// The draft's value for the form of the expiry.
 pub(super) fn expiry_fields(agreement: &Agreement, zone: &TimeZone) -> Fields {
     Fields::of(agreement.expires_at.map(|at| ("expires_at", zone.write_local(at))))
 }
 
-/// The name of a kind of agreement.
 pub(super) fn kind_label(kind: AgreementKind) -> &'static str {
     match kind {
         AgreementKind::General => "Agreement",
@@ -98,7 +95,6 @@ pub(super) fn agreement_name(text: &str) -> Result<AgreementName, FieldErrors> {
     AgreementName::parse(text).map_err(|(code, message)| FieldErrors::one("name", code, message))
 }
 
-/// The operations of the form's buttons.
 pub(crate) const SAVE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("expiry", "set_expiry")], otherwise: "describe_agreement" };
 

@@ -25,7 +25,6 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::draft::{Edit, Problem, editable, label, seen, submit};
 
-/// Checks and stores an uploaded file.
 async fn store(
     submitted: &SubmittedForm<'_>,
     file: &UploadedFile,
@@ -119,7 +118,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
 }
 
-/// What was typed in a refused form.
 enum Typed {
     Nothing,
     Document(Fields),
@@ -179,7 +177,6 @@ fn document_name(agreement: &Agreement, id: DocumentId) -> &str {
     agreement.document(id).map_or("", |document| document.name.as_str())
 }
 
-/// Parses the label and signer of a new signature block.
 fn read_block(form: &Form) -> Result<(Label, ParticipantId), FieldErrors> {
     let text = form.get("label").trim();
     let label = label(if text.is_empty() { "Signature" } else { text }, "label");
@@ -196,7 +193,6 @@ fn read_block(form: &Form) -> Result<(Label, ParticipantId), FieldErrors> {
     }
 }
 
-/// The operations of the form's buttons.
 pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -285,7 +281,6 @@ async fn store_if_any(submitted: &SubmittedForm<'_>) -> Result<Result<Option<Doc
     }
 }
 
-/// The notice after saving a document, with or without a file.
 fn save_says(before: &Agreement, id: DocumentId, (file, is_for_reading): (Option<&str>, bool)) -> Notice {
     let Some(document) = before.document(id) else { return Notice::good("Document saved", "") };
     let next = if document.blocks.is_empty() && !is_for_reading { "Next: say who signs it." } else { "" };
@@ -297,7 +292,6 @@ fn save_says(before: &Agreement, id: DocumentId, (file, is_for_reading): (Option
     }
 }
 
-/// Shows a document's file in the browser.
 pub(crate) async fn view(request: &mut Request) -> Result<PageResponse, Error> {
     file(request, "inline").await
 }

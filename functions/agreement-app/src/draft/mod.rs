@@ -39,17 +39,14 @@ use shared::wire::fields::FieldErrors;
 
 use self::collision::Difference;
 
-/// The rule of an edit: returns the edited draft.
 type Rule<'a> = Box<dyn Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a>;
 
 /// The notice after an edit, from the drafts before and after.
 type Says<'a> = Box<dyn Fn(&Agreement, &Agreement) -> Notice + Send + Sync + 'a>;
 
-/// The subject of a form.
 #[derive(Debug, Clone, Copy)]
 enum Subject {
     Part(Part),
-    /// A payment, which is a separate record.
     Payment(MovementId),
 }
 
@@ -58,7 +55,6 @@ struct Edit<'a> {
     part: Option<Part>,
     rule: Rule<'a>,
     says: Says<'a>,
-    /// Where the form leads.
     location: String,
     /// The section of that page with the notice. Empty for the top.
     section: &'static str,
@@ -89,7 +85,6 @@ impl<'a> Edit<'a> {
     }
 }
 
-/// The notice after a move in a list, by its indices before and after.
 fn moved(what: &str, before: Option<usize>, after: Option<usize>) -> Notice {
     let way = match before.cmp(&after) {
         Ordering::Greater => " up",
@@ -100,7 +95,6 @@ fn moved(what: &str, before: Option<usize>, after: Option<usize>) -> Notice {
     Notice::good(format!("{what} was moved{way}"), "")
 }
 
-/// Why an edit failed, for showing the form again.
 struct Problem {
     notice: Notice,
     errors: FieldErrors,
@@ -108,7 +102,6 @@ struct Problem {
 }
 
 impl Problem {
-    /// The problem of an invalid form.
     fn invalid(errors: FieldErrors) -> Self {
         let line = "Nothing was saved. Check what is marked below.";
         Self { notice: Notice::bad("Not saved", line), errors, status: StatusCode::UNPROCESSABLE_ENTITY }
@@ -149,7 +142,6 @@ async fn submit<'a>(
     }
 }
 
-/// The response to a refused edit.
 async fn refused<'a>(
     request: &'a Request,
     submitted: &SubmittedForm<'a>,
@@ -226,7 +218,6 @@ fn agreement_link(agreement: &Agreement) -> Link {
     Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
 }
 
-/// The checkboxes of all roles.
 fn role_boxes() -> Vec<Choice> {
     ParticipantRole::ALL
         .iter()

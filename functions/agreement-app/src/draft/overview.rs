@@ -32,7 +32,6 @@ use crate::draft::promise_rows::{PromiseRow, in_force_text, kinds, promise_rows}
 use crate::draft::seen;
 use crate::pending_proposal::PendingProposal;
 
-/// The sections with their own notices.
 const SECTIONS: [&str; 6] = ["participants", "terms", "documents", "payments", "promises", "steps"];
 
 #[derive(Template)]
@@ -61,7 +60,6 @@ struct DraftPage {
     /// The terms that are set, if it is a SAFE.
     terms: Option<Vec<(&'static str, String)>>,
     blockers: Vec<BlockerRow>,
-    /// Whether publishing also activates the workspace.
     activates: bool,
     proposals: Vec<PendingProposal>,
     is_proposed: bool,
@@ -204,7 +202,6 @@ fn step_rows(agreement: &Agreement, (contacts, payments): (&[Contact], &[Movemen
 }
 
 impl DraftPage {
-    /// Whether the notice belongs in a section.
     fn acted_in(&self, section: &str) -> bool {
         self.section_notice.as_ref().is_some_and(|notice| notice.section == section)
     }

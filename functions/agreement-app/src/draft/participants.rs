@@ -93,7 +93,6 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// The draft's values for the form of roles.
 pub(super) fn fields_of(roles: &BTreeSet<ParticipantRole>) -> Fields {
     Fields::of(roles.iter().map(|role| (format!("role.{}", role.as_str()), "on")))
 }
@@ -214,7 +213,6 @@ fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
     conditions.chain(documents).chain(promises).collect()
 }
 
-/// The operations of the form's buttons.
 pub(crate) const SAVE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("remove", "remove_participant")], otherwise: "change_participant" };
 

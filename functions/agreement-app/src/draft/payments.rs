@@ -34,10 +34,8 @@ use shared::wire::page::Page;
 
 use crate::draft::{Problem, Subject, editable, refused};
 
-/// The default currency of a new payment.
 const USUAL_CURRENCY: &str = "USD";
 
-/// The name and amount of a payment, for a choice.
 pub(super) fn name_with_amount(payment: &Movement) -> String {
     match payment.terms().money {
         Some(money) => format!("{}, {}", name(payment), money.for_people()),
@@ -45,7 +43,6 @@ pub(super) fn name_with_amount(payment: &Movement) -> String {
     }
 }
 
-/// The requirement of a condition, including the name of its payment.
 pub(super) fn requirement(
     rule: &GateRule,
     agreement: &Agreement,
@@ -63,7 +60,6 @@ pub(super) fn requirement(
     }
 }
 
-/// The payment that a condition waits for.
 pub(super) fn movement_of(rule: &GateRule) -> Option<MovementId> {
     match rule {
         GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => *movement_id,
@@ -170,7 +166,6 @@ fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Resu
     if errors.is_empty() { Ok(terms) } else { Err(errors) }
 }
 
-/// The direction between two parties, by whether each is one of the organization's own contacts.
 fn direction_between(
     draft: &Agreement,
     own: &BTreeSet<ContactId>,
@@ -195,7 +190,6 @@ fn read<T>(
     }
 }
 
-/// Maps a refusal's errors to the form's fields.
 fn at_the_form(reason: EditRefused) -> EditRefused {
     let EditRefused::Invalid(errors) = reason else { return reason };
     let mut at_the_form = FieldErrors::default();
@@ -218,7 +212,6 @@ fn typed(problem: &Problem, form: &Form) -> Fields {
     problem.fields(form).without(is_sensitive)
 }
 
-/// The notice after adding or saving a payment, with what it still lacks.
 fn said(what: &str, terms: &PaymentTerms, draft: &Agreement) -> Notice {
     let title = match &terms.purpose {
         Some(purpose) => format!("The payment “{}” was {what}", purpose.as_str()),
@@ -234,7 +227,6 @@ fn said(what: &str, terms: &PaymentTerms, draft: &Agreement) -> Notice {
     Notice { section: "payments".to_owned(), ..notice }
 }
 
-/// The payments section of the draft's page.
 fn section(agreement: AgreementId) -> String {
     format!("{}#notice", agreement_url(agreement))
 }
@@ -369,7 +361,6 @@ fn conditions_naming(draft: &Agreement, movement: MovementId) -> Vec<Link> {
     naming.map(link).collect()
 }
 
-/// The operations of the form's buttons.
 pub(crate) const SAVE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("remove", "remove_payment")], otherwise: "change_payment" };
 

@@ -8,7 +8,6 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, PromiseId};
 use shared::domain::sentences;
 
-/// A promise in the draft's list.
 pub(super) struct PromiseRow {
     pub id: PromiseId,
     pub url: String,
@@ -19,7 +18,6 @@ pub(super) struct PromiseRow {
     pub down: Option<usize>,
 }
 
-/// A draft's promises, in order.
 pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<PromiseRow> {
     let last = agreement.promises.len().saturating_sub(1);
     let row = |(n, promise): (usize, &Promise)| PromiseRow {
@@ -37,7 +35,6 @@ pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<P
     agreement.promises.iter().enumerate().map(row).collect()
 }
 
-/// When the promises of a draft become obligations.
 pub(super) fn in_force_text(agreement: &Agreement) -> String {
     let projects = |stage: &&Stage| stage.actions.contains(&StageAction::ProjectObligations);
     match agreement.stages.iter().find(projects) {
@@ -47,7 +44,6 @@ pub(super) fn in_force_text(agreement: &Agreement) -> String {
     }
 }
 
-/// Links to the forms of new promises, one per kind.
 pub(super) fn kinds(agreement: AgreementId) -> Vec<Link> {
     let link = |kind| Link { url: new_promise_url(agreement, kind), text: kind_label(kind).to_owned() };
     PromiseKind::ALL.into_iter().map(link).collect()

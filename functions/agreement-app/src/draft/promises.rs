@@ -32,7 +32,6 @@ use crate::draft::{Edit, Problem, editable, label, moved, place, seen, submit};
 /// The empty rows for more triggers in a form.
 const MORE_TRIGGERS: usize = 2;
 
-/// When a kind of promise is due, as a sentence.
 fn kind_hint(kind: PromiseKind) -> &'static str {
     match kind {
         PromiseKind::Scheduled => "Due on given dates, or again and again, such as a quarterly report.",
@@ -41,7 +40,6 @@ fn kind_hint(kind: PromiseKind) -> &'static str {
     }
 }
 
-/// The unit of a recurrence, in the plural.
 pub(super) fn unit_text(unit: &str) -> &'static str {
     match RecurrenceUnit::parse(unit) {
         Some(RecurrenceUnit::Week) => "weeks",
@@ -52,7 +50,6 @@ pub(super) fn unit_text(unit: &str) -> &'static str {
     }
 }
 
-/// The draft's values for a promise's form.
 pub(super) fn fields_of(promise: &Promise) -> Fields {
     let mut values = vec![("name".to_owned(), promise.name.as_str().to_owned())];
     let mut add = |name: &str, value: String| values.push((name.to_owned(), value));
@@ -88,7 +85,6 @@ pub(super) fn fields_of(promise: &Promise) -> Fields {
     Fields::of(values)
 }
 
-/// The triggers of a form, for display.
 pub(super) fn triggers_text(fields: &Fields) -> String {
     let rows = (1..=limits::PROMISE_TRIGGERS_MAX).filter_map(|n| {
         let text = fields.value(&format!("trigger-{n}")).trim();
@@ -125,7 +121,6 @@ fn safe_label(text: &str, field: &str) -> Result<Label, FieldErrors> {
     label(text, field)
 }
 
-/// Parses a number of 1 or more.
 fn number<T: std::str::FromStr + std::fmt::Display + Copy>(form: &Form, field: &str, max: T) -> Result<T, FieldErrors> {
     let message = || format!("must be a whole number from 1 to {max}");
     form.get(field).trim().parse().map_err(|_| FieldErrors::one(field, FieldCode::OutOfRange, message()))
@@ -192,7 +187,6 @@ fn read_triggers(form: &Form) -> Result<Triggers, FieldErrors> {
     if errors.is_empty() { Triggers::new(triggers).map_err(at_the_form) } else { Err(errors) }
 }
 
-/// Maps a promise's errors to its form's fields.
 fn at_the_form(errors: FieldErrors) -> FieldErrors {
     let mut at_the_form = FieldErrors::default();
     for error in errors.into_list() {
@@ -238,7 +232,6 @@ struct TriggerFields {
     after: String,
 }
 
-/// What a promise's page shows.
 struct Shown {
     title: String,
     path: String,
@@ -339,11 +332,9 @@ fn promise_name(agreement: &Agreement, id: PromiseId) -> &str {
     agreement.promise(id).map_or("", |promise| promise.name.as_str())
 }
 
-/// The operations of the form's buttons.
 pub(crate) const CHANGE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("move", "move_promise")], otherwise: "add_promise" };
 
-/// Adds or moves a promise, from the draft's page.
 pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (AgreementId, _) = (request.path_id("id")?, submitted.form());
@@ -409,7 +400,6 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     promise_page(request, (&agreement, &contacts), &signed_in.organization().time_zone, shown, notice)
 }
 
-/// The operations of the form's buttons.
 pub(crate) const SAVE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("remove", "remove_promise")], otherwise: "change_promise" };
 

@@ -24,12 +24,10 @@ pub(super) fn step_name(agreement: &Agreement, stage: StageId) -> &str {
     agreement.stage(stage).map_or("", |stage| stage.name.as_str())
 }
 
-/// What Countersign does when a step is done.
 pub(super) fn action_label(action: StageAction) -> String {
     format!("Countersign {}", sentences::stage_action(action))
 }
 
-/// The draft's values for a step's form.
 pub(super) fn fields_of(stage: &Stage) -> Fields {
     let checked = stage.actions.iter().map(|action| (action_name(*action), "on".to_owned()));
     Fields::of([("name".to_owned(), stage.name.as_str().to_owned())].into_iter().chain(checked))
@@ -39,11 +37,9 @@ fn action_name(action: StageAction) -> String {
     format!("action.{}", action.as_str())
 }
 
-/// The operations of the form's buttons.
 pub(crate) const CHANGE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("move", "move_step")], otherwise: "add_step" };
 
-/// Adds or moves a step, from the draft's page.
 pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form) = (request.path_id("id")?, submitted.form());
@@ -166,7 +162,6 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// The operations of the form's buttons.
 pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[("move_condition", "move_condition"), ("remove", "remove_step")],

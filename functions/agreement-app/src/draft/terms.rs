@@ -29,7 +29,6 @@ struct TermsPage {
     path: String,
     timings: Vec<Choice>,
     fields: Fields,
-    /// The saved terms, as understood.
     understood: Vec<(&'static str, String)>,
     seen: String,
 }
@@ -66,7 +65,6 @@ pub(super) fn timings() -> Vec<Choice> {
     ]
 }
 
-/// The draft's values for the form.
 pub(super) fn fields_of(terms: &SafeTerms) -> Fields {
     let currency = terms.currency.as_deref().unwrap_or("USD");
     let amount = |minor: Option<i64>| minor.map(|minor| in_form(minor, currency)).unwrap_or_default();
@@ -152,7 +150,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     submit(request, &submitted, id, edit.of(Part::Terms).within("terms"), again).await
 }
 
-/// Maps the terms' errors to their form's fields.
 fn at_the_form(errors: FieldErrors) -> FieldErrors {
     let mut at_the_form = FieldErrors::default();
     for error in errors.into_list() {

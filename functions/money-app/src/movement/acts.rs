@@ -46,7 +46,6 @@ async fn act(
     }
 }
 
-/// The page with a form's typed values and errors.
 pub(super) async fn wrong(
     request: &Request,
     name: &str,
@@ -60,7 +59,6 @@ pub(super) fn read_reason(form: &Form) -> Result<SafeNote, FieldErrors> {
     SafeNote::parse(form.get("reason")).map_err(|(code, message)| FieldErrors::one("reason", code, message))
 }
 
-/// The error of a missing or unknown choice.
 pub(super) fn not_chosen(field: &str) -> FieldErrors {
     FieldErrors::one(field, FieldCode::Required, "must be chosen")
 }
@@ -75,7 +73,6 @@ pub(crate) async fn authorize(request: &mut Request) -> Result<PageResponse, Err
     act(request, "authorize", Ok(MovementAct::Authorize), done).await
 }
 
-/// Verifies the instructions shown.
 pub(crate) async fn verify(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
@@ -103,7 +100,6 @@ pub(crate) async fn verify(request: &mut Request) -> Result<PageResponse, Error>
     }
 }
 
-/// Parses a verification, and reports all errors at once.
 fn read_verification(form: &Form, to_type: Option<&ToTypeAgain>) -> Result<TypedVerification, FieldErrors> {
     let typed = |part: &str| form.get(part);
     // The rules refuse it if the instructions can't be read.
@@ -118,7 +114,6 @@ fn read_verification(form: &Form, to_type: Option<&ToTypeAgain>) -> Result<Typed
     }
 }
 
-/// Releases the instructions shown.
 pub(crate) async fn release(request: &mut Request) -> Result<PageResponse, Error> {
     let shown = revision(request.submitted_form()?.form());
     let done = Notice::good("Instructions released", "Next: the payer sees them on their page, and pays.");

@@ -94,16 +94,13 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
 
 /// The field of evidence's account, which no page shows again.
 const ACCOUNT: &str = "account";
-/// The field for the reason why evidence of another account counts.
 const ACCOUNT_REASON: &str = "account_reason";
 
-/// The error if the account differs from the instructed one without a reason.
 fn unexplained() -> FieldErrors {
     let message = "must be said: it is not the account that the instructions name. The account is never shown again, so type it once more";
     FieldErrors::one(ACCOUNT_REASON, FieldCode::Required, message)
 }
 
-/// Parses the form, including the account if typed.
 fn read_with_account(
     form: &Form,
     today: Day,
@@ -216,7 +213,6 @@ async fn not_taken(
     }
 }
 
-/// The notice after filing evidence.
 fn filed(source: ChosenSource) -> Notice {
     match source.source().side() {
         Side::Sender => Notice::plain("Evidence filed with the claim", assurance(source.source().assurance())),
@@ -229,7 +225,6 @@ async fn not_filed(request: &Request, submitted: &SubmittedForm<'_>, notice: Not
     Ok(page(request, typed, Some(notice)).await?.conflicting())
 }
 
-/// The notice that says where a document or reference is already filed.
 async fn elsewhere(request: &Request, holder: EvidenceHolder) -> Result<Notice, Error> {
     let other = movements::get(request.signed_in()?.scope(), holder.movement_id).await?.movement;
     let amount = other.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
@@ -244,12 +239,10 @@ async fn elsewhere(request: &Request, holder: EvidenceHolder) -> Result<Notice, 
 struct AcceptPage {
     layout: Layout,
     notice: Option<Notice>,
-    /// Whether the form had input errors.
     has_errors: bool,
     agreement: Link,
     movement: Link,
     entry: Entry,
-    /// What will be believed, and the effects.
     believed: Vec<String>,
     cautions: Vec<Caution>,
     /// The form, or why it can't be accepted.
@@ -314,12 +307,10 @@ async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> 
     Ok(PageResponse::render(&page)?.showing(ids(&review)))
 }
 
-/// The sum accepted so far, in minor units.
 fn received(review: &MovementReview) -> i64 {
     review.movement.receipt().map_or(0, |receipt| receipt.received_minor)
 }
 
-/// Why evidence can't be accepted, for display.
 fn obstacle(MovementReview { movement, .. }: &MovementReview, evidence: &Evidence) -> Option<String> {
     let due = movement.terms().money;
     let refused = match movement.state() {
@@ -403,7 +394,6 @@ fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
     said
 }
 
-/// Evidence within a sentence: amount, day and basis.
 fn in_words(evidence: &Evidence) -> String {
     let facts = evidence.facts();
     let basis = lowered(evidence_source(evidence.source()));
@@ -416,7 +406,6 @@ fn same_arrivals<'a>(review: &'a MovementReview, evidence: &'a Evidence) -> impl
     accepted.filter(|other| other.may_be_same_arrival(evidence))
 }
 
-/// The conditions met by a confirmed payment.
 fn cleared(MovementReview { movement, agreement, .. }: &MovementReview) -> Vec<String> {
     let waits = |rule: &GateRule| matches!(rule, GateRule::MovementReconciled { movement_id } if *movement_id == Some(movement.id()));
     let stages = agreement
@@ -500,7 +489,6 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
     Ok(acceptance(request, Some(notice), Typed::default()).await?.refused(StatusCode::CONFLICT, "conflict"))
 }
 
-/// The notice after accepting evidence, given the payment before.
 fn accepted(review: &MovementReview, evidence: &Evidence) -> Notice {
     let code = evidence.facts().money.currency().code();
     match outcome(review, evidence).filter(|_| evidence.is_undecided()) {

@@ -24,29 +24,22 @@ pub(super) struct Choice {
 pub(super) enum Inputs {
     Nothing,
     Reason(&'static str),
-    /// A reason from a list, and a note.
     Exception(Vec<Choice>),
     /// The resolutions of an exception, and whether there is a surplus to settle.
     Resolve(Vec<Choice>, bool),
     /// Whether evidence is a separate arrival from one that looks like it.
     Another,
-    /// A claim, with the types of references.
     Claim(Vec<Choice>),
-    /// Evidence, with its sources.
     Evidence(Vec<Choice>),
-    /// A verification of instructions.
     Verification(VerificationInputs),
 }
 
-/// The fields for verifying instructions.
 #[derive(Debug, Clone)]
 pub(super) struct VerificationInputs {
-    /// Free-text instructions without their numbers.
     pub text: Option<String>,
     /// The labels and names of the numbers to type again.
     pub numbers: Vec<(String, String)>,
     pub methods: Vec<Choice>,
-    /// The possible sources of a phone number.
     pub sources: Vec<Choice>,
 }
 
@@ -62,9 +55,7 @@ pub(super) struct ActForm {
     /// Distinguishes its button from other rows'. Empty if there is only one.
     pub about: String,
     pub text: String,
-    /// Whether it can do harm.
     pub is_harmful: bool,
-    /// What it showed, as hidden fields.
     pub hidden: Vec<(&'static str, String)>,
     pub inputs: Inputs,
     pub fields: Fields,

@@ -29,19 +29,14 @@ use crate::movement::{Shown, agreement_link, ends_agreement};
 
 /// The fields that no page shows again.
 const SECRET: [&str; 3] = ["code", "number", "text"];
-/// The choice to type instructions.
 const TYPED: &str = "typed";
 
-/// The instructions on a payment's page.
 pub(super) struct InstructionsCard {
     pub current: Option<Current>,
-    /// The changes, newest first.
     pub changes: Vec<Change>,
     /// Where to enter or change them, if possible and not the next step.
     pub enter: Option<String>,
-    /// The effects of a change.
     pub caution: String,
-    /// The possible acts other than the next step.
     pub forms: Vec<ActForm>,
 }
 
@@ -49,11 +44,8 @@ pub(super) struct Current {
     pub ending: String,
     pub kind: &'static str,
     pub entered: (String, DisplayTime),
-    /// How, by whom and when they were verified.
     pub verified: Option<(String, DisplayTime)>,
-    /// Who read them out, and where they were reached.
     pub read_out: Option<String>,
-    /// Whether they can't be verified anymore.
     pub has_ended: bool,
     /// On what basis, by whom and when they were released.
     pub released: Option<(String, DisplayTime)>,
@@ -137,7 +129,6 @@ fn caution(movement: &Movement, ends_agreement: &str) -> String {
     format!("{text}{ends_agreement}")
 }
 
-/// A warning about changed and unverified instructions.
 pub(super) struct ChangeWarning {
     pub change: Change,
     pub changes: usize,
@@ -161,19 +152,16 @@ struct FormPage {
     path: String,
     payer: String,
     payee: String,
-    /// The current account number's ending.
     current: Option<String>,
     caution: String,
     /// The revision shown; 0 for none.
     revision: u32,
     accounts: Vec<Account>,
     kinds: Vec<(&'static str, &'static str)>,
-    /// Whether the bank's code is asked for before the number.
     is_code_first: bool,
     fields: Fields,
 }
 
-/// An account given by a participant.
 struct Account {
     value: String,
     text: String,
@@ -236,7 +224,6 @@ async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Not
     Ok(PageResponse::render(&page)?.showing([id.uuid(), agreement.id().uuid()]))
 }
 
-/// Enters or changes instructions.
 pub(crate) async fn enter(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
@@ -263,7 +250,6 @@ pub(crate) async fn enter(request: &mut Request) -> Result<PageResponse, Error> 
     }
 }
 
-/// The notice after entering instructions.
 fn entered(before: &Movement) -> Notice {
     match (before.instructions().is_some(), before.state().is_in_flight()) {
         (false, _) => Notice::good(
@@ -305,7 +291,6 @@ async fn read(
 
 type AnswerId = (GateId, ParticipantId, FieldId);
 
-/// The answer named by a choice.
 fn answer_of(value: &str) -> Option<AnswerId> {
     let mut ids = value.split(' ');
     let answer = (ids.next()?.parse().ok()?, ids.next()?.parse().ok()?, ids.next()?.parse().ok()?);

@@ -44,7 +44,6 @@ use self::tracks::Tracks;
 
 pub(crate) use refusal::line;
 
-/// The maximum number of the agreement's documents in a payment's header.
 const DOCUMENTS_SHOWN: usize = 4;
 
 /// The extra effect of taking a payment's money out of flight, if only that keeps the agreement from expiring.
@@ -72,7 +71,6 @@ struct MovementPage {
     agreement: Link,
     title: String,
     deal: Deal,
-    /// Whether a form had input errors.
     has_errors: bool,
     change: Option<ChangeWarning>,
     next: Next,
@@ -82,16 +80,13 @@ struct MovementPage {
     record: Vec<RecordRow>,
 }
 
-/// What happened to a payment, by whom and when.
 struct RecordRow {
     what: &'static str,
     who: String,
     at: DisplayTime,
-    /// The basis or reason.
     why: Option<String>,
 }
 
-/// The data of the page besides what is stored.
 struct Shown<'a> {
     review: &'a MovementReview,
     /// What a member types to verify the instructions, if they await that and can be opened.
@@ -193,7 +188,6 @@ async fn to_type_again(request: &Request, movement: &Movement) -> Result<Option<
     Ok(opened.map(|opened| opened.to_type_again()))
 }
 
-/// The ids of everything on the page.
 fn ids(review: &MovementReview) -> Vec<Uuid> {
     let evidence = review.evidence.iter().map(|evidence| evidence.id().uuid());
     [review.movement.id().uuid(), review.agreement.id().uuid()].into_iter().chain(evidence).collect()
@@ -276,7 +270,6 @@ fn record(movement: &Movement) -> Vec<RecordRow> {
     rows
 }
 
-/// A member's statement about a surplus.
 fn surplus_row(movement: &Movement, found: &Surplus) -> RecordRow {
     let code = movement.terms().money.map(|money| money.currency().code()).unwrap_or_default();
     let amount = in_app(found.amount_minor, code);
@@ -294,7 +287,6 @@ fn capitalized(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// The page with a participant's link.
 fn link_of(shown: &Shown<'_>, participant: Option<ParticipantId>) -> Option<Link> {
     let text = format!("Link of {}", shown.name_of(participant));
     participant.map(|id| Link { url: access_url(shown.review.agreement.id(), id), text })

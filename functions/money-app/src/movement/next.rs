@@ -20,20 +20,17 @@ use crate::movement::form::{ActForm, Choice, Inputs, VerificationInputs};
 use crate::movement::{Shown, capitalized, link_of, refusal};
 
 pub(super) struct Next {
-    /// What it is, as a sentence.
     pub text: String,
     /// Its basis, or why it matters.
     pub lines: Vec<String>,
     pub form: Option<ActForm>,
     /// Where to do it, if not here.
     pub link: Option<Link>,
-    /// Whether nothing is left to do.
     pub is_done: bool,
 }
 
 /// Another act, in a disclosure.
 pub(super) struct Other {
-    /// The disclosure's summary.
     pub summary: String,
     pub form: ActForm,
     /// Whether it is open, because it was refused or is the next step.
@@ -133,20 +130,17 @@ fn late(shown: &Shown<'_>) -> Next {
     Next { lines, ..Next::done("This payment was cancelled when its agreement ended.") }
 }
 
-/// What counts as received of a cancelled payment.
 fn received(movement: &Movement) -> Vec<String> {
     let line = |(received, due)| format!("{received} of {due} had been confirmed received before that.");
     figures(movement).filter(|_| movement.has_received()).map(line).into_iter().collect()
 }
 
-/// The received sum of a payment, and its amount.
 fn figures(movement: &Movement) -> Option<(String, String)> {
     let money = movement.terms().money?;
     let received = movement.receipt().map_or(0, |receipt| receipt.received_minor);
     Some((in_app(received, money.currency().code()), money.for_people()))
 }
 
-/// How a partially arrived payment ends without the rest.
 fn rest(movement: &Movement) -> Option<String> {
     let (received, due) = figures(movement).filter(|_| movement.has_received() && movement.can_be_cancelled())?;
     Some(format!(
@@ -181,7 +175,6 @@ fn authorize(shown: &Shown<'_>) -> Next {
     Next::of(shown.act("authorize", "Authorize", text))
 }
 
-/// What an authorized payment needs: instructions, verification, release.
 fn instruct(shown: &Shown<'_>) -> Next {
     let movement = &shown.review.movement;
     let Some(instructions) = movement.instructions() else {
@@ -223,7 +216,6 @@ fn why_not_verified(shown: &Shown<'_>, instructions: &InstructionsStatus) -> Nex
     }
 }
 
-/// The undecided evidence.
 fn review(shown: &Shown<'_>) -> Next {
     let movement = &shown.review.movement;
     let waiting: Vec<EvidenceId> =
@@ -284,7 +276,6 @@ pub(super) fn verify(shown: &Shown<'_>) -> Option<ActForm> {
     })
 }
 
-/// The label of the field for a number to type again.
 fn number_label(to_type: &ToTypeAgain, field: &str) -> String {
     match (to_type, field.strip_prefix("number_")) {
         (ToTypeAgain::Numbers { .. }, Some(number)) => format!("Number {number}"),
@@ -324,7 +315,6 @@ pub(super) fn release(shown: &Shown<'_>) -> Option<ActForm> {
     })
 }
 
-/// An account number's ending, for display.
 pub(super) fn ending(ending: &str) -> String {
     if ending.is_empty() { "characters that can’t be shown".to_owned() } else { format!("…{ending}") }
 }
@@ -462,7 +452,6 @@ fn flagged(reason: ExceptionReason) -> Choice {
 }
 
 impl Shown<'_> {
-    /// A next step on the agreement's page.
     fn elsewhere(&self, text: String) -> Next {
         let link = Link { url: agreement_url(self.review.agreement.id()), text: "Go to the agreement".to_owned() };
         Next { link: Some(link), ..Next::text(text) }

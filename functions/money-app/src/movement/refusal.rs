@@ -12,7 +12,6 @@ pub(super) fn refusal(refused: NotMoved) -> Notice {
     Notice::bad("Nothing was changed", line(refused))
 }
 
-/// Why an act was refused.
 pub(crate) fn line(refused: NotMoved) -> String {
     let line = match refused {
         NotMoved::Unknown => "The agreement has no such payment, or the payment no such evidence.",
@@ -85,7 +84,6 @@ pub(crate) fn line(refused: NotMoved) -> String {
     line.to_owned()
 }
 
-/// What an unfinished earlier step prevents.
 fn step_not_done(action: StageAction) -> &'static str {
     if action == StageAction::ReleaseInstructions {
         "An earlier step of the agreement has to be done before instructions are released."
@@ -94,7 +92,6 @@ fn step_not_done(action: StageAction) -> &'static str {
     }
 }
 
-/// The message after typing numbers that don't match the instructions.
 fn other_numbers(tries_left: u32) -> String {
     let tries = match tries_left {
         0 => {

@@ -38,20 +38,14 @@ pub(super) struct Entry {
     pub facts: Vec<(&'static str, String)>,
     /// How it differs from what is due and from the other side.
     pub differences: Vec<String>,
-    /// What it can prove.
     pub can_prove: &'static str,
-    /// Who said or filed it.
     pub by: String,
     pub at: DisplayTime,
     pub file: Option<Link>,
-    /// The statement entry it was read from.
     pub read_from: Option<Link>,
-    /// What became of it, and when.
     pub outcome: Option<(String, DisplayTime)>,
     pub reason: Option<String>,
-    /// Where to accept it.
     pub accept: Option<Link>,
-    /// Its other acts.
     pub acts: Vec<(&'static str, ActForm)>,
 }
 
@@ -179,12 +173,10 @@ fn has_ended(state: MovementState) -> bool {
     matches!(state, MovementState::Returned | MovementState::Cancelled)
 }
 
-/// The anchor of evidence on its payment's page.
 fn anchor(id: EvidenceId) -> String {
     format!("evidence-{id}")
 }
 
-/// Who filed evidence, noting a member's browser.
 fn filed_by(evidence: &Evidence) -> String {
     format!("Filed by {}{}", actor_label(evidence.filed_by()), in_browser_of(evidence.in_person()))
 }
@@ -194,7 +186,6 @@ fn in_browser_of(host: Option<&InPerson>) -> String {
     host.map(|host| format!(", {host}")).unwrap_or_default()
 }
 
-/// The source of evidence, in short.
 fn title(source: EvidenceSource) -> &'static str {
     let words = evidence_source(source);
     words.split_once(',').map_or(words, |(short, _)| short)
@@ -217,7 +208,6 @@ fn account_facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The statement entry that evidence was read from.
 fn read_from(evidence: &Evidence) -> Option<Link> {
     let (entry, file) = (evidence.entry()?, evidence.facts().file.as_ref()?);
     let text = format!("Statement {}, entry {}", file.name.as_str(), entry.number);
@@ -230,7 +220,6 @@ fn reference(reference: &TransferReference) -> (&'static str, String) {
 
 type State = (Badge, &'static str, Option<(String, DisplayTime)>, Option<String>);
 
-/// Members' decision about evidence.
 fn state(evidence: &Evidence) -> State {
     let of_sender = evidence.source().side() == Side::Sender;
     let said = |what: &str, by: &Actor| format!("{what} by {}", actor_label(by));

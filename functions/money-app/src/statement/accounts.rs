@@ -8,7 +8,6 @@ use shared::domain::movement::evidence_account::AccountStanding;
 use shared::limits;
 use statements::{Account, Statement as Read};
 
-/// The accounts to compare statements with.
 pub(super) struct Accounts {
     keys: AccountKeys,
     /// The accounts in instructions. Payments without any are left out.

@@ -23,18 +23,14 @@ use statements::{
 
 use crate::statement::{in_words, uploaded, url_after};
 
-/// The number of rows shown.
 const ROWS_SHOWN: usize = 3;
 /// The number of rows shown if there are many columns.
 const ROWS_SHOWN_OF_MANY: usize = 1;
 /// The number of columns that counts as many.
 const MANY: usize = 20;
-/// The maximum length of a cell shown.
 const CELL_CHARS_SHOWN: usize = 40;
-/// The maximum length of a column's name in a choice.
 const NAME_CHARS_SHOWN: usize = 24;
 
-/// The reference fields, with their kinds.
 const REFERENCES: [(&str, ReferenceKind); 3] = [
     ("bank_reference", ReferenceKind::BankReference),
     ("payer_reference", ReferenceKind::EndToEndId),
@@ -51,11 +47,9 @@ struct ColumnsPage {
     /// Where to discard the statement, unless an entry was ever filed.
     discard: Option<String>,
     fields: Fields,
-    /// The columns, with none first.
     columns: Vec<Choice>,
     orders: Vec<Choice>,
     marks: Vec<Choice>,
-    /// Each column with its first values.
     preview: Vec<(String, String)>,
 }
 
@@ -136,7 +130,6 @@ fn page(
     Ok(PageResponse::render(&page)?.showing([statement.id.uuid()]))
 }
 
-/// The reader's suggestion as form values.
 fn suggested(suggestion: &Suggestion) -> Fields {
     let found = &suggestion.mapping;
     let at = |column: &Column| {

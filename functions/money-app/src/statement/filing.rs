@@ -29,7 +29,6 @@ use crate::statement::accounts::account_of;
 use crate::statement::entry_fields::{PAIR, REASON, RESOLVING, reason_of};
 use crate::statement::{counted, show};
 
-/// An entry chosen for a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pair {
     number: u32,
@@ -45,7 +44,6 @@ fn typed(form: &Form, errors: FieldErrors) -> Fields {
     Fields::submitted(form, errors).without(is_secret)
 }
 
-/// The page for a form that files nothing.
 async fn again(request: &Request, form: &Form, notice: Notice, errors: FieldErrors) -> Result<PageResponse, Error> {
     Ok(show::page(request, Some(notice), typed(form, errors)).await?.unprocessable())
 }
@@ -100,7 +98,6 @@ pub(crate) async fn file_entries(request: &mut Request) -> Result<PageResponse, 
 /// Why entries of other accounts count, by entry and payment.
 type Reasons = BTreeMap<(u32, MovementId), SafeNote>;
 
-/// The typed reasons for the chosen entries.
 fn reasons(form: &Form, pairs: &[Pair]) -> Result<Reasons, FieldErrors> {
     let (mut reasons, mut errors) = (Reasons::new(), FieldErrors::default());
     for Pair { number, movement, .. } in pairs {
@@ -130,7 +127,6 @@ fn pairs(form: &Form) -> Vec<Pair> {
     pairs
 }
 
-/// Why the choice can't be filed.
 fn unclear(pairs: &[Pair]) -> Option<Notice> {
     let title = "Nothing was filed";
     if pairs.is_empty() {
@@ -225,14 +221,12 @@ async fn file(
     part.run(|| movements::file_evidence(scope, by, keys, movement, new.clone())).await
 }
 
-/// The outcome for the chosen entries.
 #[derive(Debug, Default)]
 struct Outcome {
     filed: Vec<Pair>,
     refused: Vec<(Pair, NotFiled)>,
     /// The pairs that the store failed to take, and those after.
     left: Vec<Pair>,
-    /// The failure.
     failure: Option<Error>,
 }
 
@@ -288,7 +282,6 @@ impl Outcome {
     }
 }
 
-/// The message about entries that the store didn't take.
 fn left(pairs: &[Pair]) -> String {
     let numbers: Vec<String> = pairs.iter().map(|pair| pair.number.to_string()).collect();
     let named = if numbers.len() == 1 { "Entry" } else { "Entries" };

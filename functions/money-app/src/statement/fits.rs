@@ -18,7 +18,6 @@ use statements::{
 
 use crate::statement::accounts::Accounts;
 
-/// The entries on a statement's page.
 pub(super) struct Found {
     /// The entries that fit payments, strongest first, or the requested one.
     pub fits: Page<Fit>,
@@ -32,12 +31,9 @@ pub(super) struct Found {
     pub unknown_accounts: Vec<String>,
 }
 
-/// The wanted entries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
-    /// The page of fitting entries.
     pub fits: PageRequest,
-    /// The page of non-fitting entries.
     pub others: PageRequest,
     /// Only this entry, with all payments it can be filed for.
     pub only: Option<u32>,
@@ -63,7 +59,6 @@ pub(super) struct Fit {
     pub read: Entry,
     pub entry: StatementEntry,
     pub offers: Vec<Offer>,
-    /// How many more payments there are.
     pub more: usize,
 }
 
@@ -119,11 +114,9 @@ fn still_to_arrive(movement: &Movement) -> Option<i64> {
     counted.map(|receipt| receipt.money.amount_minor()).try_fold(due.amount_minor(), i64::checked_sub)
 }
 
-/// Compares entries with payments, by content and account.
 struct Comparison<'a> {
     open: OpenMovements<MovementId>,
     accounts: &'a Accounts,
-    /// The accounts of the file's statements.
     digests: Vec<Option<AccountDigest>>,
 }
 
@@ -217,7 +210,6 @@ pub(super) fn find(
     Found { fits, others, counts, warnings: warned, more_warnings, unknown_accounts }
 }
 
-/// The warning for a non-arrival with a payment's reference.
 fn warning(open: &OpenMovements<MovementId>, one: Numbered<'_>) -> Option<Warning> {
     let as_arrival = Entry { side: Side::Credit, is_reversal: false, is_booked: true, ..one.entry.clone() };
     let found = open.matches(&as_arrival).into_iter().find_map(|found| {
@@ -231,7 +223,6 @@ fn warning(open: &OpenMovements<MovementId>, one: Numbered<'_>) -> Option<Warnin
     Some(Warning { number: one.number, read: one.entry.clone(), reference, movement })
 }
 
-/// The strength of a match, in words.
 pub(super) fn strength(offer: &Offer) -> (&'static str, &'static str) {
     match offer.found.strength {
         _ if offer.is_of_another_account() => ("Another account", "amber"),
@@ -312,7 +303,6 @@ fn place_of(place: Place) -> &'static str {
     }
 }
 
-/// An entry's amount for display.
 pub(super) fn amount(entry: &Entry) -> String {
     let code = entry.currency.code();
     if digits_of(code) == entry.currency.decimals() {
@@ -331,7 +321,6 @@ mod tests {
     use super::*;
     use pages::statement_fixtures::{Lines, statement};
 
-    /// The mark of a reversal.
     const REVERSAL: &str = "<RvslInd>true</RvslInd>";
 
     fn payment(amount_minor: i64) -> Open<MovementId> {
@@ -352,7 +341,6 @@ mod tests {
         find(&statement(lines), (open, &accounts(&[])), (StatementId::new(), &filed), wanted)
     }
 
-    /// The accounts in payments' instructions.
     fn accounts(instructed: &[(MovementId, &str)]) -> Accounts {
         let keys = AccountKeys::new(&Keyring::new("one").expect("a keyring"), OrgId::new());
         let digest = |number: &str| keys.digest(&BankAccount::new(number, None).expect("an account"));

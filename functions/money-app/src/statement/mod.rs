@@ -40,7 +40,6 @@ use statements::Refusal;
 
 const PATH: &str = pages::urls::STATEMENTS;
 
-/// The form's file field.
 const FIELD: &str = "statement";
 
 /// The maximum length of a refusal shown; none is that long.
@@ -52,7 +51,6 @@ struct ListPage {
     layout: Layout,
     notice: Option<Notice>,
     fields: Fields,
-    /// The id for the uploaded statement.
     id: String,
     rows: Vec<Row>,
     pager: Option<Pager>,
@@ -66,7 +64,6 @@ struct Row {
     at: DisplayTime,
 }
 
-/// The summary of a statement in the list.
 struct RowFacts {
     format: &'static str,
     accounts: String,
@@ -85,13 +82,11 @@ impl From<&StatementFacts> for RowFacts {
     }
 }
 
-/// The last characters of a statement's accounts.
 fn accounts(facts: &StatementFacts) -> String {
     let endings: Vec<String> = facts.account_endings.iter().map(|ending| format!("…{ending}")).collect();
     if endings.is_empty() { "Not in the file".to_owned() } else { endings.join(", ") }
 }
 
-/// The days of a statement's entries.
 fn period(facts: &StatementFacts) -> String {
     match (facts.first_day, facts.last_day) {
         (Some(first), Some(last)) if first == last => first.for_people(),
@@ -184,7 +179,6 @@ async fn free_id(submitted: &SubmittedForm<'_>, content: &DocumentContent) -> Re
     }
 }
 
-/// A file name without account numbers.
 fn safe_name(name: &str) -> Result<SafeLine, ()> {
     if has_account_number(name) {
         return Err(());
@@ -227,7 +221,6 @@ fn url_after(id: StatementId, facts: Option<&StatementFacts>) -> String {
     if facts.is_some() { format!("{url}#notice") } else { format!("{url}/columns#notice") }
 }
 
-/// The notice after uploading a statement.
 fn uploaded(facts: Option<&StatementFacts>) -> Notice {
     let Some(facts) = facts else {
         return Notice::good("Statement uploaded", "Next: say which column is which.");

@@ -37,7 +37,6 @@ use crate::statement::{RowFacts, counted};
 const LINE_CHARS_SHOWN: usize = 80;
 /// The maximum text length of a fitting entry.
 const TEXT_CHARS_SHOWN: usize = 160;
-/// The maximum number of an entry's references.
 const REFERENCES_SHOWN: usize = 3;
 
 #[derive(Template)]
@@ -54,17 +53,14 @@ struct StatementPage {
     columns: Option<String>,
     /// Where to discard it, unless an entry was ever filed.
     discard: Option<String>,
-    /// The number of entries per kind.
     figures: Vec<(&'static str, String)>,
     has_filed: bool,
     fit_count: String,
-    /// The number of the only entry shown.
     only: Option<u32>,
     is_one: bool,
     fields: Fields,
     fits: Vec<Card>,
     fit_pager: Option<Pager>,
-    /// Whether any payment is offered.
     has_choices: bool,
     other_count: String,
     others: Vec<OtherRow>,
@@ -79,7 +75,6 @@ struct StatementPage {
     more_awaited: usize,
 }
 
-/// An entry with the payments it may belong to.
 struct Card {
     number: u32,
     position: String,
@@ -91,7 +86,6 @@ struct Card {
     more: usize,
 }
 
-/// An entry that fits no payment.
 struct OtherRow {
     number: u32,
     amount: String,
@@ -103,11 +97,8 @@ struct OtherRow {
     url: String,
 }
 
-/// A payment that an entry may belong to.
 struct Choice {
-    /// The checkbox's name.
     name: String,
-    /// The id of the evidence it files.
     evidence: String,
     is_checked: bool,
     payment: String,
@@ -228,13 +219,11 @@ async fn found(request: &Request, review: &StatementReview, wanted: Wanted) -> R
     .await?
 }
 
-/// A list of account endings, if any.
 fn unknown(endings: &[String]) -> Option<String> {
     let named: Vec<String> = endings.iter().map(|ending| format!("…{ending}")).collect();
     (!named.is_empty()).then(|| named.join(", "))
 }
 
-/// The number of entries per kind, in words.
 fn figures(counts: Counts) -> Vec<(&'static str, String)> {
     let Counts { filed, fit, fit_nothing, .. } = counts;
     let mut figures = vec![("Fit a payment", grouped(fit)), ("Fit no payment", grouped(fit_nothing))];
@@ -243,7 +232,6 @@ fn figures(counts: Counts) -> Vec<(&'static str, String)> {
     figures
 }
 
-/// The message about entries that can't be proof.
 fn no_proof(counts: Counts) -> Option<String> {
     let Counts { debits, reversals, pending, .. } = counts;
     let some = [
@@ -256,7 +244,6 @@ fn no_proof(counts: Counts) -> Option<String> {
     (!some.is_empty()).then(|| some.join(", "))
 }
 
-/// The data for cards.
 struct Shown<'a> {
     review: &'a StatementReview,
     holders: &'a HashMap<EvidenceKey, EvidenceHolder>,

@@ -4,14 +4,12 @@ use crate::cases::Case;
 use crate::zip::{Entry, Header, Zip};
 use crate::{FILES, good};
 
-/// A named change of a header.
 type Change = (&'static str, fn(&mut Header));
 
 /// The index of the first file, after manifest and signature.
 const FIRST: usize = 2;
 const MANIFEST: &str = "manifest.json";
 
-/// A changed copy of the tests' bundle.
 fn with(name: &str, change: impl FnOnce(&mut Zip), expected: &[&str]) -> Case {
     let mut zip = Zip::read(&good());
     change(&mut zip);

@@ -16,7 +16,6 @@ fn manifest() -> String {
     String::from_utf8(Zip::read(&good()).entries[0].content.clone()).expect("the manifest")
 }
 
-/// The tests' bundle with another manifest and signature.
 fn bundle(manifest: impl Into<Vec<u8>>, signature: impl Into<Vec<u8>>) -> Vec<u8> {
     let mut zip = Zip::read(&good());
     zip.entries[0].content = manifest.into();
@@ -39,7 +38,6 @@ fn signature(signer: &str, prefix: &str, manifest: &[u8]) -> String {
     hex(&SigningKey::from_bytes(secret).sign(&[prefix.as_bytes(), manifest].concat()).to_bytes())
 }
 
-/// The tests' bundle with another manifest, signed as the service signs.
 fn signed(signer: &str, manifest: &[u8]) -> Vec<u8> {
     bundle(manifest, signature(signer, "countersign-evidence-bundle-v1\n", manifest))
 }

@@ -23,7 +23,6 @@ const ABOUT: About<'static> = About {
     created_at: "2026-11-23T06:33:17Z",
 };
 
-/// The tests' files, in path order.
 const FILES: [File<'static>; 6] = [
     File { path: "audit.json", content: b"[]\n" },
     File { path: "certificate.pdf", content: b"%PDF-1.7 certificate" },
@@ -48,7 +47,6 @@ fn keys() -> KeyDocument {
     keys.with_compromised(vec![leaked]).expect("keys")
 }
 
-/// A bundle with files, as the service makes it.
 fn bundle_of(files: &[File<'_>]) -> Vec<u8> {
     write(&ABOUT, files, &key("2026-11")).expect("a bundle")
 }

@@ -65,14 +65,12 @@ impl Payments {
     }
 }
 
-/// A change of the good bundle, and the resulting problems.
 type Changed = (&'static str, fn(&mut Payments), &'static [&'static str]);
 
 const OF_PAYMENTS: &[&str] = &["inconsistent movements.jsonl"];
 const OF_SENDER: &[&str] = &["inconsistent sender_evidence.jsonl"];
 const OF_RECEIVER: &[&str] = &["inconsistent receiver_evidence.jsonl"];
 
-/// Problems of payments themselves.
 const PAYMENTS: [Changed; 15] = [
     ("a part too little", |all| all.receiver[0]["amount"]["amount_minor"] = json!(59), OF_PAYMENTS),
     ("a part too much", |all| all.receiver[2]["amount"]["amount_minor"] = json!(41), OF_PAYMENTS),
@@ -91,7 +89,6 @@ const PAYMENTS: [Changed; 15] = [
     ("a payment that is no object", |all| all.movements[1] = json!(["m2"]), OF_PAYMENTS),
 ];
 
-/// Problems of evidence and documents.
 const EVIDENCE: [Changed; 15] = [
     ("evidence of no payment", |all| all.sender[1]["movement_id"] = json!("m3"), OF_SENDER),
     ("an accepted claim", |all| all.sender[1]["state"] = json!("accepted"), OF_SENDER),

@@ -40,7 +40,6 @@ fn python() -> Option<PathBuf> {
     python
 }
 
-/// A folder with bundles and the key document.
 struct Folder {
     folder: TempDir,
     names: Vec<String>,
@@ -66,7 +65,6 @@ impl Folder {
         command.output().expect("the verifier")
     }
 
-    /// The Python verifier's reports on all bundles.
     fn verdicts(&self, python: &Path) -> Vec<String> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let output = self.run(python, &[&["--keys", "keys.json"], &names[..]].concat());
@@ -83,7 +81,6 @@ impl Folder {
     }
 }
 
-/// Asserts that both reports are identical.
 fn assert_agree<'a>(bundles: impl IntoIterator<Item = (String, &'a [u8])>) {
     let Some(python) = python() else { return };
     let (names, bundles): (Vec<String>, Vec<&[u8]>) = bundles.into_iter().unzip();

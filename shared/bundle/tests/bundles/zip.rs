@@ -1,6 +1,5 @@
 //! A zip file with every field settable. Shares no code with the crate.
 
-/// The header of an entry.
 #[derive(Clone, Default)]
 pub(crate) struct Header {
     pub(crate) name: Vec<u8>,
@@ -23,7 +22,6 @@ pub(crate) struct Header {
     pub(crate) shift: u32,
 }
 
-/// An entry with its two headers.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) local: Header,

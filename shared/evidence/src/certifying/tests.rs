@@ -198,7 +198,6 @@ fn it_names_the_promises_with_who_owes_them_to_whom_and_when() {
     assert_eq!(said, ["Insurance", "Ben to Ada", "at all times, verified every 90 days"]);
 }
 
-/// The document's signer with a name.
 fn signer_of(name: &str) -> Signer {
     let found = content_of(full());
     let [document] = &found.documents[..] else { panic!("{found:?}") };

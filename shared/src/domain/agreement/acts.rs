@@ -105,7 +105,6 @@ impl EditedPart {
     }
 }
 
-/// The parts of a draft, one list per kind.
 struct Parts<'a> {
     agreement: &'a Agreement,
     blocks: Vec<(&'a Document, &'a SignatureBlock)>,

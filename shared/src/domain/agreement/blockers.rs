@@ -307,7 +307,6 @@ mod tests {
         deal.draft.promises.push(Promise { parties, ..made });
     }
 
-    /// Every possible mistake and its blockers.
     const CASES: &[Case] = &[
         (&[], |_| {}),
         (&[FieldCode::WorkspaceNotActivated], |deal| deal.is_activated = false),
@@ -392,7 +391,6 @@ mod tests {
         (&[FieldCode::SafePartiesMissing], |deal| {
             deal.draft.participants[1].roles = [ParticipantRole::Receiver].into();
         }),
-        // Any other kind of agreement needs neither.
         (&[], |deal| (deal.draft.kind, deal.draft.terms) = (AgreementKind::General, None)),
         (&[FieldCode::FundingItemChanged], |deal| {
             deal.changed_items = vec![FundingItemId::new(), FundingItemId::new()];

@@ -75,7 +75,6 @@ impl Agreement {
     }
 }
 
-/// The copy's ids by the original's.
 struct Ids {
     participants: BTreeMap<ParticipantId, ParticipantId>,
     documents: BTreeMap<DocumentId, DocumentId>,

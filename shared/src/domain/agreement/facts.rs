@@ -29,7 +29,6 @@ use crate::domain::time::Timestamp;
 pub struct Facts {
     /// The time of the last recorded fact, from which the facts count.
     pub(in crate::domain) recorded_at: Option<Timestamp>,
-    /// The signed blocks.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) signed: BTreeSet<SignatureBlockId>,
     /// The approved gates, with the participants who approved.
@@ -42,7 +41,6 @@ pub struct Facts {
     /// sent before times were recorded.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "answers_that_wait")]
     pub(in crate::domain) answered: BTreeMap<(GateId, ParticipantId), Option<Timestamp>>,
-    /// The bytes of all answers ever sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::domain) answer_bytes: usize,
     /// The bytes of all evidence files ever filed, whatever was decided about them: uploads, payment documents and
@@ -52,7 +50,6 @@ pub struct Facts {
     /// The gates and participants whose latest answers a member has accepted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) accepted: BTreeSet<(GateId, ParticipantId)>,
-    /// The participants with a recorded verification.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) verified: BTreeSet<ParticipantId>,
     /// The agreement's movements and their states. Their own records change in the same transaction, except that
@@ -127,7 +124,6 @@ impl Facts {
         wanted.and_then(|id| self.movements.get(&id)).copied()
     }
 
-    /// Cancels the movements that end with the agreement.
     pub(super) fn end_movements(&mut self) {
         for state in self.movements.values_mut().filter(|state| state.ends_with_agreement()) {
             *state = MovementState::Cancelled;

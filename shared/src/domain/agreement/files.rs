@@ -16,12 +16,10 @@ use crate::limits;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::domain) enum Filer {
     Member,
-    /// A participant, and the bytes they have filed before.
     Participant(u64),
 }
 
 impl Filer {
-    /// The participant with these receipts.
     pub(in crate::domain) fn of_participant(receipts: &[Receipt]) -> Self {
         Self::Participant(receipts.iter().map(Receipt::file_bytes).fold(0, u64::saturating_add))
     }
@@ -34,7 +32,6 @@ impl Agreement {
         self.has_room_for(self.facts(), bytes, Filer::of_participant(receipts))
     }
 
-    /// The agreement with one more evidence file of `bytes`.
     #[must_use]
     pub(in crate::domain) fn with_file(&self, bytes: u64, now: Timestamp) -> Self {
         let mut after = Self { updated_at: now.max(self.updated_at), ..self.clone() };
@@ -42,13 +39,11 @@ impl Agreement {
         after
     }
 
-    /// The bytes of its evidence files.
     pub(in crate::domain) fn file_bytes(&self, facts: &Facts) -> u64 {
         let documents = self.documents.iter().filter_map(|document| document.content.as_ref());
         documents.fold(facts.file_bytes, |bytes, content| bytes.saturating_add(content.size_bytes))
     }
 
-    /// Whether there is room for a file of `bytes`.
     pub(in crate::domain) fn has_room_for(&self, facts: &Facts, bytes: u64, filer: Filer) -> bool {
         const FOR_ALL: u64 = limits::EVIDENCE_FILE_BYTES_MAX;
         const FOR_PARTICIPANTS: u64 = FOR_ALL - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS;

@@ -30,7 +30,6 @@ pub(crate) fn time_scale() -> TimeScale {
     TimeScale::default()
 }
 
-/// A standing promise by a draft's second participant to the first.
 pub(crate) fn promise(draft: &Agreement, name: &str) -> Promise {
     let [ada, ben] = [draft.participants[0].id, draft.participants[1].id];
     let parties = Parties::new([ben].into(), [ada].into()).unwrap();
@@ -77,12 +76,10 @@ pub(crate) fn draft(kind: AgreementKind) -> Agreement {
     Agreement::draft(new, Actor::system(), noon())
 }
 
-/// A draft, published at noon with no recorded facts.
 pub(crate) fn published(draft: &Agreement) -> Agreement {
     draft.published(&Facts::none(), time_scale(), noon())
 }
 
-/// An agreement, completed as if all its conditions were met.
 pub(crate) fn completed(active: &Agreement, at: Timestamp) -> Agreement {
     Agreement { life: Life::Completed { published_at: at, completed_at: at }, ..active.clone() }
 }

@@ -417,7 +417,6 @@ impl deserr::Deserr<FieldErrors> for Roles {
                 "must have one role or more",
             ));
         }
-        // A repeated role counts once.
         Ok(Self(roles.into_iter().collect()))
     }
 }
@@ -465,7 +464,6 @@ impl Agreement {
         }
     }
 
-    /// The new draft with the id from its form.
     pub(crate) fn with_id(self, id: AgreementId) -> Self {
         Self { id, ..self }
     }

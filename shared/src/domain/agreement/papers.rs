@@ -47,7 +47,6 @@ impl Agreement {
         after
     }
 
-    /// The agreement without a waiting paper signature.
     #[must_use]
     pub(in crate::domain) fn without_pending_paper(mut self, id: PaperSignatureId, now: Timestamp) -> Self {
         self.pending_papers.remove(&id);

@@ -117,7 +117,6 @@ mod tests {
         proptest::collection::vec((0..4_usize, roles), 0..12)
     }
 
-    /// Contacts and roles, without participant ids.
     fn parts(agreement: &Agreement) -> Vec<(ContactId, Vec<ParticipantRole>)> {
         let part = |participant: &Participant| (participant.contact_id, participant.roles.iter().copied().collect());
         let mut parts: Vec<_> = agreement.participants.iter().map(part).collect();

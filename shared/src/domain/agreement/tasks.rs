@@ -83,7 +83,6 @@ impl Agreement {
         blocks.any(|block| self.gates_asking_for(document, block).any(is_open))
     }
 
-    /// A participant's unsigned blocks in a document.
     pub(in crate::domain) fn unsigned<'a>(
         &'a self,
         document: &'a Document,
@@ -93,7 +92,6 @@ impl Agreement {
         own.map(|block| block.id).filter(|block| !self.facts.signed.contains(block))
     }
 
-    /// The gates that ask for a signature block.
     pub(in crate::domain) fn gates_asking_for<'a>(
         &'a self,
         document: &'a Document,
@@ -141,7 +139,6 @@ impl Agreement {
 }
 
 impl Gate {
-    /// Whether the gate asks for a signature block.
     fn asks_for(&self, document: &Document, block: SignatureBlockId) -> bool {
         match &self.rule {
             GateRule::SignatureBlocks { block_ids } => block_ids.contains(&block),
@@ -150,7 +147,6 @@ impl Gate {
         }
     }
 
-    /// Whether the gate asks for any signature in a document.
     fn asks_to_sign(&self, document: &Document) -> bool {
         document.blocks.iter().any(|block| self.asks_for(document, block.id))
     }

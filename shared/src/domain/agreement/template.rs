@@ -59,7 +59,6 @@ struct TemplateDocument {
     signers: Vec<String>,
 }
 
-/// A payment without an amount.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TemplatePayment {

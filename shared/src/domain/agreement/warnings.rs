@@ -187,7 +187,6 @@ fn of_safe(draft: &Agreement, terms: &SafeTerms, payments: &[DraftPayment]) -> V
     found
 }
 
-/// The sum of amounts. None if currencies differ.
 fn sum(amounts: &[Money]) -> Option<Money> {
     let (first, others) = amounts.split_first()?;
     others.iter().try_fold(*first, |sum, money| {

@@ -15,7 +15,6 @@ use crate::crypto::keyring::Keyring;
 use crate::crypto::{hex, keyed_hash};
 use crate::domain::ids::OrgId;
 
-/// The stored bytes of an HMAC: 128 bits.
 const MARK_BYTES: usize = 16;
 
 type HmacKey = [u8; 64];
@@ -253,7 +252,6 @@ mod tests {
         assert_eq!(before.compare_with(&keys(&dropped), &same), Compared::Unknown);
         assert_eq!(before.is_exactly(&keys(&dropped), &same), None);
         assert_eq!(after.compare_with(&keys(&dropped), &same), Compared::Same);
-        // Accounts of different organizations are unrelated.
         let elsewhere = AccountKeys::new(&one, OrgId::new()).digest(&same);
         assert_eq!(before.compare(&elsewhere), Compared::Another);
     }

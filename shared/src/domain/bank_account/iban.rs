@@ -5,14 +5,11 @@
 
 use iban::{BaseIban, IbanLike};
 
-/// The structure of a country's IBAN after the check digits.
 struct Structure {
     country: &'static str,
     /// The length of the bank's code, which comes first.
     bank: usize,
-    /// The number of remaining characters.
     account: usize,
-    /// Whether those are digits only.
     is_numeric: bool,
 }
 

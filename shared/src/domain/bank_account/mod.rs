@@ -42,7 +42,6 @@ enum AccountNumber {
 /// A code of a bank, or of its branch.
 #[derive(Clone, PartialEq, Eq)]
 enum BankCode {
-    /// A United States routing number.
     Routing(String),
     /// The institution, country and place of a BIC.
     Bic(String),
@@ -50,7 +49,6 @@ enum BankCode {
     National(String),
 }
 
-/// The length of a BIC without its branch.
 const BIC_WITHOUT_BRANCH: usize = 8;
 /// The length of a currency code, which statements append to numbers.
 const CURRENCY_LETTERS: usize = 3;
@@ -110,7 +108,6 @@ impl BankAccount {
         }
     }
 
-    /// Country, code and number as one text.
     fn exact(&self) -> String {
         let code = match &self.code {
             Some(BankCode::Routing(code)) => format!("US routing {code}"),

@@ -47,12 +47,10 @@ pub fn normalized(typed: &str) -> Normalized {
     }
 }
 
-/// Marks before a number.
 fn is_beside(mark: char) -> bool {
     !mark.is_alphanumeric() && mark != '*'
 }
 
-/// A text's leading label, and the rest.
 fn leading_label(text: &str) -> Option<(&str, &str)> {
     if let Some(behind) = text.strip_prefix("IBAN") {
         return Some(("IBAN", behind));
@@ -71,7 +69,6 @@ fn leading_label(text: &str) -> Option<(&str, &str)> {
     glued_label(text, word, behind)
 }
 
-/// A label glued to an IBAN or a number, and the rest.
 fn glued_label<'a>(text: &'a str, word: &'a str, behind: &'a str) -> Option<(&'a str, &'a str)> {
     let is_label = is_glued_label(word);
     let has_digits_only = compact(behind).bytes().all(|byte| byte.is_ascii_digit());
@@ -110,7 +107,6 @@ pub fn behind_bic_label(text: &str) -> Option<&str> {
     if is_bic(&compact(behind)) { Some(behind) } else { behind_bic_label(behind) }
 }
 
-/// A text without blanks, dashes and points.
 fn compact(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '-' | '.')).collect()
 }
@@ -166,7 +162,6 @@ pub fn read_bank_code(typed: &str) -> Result<String, &'static str> {
     if is_bic(&code) { Ok(code) } else { Err("must be a BIC of 8 or 11 characters, such as DEUTDEFF") }
 }
 
-/// The digits of a routing number.
 pub(super) const ROUTING_DIGITS: usize = 9;
 
 /// The first two digits of all routing numbers ever assigned: the government, the twelve Federal Reserve districts,
@@ -321,7 +316,6 @@ mod tests {
 
     #[test]
     fn routing_numbers_are_of_the_ranges_in_use() {
-        // Each has a correct checksum.
         let with_checksum = |prefix: u32| {
             let fits = |last: &u32| {
                 let text = format!("{prefix:02}000000{last}");

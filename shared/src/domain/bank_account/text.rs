@@ -24,11 +24,8 @@ use super::numbers::{ROUTING_DIGITS, behind_bic_label, is_bic, is_glued_label, i
 use crate::domain::sensitive::{is_account_label, is_number_word, is_other_label};
 use crate::wire::text::{INVISIBLE, is_in};
 
-/// Marks between the groups of a number.
 pub(super) const GROUPING: [char; 8] = ['-', '.', ',', ':', '/', '_', '\'', '\u{2044}'];
-/// The length of the shortest IBAN.
 const IBAN_CHARS_MIN: usize = 15;
-/// The length of an IBAN's groups.
 const IBAN_GROUP: usize = 4;
 
 /// The most marks between groups of an IBAN.
@@ -121,7 +118,6 @@ const LOOKALIKES: [(&str, &str); 4] = [
     ("οϲϳ", "ocj"),
 ];
 
-/// Chinese and Japanese numerals.
 const IDEOGRAPHIC_NUMERALS: &str =
     "〇零一二三四五六七八九十百千廿卅壹壱弌贰貳貮弍弐叁參参叄弎肆伍陆陸柒漆捌玖拾佰仟两兩";
 
@@ -145,13 +141,10 @@ pub struct NumberInText {
     pub fault: Option<NumberFault>,
 }
 
-/// Letters and digits in a row.
 struct Run {
     range: Range<usize>,
     text: String,
-    /// The visible characters before it.
     gap: String,
-    /// Whether it was written in capitals.
     is_in_capitals: bool,
 }
 
@@ -315,7 +308,6 @@ fn label_of<'a>(number: &Run, before: &'a [Run]) -> Option<(&'a str, bool)> {
     None
 }
 
-/// The BIC at the start of runs, and the number of runs it takes.
 fn bic_at(runs: &[Run], before: &[Run]) -> Option<(usize, String)> {
     let first = runs.first()?;
     let is_behind_code = before.last().is_some_and(|run| run.text == "CODE");
@@ -336,7 +328,6 @@ fn bic_at(runs: &[Run], before: &[Run]) -> Option<(usize, String)> {
     [BIC_GROUPS.len(), BIC_GROUPS.len() - 1].into_iter().filter_map(joined).find(|(_, text)| is_called && is_bic(text))
 }
 
-/// The longest IBAN at the start of runs, and the number of runs it takes.
 fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
     let (mut text, mut found) = (String::new(), None);
     for (at, run) in runs.iter().enumerate().take_while(|(at, run)| *at == 0 || run.is_near_the_one_before()) {

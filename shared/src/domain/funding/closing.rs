@@ -29,7 +29,6 @@ impl FundingItem {
         next.closed(status, FundingStatus::Unfunded, moment)
     }
 
-    /// The item with the owner's claim.
     pub(in crate::domain) fn claimed(
         &self,
         by: &Member,
@@ -72,7 +71,6 @@ impl FundingItem {
         &self.withdrawn_claims
     }
 
-    /// The item with new proof, which waits for a member.
     pub(in crate::domain) fn with_proof(&self, by: &Member, moment: Moment, new: NewProof) -> Result<Self, NotDone> {
         if !self.waits_for_proof() {
             return Err(self.not_in_progress());
@@ -151,12 +149,10 @@ impl FundingItem {
         Ok(self.touched(next, moment.at()))
     }
 
-    /// Whether its agreement is published and it isn't closed.
     fn waits_for_proof(&self) -> bool {
         matches!(self.status, Status::InProgress { .. } | Status::Claimed { .. })
     }
 
-    /// Why an item takes no proof.
     fn not_in_progress(&self) -> NotDone {
         if self.is_closed() { NotDone::Closed } else { NotDone::NotInProgress }
     }

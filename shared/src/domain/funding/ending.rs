@@ -108,7 +108,6 @@ impl FundingItem {
         self.touched(next, now)
     }
 
-    /// Sets aside proof unless it was rejected.
     pub(super) fn set_proof_aside(&mut self, now: Timestamp) {
         for proof in &mut self.proofs {
             if matches!(proof.state, ProofState::Undecided | ProofState::Accepted { .. }) {

@@ -261,7 +261,6 @@ impl Fact {
         format!("{} Needed by {needed}.", about.unwrap_or_default())
     }
 
-    /// An example, for the API document.
     fn example(self) -> serde_json::Value {
         match self {
             Self::Address => json!("12 Harbor Street, Portland, ME 04101"),

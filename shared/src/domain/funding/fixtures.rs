@@ -15,7 +15,6 @@ pub(in crate::domain) fn noon() -> Timestamp {
     fixtures::noon()
 }
 
-/// A trust with trustee Ada and settlor Ben.
 pub(in crate::domain) fn trust() -> Trust {
     Trust {
         id: TrustId::new(),
@@ -48,7 +47,6 @@ pub(in crate::domain) fn item(trust: &Trust, asset_kind: AssetKind) -> FundingIt
     FundingItem::add(FundingItemId::new(), Place::new(1).unwrap(), new, Actor::system(), noon()).unwrap().into_item()
 }
 
-/// A valid value of a fact.
 pub(in crate::domain) fn value(fact: Fact) -> Given {
     match fact.fact_type() {
         FactType::Line | FactType::Identifier | FactType::Lines => Given::Text("Some words".to_owned()),
@@ -60,7 +58,6 @@ pub(in crate::domain) fn value(fact: Fact) -> Given {
     }
 }
 
-/// Everything that a verb needs.
 pub(in crate::domain) fn everything(trust: &Trust, kind: AssetKind, verb: Verb) -> FundingItemChanges {
     let facts = kind.facts_for(verb).unwrap_or_default();
     let facts = facts.iter().map(|fact| (*fact, Some(fact.read(value(*fact)).unwrap())));
@@ -73,7 +70,6 @@ pub(in crate::domain) fn everything(trust: &Trust, kind: AssetKind, verb: Verb) 
     }
 }
 
-/// An item of kind `other`, ready to be papered.
 pub(in crate::domain) fn ready_item(trust: &Trust, verb: Verb) -> FundingItem {
     let changes = everything(trust, AssetKind::Other, verb);
     item(trust, AssetKind::Other).sort(changes, noon()).unwrap().into_item()

@@ -79,7 +79,6 @@ impl Parties<'_> {
     }
 }
 
-/// The template of a verb, if it has a document.
 fn template(verb: Verb) -> Option<&'static str> {
     Some(match verb {
         Verb::Deed => include_str!("templates/deed.txt"),
@@ -116,7 +115,6 @@ pub fn paper(item: &FundingItem, parties: Parties<'_>, day: Day) -> Option<Paper
     Some(Paper { item_id, title: title.to_owned(), asset, blocks: blocks.collect() })
 }
 
-/// The template fields by name.
 struct Fields(Vec<(&'static str, String)>);
 
 impl Fields {
@@ -182,7 +180,6 @@ fn facts(item: &FundingItem) -> Vec<(String, String)> {
     facts.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The signers of an item's document: its owners, and the trustees for the receiving side.
 fn signers(item: &FundingItem, trust: &Trust) -> Vec<ContactId> {
     let mut signers = item.owner_contact_ids().to_vec();
     signers.extend(trust.trustee_contact_ids.iter().filter(|id| !item.owner_contact_ids().contains(id)));
@@ -292,7 +289,6 @@ fn with_participants(
     Ok((draft, participants))
 }
 
-/// The question for an item's proof.
 fn question(item: &FundingItem) -> Result<InformationField, FieldErrors> {
     let asked = match item.verb() {
         Some(Verb::Deed) => "Recorded deed",
@@ -308,7 +304,6 @@ fn question(item: &FundingItem) -> Result<InformationField, FieldErrors> {
     })
 }
 
-/// A label, truncated to the limit.
 fn cut(text: &str) -> Result<Label, FieldErrors> {
     let cut: String = text.chars().take(limits::NAME_CHARS_MAX).collect();
     Label::parse(&cut).map_err(|(code, message): (FieldCode, String)| FieldErrors::one("label", code, message))

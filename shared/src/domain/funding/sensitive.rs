@@ -44,7 +44,6 @@ fn refuse(is_sensitive: bool) -> Result<(), (FieldCode, String)> {
     if is_sensitive { Err((FieldCode::SensitiveValue, REFUSED.to_owned())) } else { Ok(()) }
 }
 
-/// Words to which a taxpayer number may be glued.
 const TAXPAYER_WORDS: [&str; 5] = ["SSN", "SS", "TIN", "ITIN", "TAXID"];
 
 /// Whether a text has a social security or taxpayer number in its usual form, `123-45-6789`. Parcels of that form must

@@ -50,7 +50,6 @@ impl ItemChange {
         self.item
     }
 
-    /// The change, preceded by earlier events.
     fn after(self, first: Vec<EventKind>) -> Self {
         Self { events: first.into_iter().chain(self.events).collect(), ..self }
     }

@@ -17,7 +17,6 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::text::{check_line, check_lines};
 
-/// The prefix of input names.
 const PREFIX: &str = "answer.";
 /// The parts of a postal address in a form, and whether each is required.
 pub const ADDRESS_PARTS: [(&str, bool); 6] =
@@ -65,7 +64,6 @@ impl fmt::Debug for TypedAnswers {
     }
 }
 
-/// The text inputs of a question.
 fn names(field: &InformationField) -> Vec<String> {
     match field.field_type {
         FieldType::Address => ADDRESS_PARTS.iter().map(|(part, _)| part_name(field.id, part)).collect(),

@@ -286,7 +286,6 @@ pub fn reopen_item(by: &Member, item: &FundingItem, context: FundingContext<'_>)
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
 
-/// Whether an agreement is a draft or active, and so can still move its items.
 fn is_live(agreement: &Agreement) -> bool {
     matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
 }

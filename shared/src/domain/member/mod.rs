@@ -150,7 +150,6 @@ impl Member {
         self.role == Role::Admin
     }
 
-    /// The member as an admin, if they are one.
     pub(crate) fn as_admin(&self) -> Option<Admin<'_>> {
         self.is_admin().then_some(Admin(self))
     }

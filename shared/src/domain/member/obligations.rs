@@ -232,7 +232,6 @@ mod tests {
 
     const NOW: &str = "2026-06-20T09:00:00Z";
 
-    /// Happened on the day of [`NOW`].
     fn happened(trigger: TriggerId) -> Happening {
         Happening { trigger, on: day("2026-06-20") }
     }

@@ -224,7 +224,6 @@ pub fn obstacle(agreement: &Agreement, paper: &PaperSignature) -> Option<NotDeci
     Some(if is_on_hold { NotDecided::Declined } else { NotDecided::NotAsked })
 }
 
-/// The agreement with a counting paper signature, whose scan adds `scan_bytes`.
 fn counted(by: &Member, context: AgreementContext<'_>, paper: PaperSignature, scan_bytes: u64) -> PaperChange {
     let blocks = paper.block_ids.clone();
     let moment = context.moment;
@@ -262,7 +261,6 @@ mod tests {
         Member::of_session(OrgId::new(), &record)
     }
 
-    /// An active one-step agreement in which Ada signs a document.
     fn live() -> (Agreement, ParticipantId) {
         let deal = Deal::complete();
         let (ada, document) = (deal.draft.participants[0].id, deal.draft.documents[0].id);
@@ -420,7 +418,6 @@ mod tests {
         let recorded = record(&maren, &agreement, new(&agreement, ada)).unwrap();
         let (paper, before) = (&recorded.paper, Agreement::clone(&recorded.agreement));
         let blocks = paper.block_ids.clone();
-        // Signed on screen, in an agreement that continues.
         let mut longer = before.clone();
         let mut approval = longer.stages[0].gates[0].clone();
         (approval.id, approval.rule) = (GateId::new(), GateRule::ParticipantApproval { participant_ids: [ada].into() });

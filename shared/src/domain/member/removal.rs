@@ -51,7 +51,6 @@ impl Removal {
         self.by.as_ref()
     }
 
-    /// A removal by an operator, from among all members.
     pub(crate) fn by_operator(members: &[MemberRecord], who: MemberId) -> Result<Self, NotRemovedByOperator> {
         let removed = members.iter().find(|member| member.id == who).ok_or(NotRemovedByOperator::Unknown)?;
         let remaining_admin = match removed.role {

@@ -164,13 +164,11 @@ impl SecondMembers {
     }
 }
 
-/// Whether an event at a time still ties at another.
 fn is_recent(at: Timestamp, now: Timestamp) -> bool {
     now < at.plus_seconds(limits::SECOND_SELF_S)
 }
 
 impl Tie {
-    /// The other member of the tie, if `member` is one of the two.
     fn other_than(&self, member: MemberId) -> Option<MemberId> {
         if self.by == member { Some(self.member_id) } else { Some(self.by).filter(|_| self.member_id == member) }
     }

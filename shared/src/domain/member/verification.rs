@@ -79,7 +79,6 @@ mod tests {
         Member::of_session(OrgId::new(), &record)
     }
 
-    /// The active agreement of a deal with one gate, which waits for two participants' identities.
     fn live() -> (Agreement, [ParticipantId; 2]) {
         let deal = Deal::complete();
         let both = [deal.draft.participants[0].id, deal.draft.participants[1].id];

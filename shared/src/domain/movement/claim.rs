@@ -45,7 +45,6 @@ impl ReferenceType {
 /// A reference by which banks find a transfer again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransferReference {
-    /// Its type.
     #[serde(rename = "type")]
     reference_type: ReferenceType,
     /// The reference.

@@ -58,9 +58,7 @@ pub struct NewEvidence {
 /// The account of evidence to be filed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NewAccount {
-    /// As named.
     Spoken(SpokenAccount),
-    /// As compared.
     Compared(EvidenceAccount),
 }
 
@@ -391,7 +389,6 @@ impl Evidence {
         is_near && is_alike && !is_of_one
     }
 
-    /// All its references.
     fn references(&self) -> impl Iterator<Item = &BankReference> {
         let entry = self.entry.iter().flat_map(|entry| entry.unique_references.iter().chain(&entry.other_references));
         entry.chain(&self.facts.reference)

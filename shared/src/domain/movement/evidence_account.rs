@@ -121,7 +121,6 @@ mod tests {
             let found = SpokenAccount { account, reason }.compared(&keys, instructed, &own);
             found.map(|found| (found.standing, found.ending, found.reason.is_some()))
         };
-        // Short numbers show less.
         let ending = || Some("000".to_owned());
         for (account, reason, instructed, expected) in [
             (named("532013000"), None, Some(&instructed[..]), Ok((AccountStanding::Instructed, ending(), false))),

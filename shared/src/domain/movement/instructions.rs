@@ -273,7 +273,6 @@ impl ToTypeAgain {
     }
 }
 
-/// Whether a number has only digits, or begins like an IBAN.
 fn has_form_of_account(number: &str) -> bool {
     let begins_like_iban = match number.as_bytes() {
         [one, two, check, digit, ..] => {
@@ -284,7 +283,6 @@ fn has_form_of_account(number: &str) -> bool {
     begins_like_iban || number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The minimum digits of an account number.
 const ACCOUNT_DIGITS_MIN: usize = 4;
 
 fn digits(text: &str) -> usize {
@@ -426,7 +424,6 @@ impl NewVerification {
         VerificationMethod::OFFERED.contains(&method)
     }
 
-    /// The verification by a member, who may be the only one.
     pub(super) fn by(self, Stamp { at, by }: Stamp, is_alone: bool) -> InstructionsVerification {
         let Self { method, read_out_by, call } = self;
         InstructionsVerification { method, read_out_by: Some(read_out_by), call, by, at, is_alone }

@@ -47,12 +47,9 @@ pub enum Arrivals {
     Two,
 }
 
-/// A movement after an act on one piece of its evidence.
 #[derive(Debug)]
 pub(in crate::domain) struct MovementWithEvidence {
-    /// The movement.
     pub(in crate::domain) movement: Movement,
-    /// The filed or decided evidence.
     pub(in crate::domain) evidence: Evidence,
     /// The unique keys that it claims or releases.
     pub(in crate::domain) keys: KeyChange,
@@ -125,7 +122,6 @@ impl Movement {
         texts.filter_map(|text| BankReference::parse(text).ok()).collect()
     }
 
-    /// The party of the payment who acted, if any.
     fn party(&self, by: &Actor) -> Option<ParticipantId> {
         let parties = [self.terms.sender, self.terms.receiver].into_iter().flatten();
         parties.into_iter().find(|party| by.is(ActorType::Participant, party.uuid()))

@@ -68,7 +68,6 @@ pub struct Movement {
     released: Option<Release>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     claim: Option<Claim>,
-    /// The claims of earlier attempts to send the money.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier_claims: Vec<Claim>,
     /// Undecided and accepted receiver-side evidence.
@@ -219,7 +218,6 @@ pub struct ReceiptSummary {
 }
 
 impl Movement {
-    /// A movement of a draft.
     pub(in crate::domain) fn draft(
         (id, agreement_id, workspace_id): (MovementId, AgreementId, WorkspaceId),
         terms: PaymentTerms,
@@ -248,7 +246,6 @@ impl Movement {
         }
     }
 
-    /// Replaces the terms while the agreement is a draft.
     pub(in crate::domain) fn with_terms(&self, terms: PaymentTerms, now: Timestamp) -> Self {
         Self { terms, updated_at: now.max(self.updated_at), ..self.clone() }
     }
@@ -481,7 +478,6 @@ impl Movement {
         self.updated_at
     }
 
-    /// The accepted sum, in minor units.
     fn accepted_minor(&self) -> i128 {
         let accepted = self.receipts.values().filter(|entry| entry.is_accepted);
         accepted.map(|entry| i128::from(entry.money.amount_minor())).sum()

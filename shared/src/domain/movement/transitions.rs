@@ -201,7 +201,6 @@ impl Movement {
         Ok(Self { claim: Some(claim), ..self.to(Status::SenderReported, stamp.at) })
     }
 
-    /// The movement, reported in a member's browser.
     pub(in crate::domain) fn reported_in_browser_of(self, in_person: Option<InPerson>) -> Self {
         Self { claim: self.claim.map(|claim| Claim { in_person, ..claim }), ..self }
     }

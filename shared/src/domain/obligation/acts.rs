@@ -50,7 +50,6 @@ pub struct Happening {
 /// Who says something about an obligation.
 #[derive(Debug, Clone)]
 pub(in crate::domain) struct Speaker {
-    /// Who.
     pub(in crate::domain) by: Actor,
     /// The member whose browser a participant used, if any.
     pub(in crate::domain) in_person: Option<InPerson>,
@@ -109,10 +108,8 @@ pub enum OwnClaim {
     Allowed,
 }
 
-/// An obligation with a newly satisfied occurrence.
 #[derive(Debug)]
 pub(in crate::domain) struct Satisfied {
-    /// The obligation.
     pub(in crate::domain) obligation: Obligation,
     /// The agreement, if its evidence gained a file.
     pub(in crate::domain) agreement: Option<Agreement>,
@@ -280,7 +277,6 @@ impl Obligation {
         Self { updated_at: at, cancellation: Some(Cancellation { at, cause }), ..self.clone() }
     }
 
-    /// Refuses if something was already said about an occurrence.
     fn check_unsaid(&self, occurrence: OccurrenceId) -> Result<(), Refused> {
         let said = self.said.iter().map(|said| said.sequence).chain(self.confirmed_before.iter());
         let mut said = said.map(|sequence| self.occurrence_id(sequence));

@@ -105,7 +105,6 @@ impl World {
         ActingParticipant::of_session(OrgId::new(), self.agreement.id(), (id, &contact), access)
     }
 
-    /// The same world after an act.
     pub(in crate::domain) fn with(&self, obligation: &Obligation) -> Self {
         Self { obligation: obligation.clone(), ..self.clone() }
     }

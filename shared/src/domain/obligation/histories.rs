@@ -35,9 +35,7 @@ enum Person {
 
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    /// Declares the trigger at an index.
     Declare(usize),
-    /// Satisfies the occurrence at an index among the shown ones.
     Satisfy(usize),
     Confirm(usize),
     Verify(usize),
@@ -58,7 +56,6 @@ fn acts() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The terms of a history.
 fn promised() -> impl Strategy<Value = PromiseTerms> {
     prop_oneof![
         3 => Just(every(RecurrenceUnit::Week, "2026-03-10", RecurrenceEnd::Never)),
@@ -123,7 +120,6 @@ impl History {
         Occasion { id: ReceiptId::new(), origin: Origin::default() }
     }
 
-    /// The obligation after a person's act, unless refused.
     fn done(&self, who: Person, act: Act, occurrence: OccurrenceId) -> Option<Obligation> {
         let context = self.world.context(self.now);
         let counting = if self.is_alone { Counting::Alone } else { Counting::Confirmed };
@@ -171,7 +167,6 @@ impl History {
         }
     }
 
-    /// Whether the model allows an act.
     fn expects(&self, who: Person, act: Act, found: Option<&Occurrence>) -> bool {
         let is_member = matches!(who, Person::Member(_));
         let kind = self.world.obligation.kind().as_str();
@@ -259,7 +254,6 @@ impl History {
         (0..400).map_while(by_hand).collect()
     }
 
-    /// Reads the obligation now and checks its invariants.
     fn read(&mut self) {
         let shown = self.occurrences();
         let obligation = self.world.obligation.clone();

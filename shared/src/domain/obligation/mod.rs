@@ -96,18 +96,14 @@ pub struct Obligation {
     id: ObligationId,
     /// The agreement.
     agreement_id: AgreementId,
-    /// The agreement's workspace.
     workspace_id: WorkspaceId,
-    /// The promise in the agreement.
     promise_id: PromiseId,
     /// What was promised.
     name: Label,
     parties: Parties,
-    /// The zone of its days.
     zone: TimeZone,
     /// When it is due.
     terms: Terms,
-    /// The older confirmed occurrences.
     #[serde(default, skip_serializing_if = "Sequences::is_empty")]
     confirmed_before: Sequences,
     /// What was said about occurrences, in order.
@@ -193,7 +189,6 @@ impl Word {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct SaidOf {
     sequence: u32,
-    /// The end of its due day.
     due_at: Timestamp,
     said: Said,
 }
@@ -394,7 +389,6 @@ impl Obligation {
         if self.cancellation.is_some() { None } else { self.first_open_due() }
     }
 
-    /// The data of its events.
     pub(super) fn event_data(&self) -> ObligationData {
         ObligationData { obligation_id: self.id, name: self.name.clone() }
     }

@@ -166,7 +166,6 @@ impl Obligation {
         Some(Standing { state, verified_at, reverify_every_days, next_reverify_at: next.due_at })
     }
 
-    /// When the first open occurrence is due.
     pub(super) fn first_open_due(&self) -> Option<Timestamp> {
         match &self.terms {
             // Later numbers are due later.
@@ -200,7 +199,6 @@ impl Obligation {
         }
     }
 
-    /// Whether something was said about an occurrence.
     fn is_said(&self, sequence: u32) -> bool {
         self.confirmed_before.contains(sequence) || self.said.iter().any(|said| said.sequence == sequence)
     }
@@ -212,7 +210,6 @@ impl Obligation {
         Open { sequence, due_from: self.zone.start_of(from), due_at: self.zone.end_of(day) }
     }
 
-    /// The next verification of a standing promise.
     fn next_round(&self, every: NonZeroU16, verified_at: Option<Timestamp>) -> Open {
         let kept = u32::try_from(self.said.len()).unwrap_or(u32::MAX);
         let sequence = self.confirmed_before.count().saturating_add(kept).saturating_add(1);
@@ -290,7 +287,6 @@ mod tests {
     use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::recurrence::{RecurrenceEnd, RecurrenceUnit};
 
-    /// Each occurrence's due moment and state.
     fn read(world: &World, now: &str) -> Vec<(String, OccurrenceState)> {
         let all = world.obligation.occurrences(at(now));
         all.into_iter().map(|found| (found.due_at.to_string(), found.state)).collect()

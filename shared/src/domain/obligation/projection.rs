@@ -33,7 +33,6 @@ pub fn projected_at(agreement: &Agreement) -> Option<Timestamp> {
         Life::Draft | Life::Active { .. } | Life::Cancelled { .. } | Life::Expired { .. } => None,
     };
     let projecting = |stage: &&Stage| stage.actions.contains(&StageAction::ProjectObligations);
-    // Of several, the first is done first.
     agreement.stages.iter().find(projecting).map_or(completed_at, done_at)
 }
 
@@ -143,7 +142,6 @@ mod tests {
         let ids: Vec<_> = live.promises.iter().map(|promise| id_of(&live, promise.id)).collect();
         assert!(ids.into_iter().eq(obligations.iter().map(|obligation| Some(obligation.id()))));
         assert_eq!((id_of(&draft, draft.promises[0].id), id_of(&live, PromiseId::new())), (None, None));
-        // The rest of its life changes nothing.
         let approver = live.participants[2].id;
         let gate = live.stages[1].gates[0].id;
         let completed = live.recorded(&Facts::none(), time_scale(), after(90), |facts| {

@@ -343,7 +343,6 @@ mod tests {
         }
     }
 
-    /// An active one-step agreement with these gates.
     fn live(rules: impl FnOnce(&Agreement) -> Vec<GateRule>) -> (Agreement, [ParticipantId; 3]) {
         let deal = Deal::complete();
         let ids = [0, 1, 2].map(|n| deal.draft.participants[n].id);

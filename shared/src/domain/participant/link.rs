@@ -12,7 +12,6 @@ use uuid::Uuid;
 use super::session::Part;
 use crate::crypto::keyring::{Keyring, SealError};
 
-/// The bytes of a code: 160 bits.
 const CODE_BYTES: usize = 20;
 
 /// A parsed link. Only [`ParticipantLink::opens`] says whether its code is right.

@@ -19,7 +19,6 @@ use crate::crypto::keyring::{Keyring, SealError};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The number of codes: six digits.
 const CODES: u64 = 1_000_000;
 const HASH_BYTES: usize = 32;
 
@@ -80,9 +79,7 @@ pub struct StoredLinkCode {
     generation: u64,
     /// When it ends.
     pub expires_at: Timestamp,
-    /// The number of tries.
     tries: u32,
-    /// Whether it has opened a session.
     #[serde(default)]
     is_used: bool,
 }

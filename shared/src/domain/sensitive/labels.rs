@@ -77,26 +77,21 @@ const PLAIN_DIGITS: std::ops::RangeInclusive<usize> = 8..=18;
 const CLEAR_DIGITS: std::ops::RangeInclusive<usize> = 7..=18;
 /// The digits after a bank's number.
 const BEHIND_BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=18;
-/// The digits of a bank's number.
 const BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=9;
-/// The length of a group of digits.
 const GROUP: std::ops::RangeInclusive<usize> = 1..=6;
 /// The most marks between a word and its number.
 const MARKS_MAX: usize = 6;
 
-/// Whether a lower-case word announces an account's or bank's number.
 pub(in crate::domain) fn is_account_label(word: &str) -> bool {
     [&PLAIN[..], &CLEAR, &BANK, &LABELS_OF_FIELDS].iter().any(|words| words.contains(&word))
         // "Is" is Iceland.
         || NUMBER_WORDS.contains(&word) && word != "is"
 }
 
-/// Whether a lower-case word announces a number.
 pub(in crate::domain) fn is_number_word(word: &str) -> bool {
     NUMBER_WORDS.contains(&word)
 }
 
-/// Whether a lower-case word announces a number other than an account.
 pub(in crate::domain) fn is_other_label(word: &str) -> bool {
     OTHERS.contains(&word)
 }
@@ -110,11 +105,9 @@ enum Label {
     Other,
 }
 
-/// Digits, possibly in groups.
 #[derive(Debug)]
 struct Number {
     groups: Vec<String>,
-    /// The index of the token after it.
     end: usize,
 }
 

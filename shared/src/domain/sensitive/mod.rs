@@ -16,13 +16,10 @@ use tokens::{Token, normalized, tokens};
 
 pub(in crate::domain) use labels::{is_account_label, is_number_word, is_other_label};
 
-/// The lengths of card numbers, in digits.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 /// The groups in which card numbers are written.
 pub(in crate::domain) const CARD_GROUPS: [&[usize]; 3] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3]];
-/// The minimum number of consecutive digits that look like an account number.
 const ACCOUNT_DIGITS_MIN: usize = 9;
-/// The length of an IBAN, in characters.
 const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
 /// Words that may be glued to a card number.
 const CARD_WORDS: [&str; 8] = ["CARD", "VISA", "MASTERCARD", "MC", "AMEX", "CC", "PAN", "DISCOVER"];
@@ -177,7 +174,6 @@ fn is_iban(text: &str) -> bool {
     IBAN_CHARS.contains(&text.len()) && Iban::parse(text).is_some()
 }
 
-/// Whether a card number's check digit is valid (Luhn).
 fn is_luhn(digits: &str) -> bool {
     let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
     let values = digits.bytes().rev().map(|digit| u32::from(digit - b'0')).enumerate();

@@ -4,7 +4,6 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::wire::text::INVISIBLE;
 
-/// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     Word(String),

@@ -48,7 +48,6 @@ fn done(item: &FundingItem) -> &'static str {
     }
 }
 
-/// The display name of something missing.
 fn missing(name: &str) -> String {
     match name {
         "trust_id" => "the trust".to_owned(),

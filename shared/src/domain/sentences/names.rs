@@ -18,7 +18,6 @@ pub(super) fn in_short(names: &[&str]) -> String {
     }
 }
 
-/// The names of all participants.
 pub(super) fn all_names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
     listed(&each_name(agreement, ids, contacts))
 }

@@ -139,7 +139,6 @@ fn waiting_claims(obligation: &Obligation, one_is: &str) -> Option<String> {
     })
 }
 
-/// What is or was due of an obligation.
 fn due(obligation: &Obligation, occurrences: &[Occurrence]) -> String {
     let overdue: Vec<&Occurrence> =
         occurrences.iter().filter(|found| found.state == OccurrenceState::Overdue).collect();
@@ -154,7 +153,6 @@ fn due(obligation: &Obligation, occurrences: &[Occurrence]) -> String {
     }
 }
 
-/// Whether a standing promise holds.
 fn standing_state(standing: &Standing, zone: &TimeZone, now: Timestamp) -> String {
     let by = day(zone, standing.next_reverify_at);
     let verified = standing.verified_at.map(|at| day(zone, at)).unwrap_or_default();

@@ -130,7 +130,6 @@ fn unknown(field: &str, what: &str) -> FieldErrors {
     FieldErrors::one(field, FieldCode::NotFound, format!("is no {what} of this agreement"))
 }
 
-/// Moves an item of a list to an index.
 fn move_item<T>(list: &mut Vec<T>, from: usize, to: usize) -> Result<(), FieldErrors> {
     if to >= list.len() {
         let message = format!("must be one of the {} places", list.len());

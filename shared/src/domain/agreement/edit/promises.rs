@@ -79,7 +79,6 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// The promises that name a participant.
     pub(super) fn promises_naming(&self, participant: ParticipantId) -> impl Iterator<Item = &Promise> {
         self.promises.iter().filter(move |promise| promise.parties.side(participant).is_some())
     }

@@ -72,7 +72,6 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     proptest::collection::vec(edit, 0..40)
 }
 
-/// The part with a number, or an unknown id.
 fn pick<Id: Copy>(ids: &[Id], n: usize, none: Id) -> Id {
     ids.get(n).copied().unwrap_or(none)
 }

@@ -8,7 +8,6 @@ use hayro_syntax::object::{Dict, MaybeRef, Name, Object};
 
 use super::NotADocument;
 
-/// Actions that change what is shown.
 const CHANGING: [&[u8]; 6] = [b"JavaScript", b"Hide", b"SetOCGState", b"Rendition", b"ImportData", b"ResetForm"];
 
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {

@@ -57,7 +57,6 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     Ok(())
 }
 
-/// The items of a dictionary's list, if any.
 pub(super) fn items<'a>(dict: &Dict<'a>, key: &[u8], xref: &'a XRef) -> impl Iterator<Item = Option<Object<'a>>> {
     dict.get::<Array<'_>>(key).unwrap_or_default().raw_iter().map(|item| match item {
         MaybeRef::Ref(elsewhere) => xref.get(elsewhere.into()),
@@ -112,7 +111,6 @@ fn is_link(note: &Dict<'_>) -> bool {
     }
 }
 
-/// The appearance of a note in its state.
 pub(super) fn appearance<'a>(note: &Dict<'a>) -> Option<Stream<'a>> {
     match note.get::<Dict<'_>>(b"AP")?.get::<Object<'_>>(b"N")? {
         Object::Stream(drawing) => Some(drawing),
@@ -121,7 +119,6 @@ pub(super) fn appearance<'a>(note: &Dict<'a>) -> Option<Stream<'a>> {
     }
 }
 
-/// The value of a field or of the nearest ancestor that has one.
 fn inherited<'a>(field: &Dict<'a>, key: &[u8]) -> Option<Object<'a>> {
     let mut field = field.clone();
     for _ in 0..ANCESTORS_MAX {
@@ -164,7 +161,6 @@ fn is_field_alike(field: &Dict<'_>) -> bool {
     }
 }
 
-/// Whether a field says how its border, background or label looks.
 fn has_look(field: &Dict<'_>) -> bool {
     let look = field.get::<Dict<'_>>(b"MK").unwrap_or_default();
     [&b"BC"[..], b"BG", b"CA"].into_iter().any(|key| is_set(&look, key))
@@ -192,7 +188,6 @@ fn states<'a>(field: &Dict<'a>) -> Option<Dict<'a>> {
     field.get::<Dict<'_>>(b"AP")?.get::<Dict<'_>>(b"N")
 }
 
-/// Whether a button is on and has a drawing for it.
 fn is_chosen(field: &Dict<'_>) -> bool {
     name(field, b"AS").is_some_and(|state| &*state != b"Off") && appearance(field).is_some()
 }
@@ -300,7 +295,6 @@ fn part<'a>(of: &Dict<'a>, key: &[u8]) -> Dict<'a> {
     of.get(key).unwrap_or_default()
 }
 
-/// Whether text from here on is drawn as text.
 fn is_filled(mode: &Instruction<'_, '_>) -> bool {
     last_whole(mode).is_some_and(|mode| mode <= 2)
 }
@@ -313,7 +307,6 @@ pub(super) fn last_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b
     }
 }
 
-/// The number operand of an instruction.
 pub(super) fn last_whole(instruction: &Instruction<'_, '_>) -> Option<u32> {
     match instruction.operands().last()? {
         Object::Number(number) => whole(*number),
@@ -321,7 +314,6 @@ pub(super) fn last_whole(instruction: &Instruction<'_, '_>) -> Option<u32> {
     }
 }
 
-/// The font that an instruction chooses by name and size.
 pub(super) fn font_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b Name<'a>> {
     match instruction.operands().collect::<Vec<_>>()[..] {
         [.., Object::Name(name), Object::Number(_)] => Some(name),

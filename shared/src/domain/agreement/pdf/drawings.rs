@@ -54,7 +54,6 @@ impl Seen {
         }
     }
 
-    /// Adds a drawing with its inner ones, once.
     fn add_drawing(&mut self, drawing: &Stream<'_>) {
         if !self.drawings.insert(drawing.obj_id()) {
             return;

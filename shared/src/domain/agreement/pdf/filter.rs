@@ -88,14 +88,11 @@ fn content<'a>(tokens: &mut Tokens<'a>, length: Option<usize>) -> &'a [u8] {
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Head {
     kind: Kind,
-    /// Its length, if given as a number.
     length: Option<usize>,
     packings: Vec<Packing>,
     /// Whether it is compressed other than by one `/FlateDecode`, or may be.
     is_packed_otherwise: bool,
-    /// The number of objects that an object stream states.
     objects: usize,
-    /// Whether it names an encryption dictionary.
     is_encrypted: bool,
 }
 
@@ -109,7 +106,6 @@ enum Kind {
     Table,
 }
 
-/// The value of a dictionary's key.
 #[derive(Debug, Default)]
 struct Value {
     names: Vec<Vec<u8>>,
@@ -124,7 +120,6 @@ impl Value {
         self.names.first().map(Vec::as_slice)
     }
 
-    /// The number, unless it is something else or a reference.
     fn number(&self) -> Option<usize> {
         let [word] = self.words.as_slice() else { return None };
         std::str::from_utf8(word).ok()?.parse().ok()

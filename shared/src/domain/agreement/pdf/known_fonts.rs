@@ -25,7 +25,6 @@ const TYPE_1: &[u8] = b"FontFile";
 const TRUE_TYPE: &[u8] = b"FontFile2";
 const COMPACT: &[u8] = b"FontFile3";
 
-/// Whether a font is one of the standard fonts by name.
 pub(super) fn is_standard(font: &Dict<'_>) -> bool {
     font.get::<Name<'_>>(b"BaseFont").is_some_and(|name| STANDARD.contains(&&*name))
 }
@@ -58,7 +57,6 @@ pub(super) fn files<'a>(font: &Dict<'a>) -> impl Iterator<Item = FontFile<'a>> {
 }
 
 impl FontFile<'_> {
-    /// What identifies it.
     pub(super) fn id(&self) -> FontFileId {
         (self.file.obj_id(), self.key, self.suits)
     }

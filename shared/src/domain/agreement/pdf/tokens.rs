@@ -21,7 +21,6 @@ pub(super) enum Token<'a> {
     Text,
 }
 
-/// The tokens of a file from a position.
 #[derive(Debug, Clone)]
 pub(super) struct Tokens<'a> {
     file: &'a [u8],
@@ -33,17 +32,14 @@ impl<'a> Tokens<'a> {
         Self { file, at: 0 }
     }
 
-    /// The bytes after the last token.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.file.get(self.at..).unwrap_or_default()
     }
 
-    /// Skips `bytes` bytes.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.at = self.at.saturating_add(bytes).min(self.file.len());
     }
 
-    /// Takes bytes while they match.
     fn take_while(&mut self, is_part: impl Fn(u8) -> bool) -> &'a [u8] {
         let rest = self.rest();
         let length = rest.iter().position(|byte| !is_part(*byte)).unwrap_or(rest.len());

@@ -7,9 +7,7 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 /// How a stream is packed. Picture filters are excluded: readers of text and objects don't unpack them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
-    /// Two digits per byte.
     Hex,
-    /// Five characters per four bytes.
     Base85,
     /// Used by nearly all programs.
     Flate,
@@ -20,7 +18,6 @@ pub(super) enum Packing {
 }
 
 impl Packing {
-    /// The packing with a long or short name.
     pub(super) fn named(name: &[u8]) -> Option<Self> {
         match name {
             b"ASCIIHexDecode" | b"AHx" => Some(Self::Hex),
@@ -148,7 +145,6 @@ fn lzw(packed: &[u8], max: usize) -> Option<usize> {
         let length = match (lengths.get(code), previous) {
             (Some(length), _) => *length,
             (None, Some(previous)) if code == lengths.len() => previous + 1,
-            // Broken: readers stop here.
             (None, _) => return Some(size),
         };
         if let Some(previous) = previous

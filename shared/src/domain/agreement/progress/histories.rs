@@ -16,15 +16,11 @@ use crate::domain::time::Timestamp;
 #[derive(Debug, Clone)]
 enum Recorded {
     Approved(usize),
-    /// A participant uploads a file for the gate at an index.
     Uploaded(usize),
     Verified,
     Signed,
-    /// A participant answers the information request at an index.
     Answered(usize),
-    /// A member accepts or returns the answers to the gate at an index.
     Judged(usize, bool),
-    /// A participant declines the gate at an index.
     Declined(usize),
     Reopened(usize),
     Moved(MovementState),
@@ -80,7 +76,6 @@ struct World {
 }
 
 impl World {
-    /// Advances to a moment and checks the invariants.
     fn go(&mut self, now: Timestamp) {
         let before = self.live.clone();
         if let Some(after) = before.advanced(&self.facts, time_scale(), Moment::test(now)) {
@@ -139,7 +134,6 @@ impl World {
         self.go(now);
     }
 
-    /// Declines a gate or reopens a declined one, if possible.
     fn decline_or_reopen(&mut self, id: GateId, declines: bool, now: Timestamp) {
         let live = &self.live;
         let gate = live.stages.iter().flat_map(|stage| &stage.gates).find(|gate| gate.id == id).unwrap();

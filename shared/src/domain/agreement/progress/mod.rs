@@ -182,7 +182,6 @@ impl Agreement {
         after
     }
 
-    /// The facts recorded for its gates, including movements.
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -306,7 +305,6 @@ fn asks_to_sign(gate: &Gate, document: &Document) -> bool {
     }
 }
 
-/// Opens documents for signing, except those without signature blocks.
 fn send_out(documents: &mut [Document], wanted: impl Fn(&Document) -> bool) {
     for document in documents {
         if document.state == DocumentState::Draft && !document.blocks.is_empty() && wanted(document) {

@@ -179,7 +179,6 @@ mod tests {
             let is_countdown = matches!(rule, GateRule::Countdown { .. });
             assert_eq!(met(&nothing, 24), is_countdown, "{rule:?}");
             assert_eq!(met(&everything, 23), !is_countdown, "{rule:?}");
-            // Each fact alone.
             let alone = [
                 Facts { signed: everything.signed.clone(), ..Facts::none() },
                 Facts { approved: everything.approved.clone(), ..Facts::none() },

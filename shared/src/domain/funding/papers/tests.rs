@@ -37,7 +37,6 @@ fn each_verb_has_a_template_that_asks_for_counsel_and_every_field_is_known() {
     assert_eq!(title(Verb::Deed), Some("Deed cover sheet"));
 }
 
-/// The paragraphs of an item's document; its owners are the settlors.
 fn written(kind: AssetKind, verb: Verb, is_one: bool) -> Vec<String> {
     let mut trust = trust();
     let mut people = contacts(&trust);
@@ -64,7 +63,6 @@ fn written(kind: AssetKind, verb: Verb, is_one: bool) -> Vec<String> {
     paragraphs.collect()
 }
 
-/// Another trustee, Ruth, and another settlor, Saul.
 fn trust_of_others() -> (Trust, Vec<Contact>) {
     let trust = trust();
     let mut people = contacts(&trust);
@@ -223,7 +221,6 @@ fn each_document_goes_to_whoever_keeps_the_record() {
         assert!(last.contains(&format!("that {keeper} or the law requires")), "{kind}: {last}");
         assert!(last.contains(&format!("once {keeper} has confirmed it in writing.")), "{kind}: {last}");
     }
-    // Every document fills all its fields.
     for kind in AssetKind::ALL {
         for verb in kind.verbs().filter(|verb| *verb != Verb::LeaveOut) {
             let text = written(kind, verb, false).join("\n");

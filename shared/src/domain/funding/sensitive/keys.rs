@@ -4,7 +4,6 @@ use bip39::{Language, Mnemonic};
 
 use crate::crypto;
 
-/// Whether a text has a private key, an access token or wallet words.
 pub(super) fn has_key(text: &str) -> bool {
     if text.contains("PRIVATE KEY-----") || has_words_of_a_wallet(text) {
         return true;
@@ -29,7 +28,6 @@ fn is_wallet_key(word: &str) -> bool {
     is_private && crypto::sha256_twice(payload).starts_with(checksum)
 }
 
-/// The bytes of a base58 text. None if it has other characters.
 fn base58(text: &str) -> Option<Vec<u8>> {
     const ALPHABET: &[u8] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
     let mut bytes: Vec<u8> = Vec::new();
@@ -63,7 +61,6 @@ fn is_access_key(word: &str) -> bool {
         || crypto::TokenHash::of(word).is_some()
 }
 
-/// Possible numbers of wallet words (BIP 39).
 const WALLET_WORDS: [usize; 5] = [12, 15, 18, 21, 24];
 
 /// Whether a text has wallet words in a row, with a valid checksum. They may be numbered, capitalized or separated by

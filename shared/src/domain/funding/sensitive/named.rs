@@ -45,7 +45,6 @@ const BETWEEN: [&str; 9] = ["no", "nr", "number", "numbers", "id", "identificati
 const LOT: &str = "lot";
 /// Words that say someone can be reached at a number.
 const REACHING: [&str; 5] = ["call", "contact", "reach", "text", "whatsapp"];
-/// The maximum number of words between such a word and the phone number, such as a name.
 const REACHING_WORDS_MAX: usize = 4;
 /// Words that make a number an account's or taxpayer's, whatever else it may be.
 const OF_ACCOUNTS: [&str; 20] = [
@@ -71,7 +70,6 @@ pub(super) fn joined(text: &str) -> String {
     joined.into_iter().collect()
 }
 
-/// Whether the point at an index is between or after initials.
 fn is_between_initials(letters: &[char], at: usize, joined: &[char]) -> bool {
     let is_letter = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(|letter| letter.is_alphabetic());
     let is_initial = |at: usize| is_letter(Some(at)) && !is_letter(at.checked_sub(1)) && !is_letter(Some(at + 1));
@@ -117,7 +115,6 @@ pub(super) fn without_named_groups(text: &str) -> String {
     })
 }
 
-/// The words and numbers of a text.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
@@ -125,11 +122,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// What a word before a number calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Naming {
-    /// A parcel.
     Parcel,
-    /// A parcel or a taxpayer.
     Tax,
-    /// Something else that is not an account.
     Other,
 }
 
@@ -139,7 +133,6 @@ struct Before {
     is_reaching: bool,
 }
 
-/// The text without numbers that match a condition.
 fn without(text: &str, is_left_out: impl Fn(&str, Before) -> bool) -> String {
     let mut kept = String::with_capacity(text.len());
     let (mut before, mut since) = (Before::default(), 0);

@@ -83,7 +83,6 @@ const REFUSED_KINDS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Ordinary facts of assets, by kind.
 const ORDINARY: [(&str, &[&str]); 10] = [
     (
         "vehicle",
@@ -235,7 +234,6 @@ fn a_word_names_the_number_that_follows_it_and_no_other() {
     assert!(check("policy 4111111111111111").is_err());
 }
 
-/// The digits of a card, with check digit.
 fn card(digits: &[u8]) -> String {
     let sum: u32 = digits
         .iter()

@@ -29,17 +29,13 @@ use crate::wire::input::{NullablePatch, read};
 
 #[derive(Debug, Clone, Copy)]
 enum Try {
-    /// Sets everything that a verb needs.
     SortWhole(usize),
-    /// Sets only a verb.
     SortVerb(usize),
-    /// Removes the verb.
     Unsort,
     Park(Option<WaitingOn>),
     Paper,
     Publish,
     Cancel,
-    /// Completes the last stage of its agreement.
     Complete,
     Claim,
     Withdraw,
@@ -81,11 +77,8 @@ struct Model {
     is_assigned: bool,
     hold: Option<WaitingOn>,
     at: At,
-    /// The number of undecided proofs.
     undecided: usize,
-    /// The number of proofs ever filed.
     filed: usize,
-    /// The number of withdrawn claims.
     withdrawn: usize,
 }
 
@@ -125,7 +118,6 @@ impl Model {
         matches!(self.at, At::Funded | At::Unfunded)
     }
 
-    /// Applies a try. None if it is refused.
     fn next(&mut self, what: Try, agreement: Option<Lifecycle>) -> Option<Vec<EventType>> {
         let runs = matches!(agreement, Some(Lifecycle::Active | Lifecycle::Completed));
         match what {
@@ -199,7 +191,6 @@ impl Model {
     }
 }
 
-/// Items of a trust and their agreements.
 struct World {
     trust: Trust,
     items: Vec<FundingItem>,
@@ -328,7 +319,6 @@ proptest! {
                 prop_assert_eq!(item.phase(), model.phase());
                 prop_assert_eq!(item.hold().map(|hold| hold.waiting_on), model.hold);
                 prop_assert!(item.phase() == Phase::Gathering || item.phase() == Phase::Unsorted || item.missing_facts().is_empty());
-                // Only accepted proof funds.
                 if item.funding_status() == FundingStatus::Funded {
                     let accepted = item.proofs().iter().filter(|proof| matches!(proof.state(), ProofState::Accepted { .. }));
                     prop_assert_eq!(accepted.count(), 1);

@@ -28,7 +28,6 @@ use crate::domain::participant::movements::{MovementActed, file_own_evidence, re
 use crate::domain::participant::receipt::Origin;
 use crate::domain::participant::{Access, ActingParticipant, Occasion};
 
-/// The payment's amount, in minor units.
 pub(super) const AMOUNT: i64 = 100;
 
 pub(super) fn usd(minor: i64) -> Money {
@@ -53,7 +52,6 @@ pub(super) fn member(name: &str) -> Member {
     Member::of_session(OrgId::new(), &record)
 }
 
-/// What a member enters about the call that read out instructions.
 pub(super) fn read_out() -> NewVerification {
     let typed = |part: &str| match part {
         "read_out_by" => "Nora West",
@@ -87,7 +85,6 @@ pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     NewEvidence::of_entry(id, entry, facts, SpokenAccount::default()).with_account(account)
 }
 
-/// How a member settles a surplus.
 pub(super) fn surplus(is_kept: bool) -> SurplusOutcome {
     let note = note("The payer agreed to it");
     if is_kept { SurplusOutcome::Kept { note } } else { SurplusOutcome::Returned { on: day(), note } }
@@ -108,7 +105,6 @@ pub(super) struct World {
     pub sender: ActingParticipant,
     pub receiver: ActingParticipant,
     pub counting: Counting,
-    /// The events of all acts.
     pub events: Vec<EventKind>,
     pub hours: i64,
     keys: Keyring,
@@ -117,7 +113,6 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A published agreement of two steps: the payment is authorized, then arrives.
     pub(super) fn new() -> Self {
         Self::with_steps(&[(&[], true, false), (&[], false, true)], None)
     }
@@ -301,7 +296,6 @@ impl World {
         self.accept_as(id, Arrivals::Two)
     }
 
-    /// Accepts evidence, with what the member says if it resembles accepted evidence.
     pub(super) fn accept_as(&mut self, id: EvidenceId, arrivals: Arrivals) -> Result<(), NotMoved> {
         let Sided::Receiver(evidence) = self.found(id).split() else { return Err(NotMoved::WrongSource) };
         let (context, besides) = (self.context(), self.evidence.as_slice());
@@ -360,12 +354,10 @@ impl World {
         cancelled.map(|change| self.take(change))
     }
 
-    /// An agreement whose last step also waits for 500 hours.
     pub(super) fn waiting() -> Self {
         Self::with_steps(&[(&[], true, false), (&[], false, true)], Some(500))
     }
 
-    /// The payment with released instructions.
     pub(super) fn ready() -> Self {
         let mut world = Self::waiting();
         world.authorize().unwrap();

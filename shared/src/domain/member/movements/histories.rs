@@ -29,21 +29,16 @@ enum Try {
     Ask,
     /// A member files evidence: source, amount, and whether in another currency.
     File(usize, i64, bool),
-    /// The sender or receiver files evidence.
     FileOwn(bool, usize, i64),
-    /// The sender or receiver withdraws evidence.
     WithdrawOwn(bool, Index),
-    /// Accepts evidence, as a separate arrival or not.
     Accept(Index, bool),
     Reject(Index),
     Withdraw(Index),
     Flag(ExceptionReason),
     Resolve(bool),
-    /// Settles a surplus: returned or kept.
     Settle(bool),
     Return,
     Cancel,
-    /// A second member joins or leaves.
     Members(bool),
     Wait(i64),
 }
@@ -202,7 +197,6 @@ impl World {
         }
     }
 
-    /// Checks that the movement's summary of evidence matches the records.
     fn check_receipt(&self, sum: i128) {
         let standing: BTreeSet<_> =
             self.evidence.iter().filter(|one| one.is_accepted() || one.is_undecided()).map(Evidence::id).collect();
@@ -219,7 +213,6 @@ impl World {
         assert!(self.state() != MovementState::ReceiptPending || !waits);
     }
 
-    /// Checks that the ledger row matches the movement, and its totals the evidence records.
     fn check_ledger(&self, sum: i128) {
         let figures = LedgerPayment::of(&self.movement, &self.agreement).unwrap().figures();
         let state = LedgerState::from(self.state());
@@ -235,7 +228,6 @@ impl World {
         assert_eq!((figures.owed, figures.claimed), (owed, claimed), "what is claimed stays owed");
     }
 
-    /// Checks that each event has a change and each change its event.
     fn check_events(&self, before: &Self, done: Result<(), NotMoved>) {
         let told: Vec<&EventKind> = self.events[before.events.len()..].iter().collect();
         let of_movement = told.iter().filter(|event| !matches!(event, EventKind::AgreementCompleted(_))).count();
@@ -265,7 +257,6 @@ impl World {
         assert_eq!(completions, usize::from(self.agreement.lifecycle() == Lifecycle::Completed), "told once");
     }
 
-    /// Checks that the agreement and its gates match the movement.
     fn check_agreement(&self) {
         let agreement: &Agreement = &self.agreement;
         let known = agreement.movement_state(self.movement.id()).unwrap();

@@ -210,7 +210,6 @@ pub(in crate::domain) fn check_room(
     if has_room { Ok(bytes) } else { Err(NotMoved::NoRoom) }
 }
 
-/// The agreement as of now, if active.
 fn check_active<'a>(context: AgreementContext<'a>, movement: &Movement) -> Result<Cow<'a, Agreement>, NotMoved> {
     let current = context.active().map_err(NotMoved::NotActive)?;
     of_published(context, movement)?;
@@ -225,7 +224,6 @@ fn changed(by: &Member, context: AgreementContext<'_>, before: &Movement, after:
     changed_with_file(by, context, before, after, 0)
 }
 
-/// A change for which a file of `bytes` was filed.
 fn changed_with_file(
     by: &Member,
     context: AgreementContext<'_>,

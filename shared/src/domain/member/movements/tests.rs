@@ -348,7 +348,6 @@ fn evidence_of_another_movement_is_refused() {
 
 #[test]
 fn a_resolved_exception_is_never_reconciled_by_itself() {
-    // A false alarm about a movement that arrived in full.
     let mut world = World::in_state(Reconciled);
     let id = world.evidence[0].id();
     world.flag(ExceptionReason::SuspectedFraud).unwrap();
@@ -359,7 +358,6 @@ fn a_resolved_exception_is_never_reconciled_by_itself() {
     world.accept(id).unwrap();
     assert_eq!(world.state(), Reconciled);
 
-    // A part has arrived; the rest is sent again.
     let mut world = World::ready();
     world.report().unwrap();
     let part = world.file(receiver(usd(60))).unwrap();
