@@ -12,7 +12,7 @@ use crate::domain::time::Timestamp;
 
 /// One call in an organization, made by a token, a member or the clock.
 ///
-/// Only the entrances make one, so a change can't be recorded as another organization's, or as another caller's:
+/// Only the entrances make one, so a change can't be recorded under another organization or caller:
 ///
 /// ```compile_fail
 /// use shared::domain::call_context::CallContext;

@@ -25,8 +25,8 @@ texts! {
     DisplayName: max limits::NAME_CHARS_MAX, example "Ada Okafor";
     /// The caller's own key of a record.
     ExternalReference: max limits::REFERENCE_CHARS_MAX, example "crm-4711";
-    /// An email address: one `@`, no `%`, and a domain of two labels or more, of letters, digits and hyphens in any script,
-    /// whose last label is no number.
+    /// An email address: one `@`, no `%`, and a domain of two labels or more, of letters, digits and hyphens in any
+    /// script, whose last label is no number.
     Email: max limits::EMAIL_CHARS_MAX, example "ada@okafor.example",
         also check_email, pattern email_pattern, format "idn-email";
 }

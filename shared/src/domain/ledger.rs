@@ -69,7 +69,8 @@ text_enum! {
 }
 
 text_enum! {
-    /// Where the thing of a ledger row is: the lifecycle of an agreement, or the state of a movement or of an obligation.
+    /// Where the thing of a ledger row is: the lifecycle of an agreement, or the state of a movement or of an
+    /// obligation.
     pub enum LedgerState {
         /// An agreement that is being drafted, or a payment of one: not owed yet.
         Draft = "draft",

@@ -223,7 +223,7 @@ pub struct NewProposal {
 }
 
 /// A new, undecided proposal with its snapshot. Only [`propose`] makes one, so that no proposal is written without its
-/// snapshot, or with another's.
+/// own snapshot.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;
@@ -390,7 +390,7 @@ impl Proposal {
     }
 }
 
-/// A proposal that expired undecided: the only end of a proposal that needs no member.
+/// A proposal that expired undecided: the only end without a member.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;

@@ -6,8 +6,8 @@ use super::{Agreement, Lifecycle};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// An agreement that is a draft and within the size limit. Without a member's act only drafts can be written, so no
-/// edit and no operation of the API can publish or cancel.
+/// A draft within the size limit. Without a member's act only drafts can be written, so no edit and no API operation can
+/// publish or cancel.
 ///
 /// ```
 /// use shared::domain::agreement::{Agreement, Lifecycle};
@@ -31,7 +31,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 /// }
 /// ```
 ///
-/// Nor can its id, so that no draft is written in the place of an active agreement:
+/// Nor can its id, so that no draft is written in place of an active agreement:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
@@ -42,7 +42,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 /// }
 /// ```
 ///
-/// And there is no other way to a draft:
+/// And nothing else makes a draft:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;

@@ -8,8 +8,8 @@ use crate::domain::ids::{GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 
-/// The facts that have been recorded about an agreement's documents, participants and movements, for its gates. The
-/// transaction that records another fact first advances the agreement to that moment without the fact, then with it.
+/// The recorded facts about an agreement's documents, participants and movements, for its gates. A transaction that
+/// records a fact advances the agreement to that moment first without the fact, then with it.
 ///
 /// Only the domain makes facts; other code knows none:
 ///
@@ -22,9 +22,9 @@ use crate::domain::time::Timestamp;
 /// }
 /// ```
 ///
-/// Decision: an agreement keeps its facts itself. They are small, lists need them too, and two facts that are recorded at
-/// once meet in the agreement's version. What a fact rests on, such as the method of a verification, is a record of its
-/// own, which only its pages read.
+/// Decision: an agreement stores its facts itself. They are small, lists need them too, and facts recorded concurrently
+/// meet in the agreement's version. The basis of a fact, such as a verification's method, is a separate record that only
+/// its pages read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The time of the last recorded fact, from which the facts count.

@@ -16,8 +16,7 @@ pub struct StartedItem {
     moment: Moment,
 }
 
-/// An item that is open again because its agreement was cancelled or has expired: the only way to reopen one that needs no
-/// member.
+/// An item reopened by its agreement's cancellation or expiry: the only reopening without a member.
 ///
 /// ```compile_fail
 /// use shared::domain::funding::{FundingItem, ReopenedItem};

@@ -43,8 +43,7 @@ impl Place {
     }
 }
 
-/// A funding item as it is stored. Its status is private: only tokens' and members' acts and the course of its agreement
-/// change it.
+/// A funding item as stored. Its status is private: only tokens' and members' acts and its agreement's course change it.
 ///
 /// ```compile_fail
 /// use shared::domain::funding::{FundingItem, Status};

@@ -184,7 +184,7 @@ impl Proof {
     }
 }
 
-/// Proof that a member accepted. Nothing else makes an item funded, and only [`Proof`] becomes one.
+/// Proof that a member accepted. Nothing else makes an item funded, and only a [`Proof`] becomes one.
 ///
 /// ```compile_fail
 /// use shared::domain::funding::proof::{AcceptedProof, Claim};

@@ -13,7 +13,7 @@ use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::Patch;
 
-/// An item as adding, sorting, parking or papering changed it, with its events. Only these make one, so what the store writes
+/// An item after adding, sorting, parking or papering, with the events. Only these make one, so what the store writes
 /// for a token never claims, funds or closes an item.
 ///
 /// ```compile_fail

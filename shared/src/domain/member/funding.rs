@@ -1,5 +1,5 @@
-//! What only members do about funding: they close items as unfunded, record what owners claim, file, accept and reject proof,
-//! and open closed items again (contract, section 3, "Funding item").
+//! What only members do about funding: close items as unfunded, record claims, file, accept and reject proof, and reopen
+//! closed items (contract, section 3, "Funding item").
 //!
 //! Each act takes a [`Member`], and no caller of the API has one:
 //!
@@ -37,7 +37,7 @@
 //! }
 //! ```
 //!
-//! And a claim can't be handed to what funds an item:
+//! And a claim can't fund an item:
 //!
 //! ```compile_fail
 //! use shared::domain::funding::FundingItem;

@@ -44,7 +44,7 @@ use super::organization::{MemberRecord, Role};
 
 /// A member, signed in.
 ///
-/// No other caller can be turned into one, a caller of the API with a read-write token included:
+/// No other caller can become one, not even an API caller with a read-write token:
 ///
 /// ```
 /// use shared::api::caller::WriteCaller;
@@ -155,8 +155,8 @@ impl Member {
     }
 }
 
-/// A record as a member's act changed it: published or cancelled, decided, activated. Only the functions of this module
-/// make one, and the store writes protected transitions only as one.
+/// A record after a member's act: published or cancelled, decided, activated. Only this module's functions make one, and
+/// the store requires one for protected transitions.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
@@ -168,7 +168,7 @@ impl Member {
 /// }
 /// ```
 ///
-/// The acts take no other caller:
+/// Acts take no other caller:
 ///
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;

@@ -13,9 +13,9 @@ use crate::domain::obligation::{Happening, Obligation, ObligationContext, OwnCla
 use crate::domain::proposal::Note;
 use crate::domain::satisfaction::Done;
 
-/// An obligation as a member's act changed it.
+/// An obligation after a member's act.
 ///
-/// Every act takes a member, and no other caller:
+/// Acts take no caller other than a member:
 ///
 /// ```
 /// use shared::domain::member::{self, Counting, Member, ObligationChange};

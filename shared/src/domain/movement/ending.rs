@@ -18,8 +18,7 @@ use crate::domain::moment::Moment;
 use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 
-/// A movement that was cancelled because its agreement was cancelled or expired: the only change of a movement that needs no
-/// person.
+/// A movement cancelled by its agreement's cancellation or expiry: the only change of a movement without a person.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;

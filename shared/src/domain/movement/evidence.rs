@@ -461,7 +461,7 @@ impl SenderEvidence {
     }
 }
 
-/// Evidence of the receiving side, the only kind that a reconciliation takes. It can't be made of the sender's:
+/// Receiver-side evidence, the only kind that a reconciliation takes. The sender's can't become one:
 ///
 /// ```compile_fail
 /// use shared::domain::movement::evidence::{Evidence, ReceiverEvidence};

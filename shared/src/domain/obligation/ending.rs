@@ -10,7 +10,7 @@ use super::{CancelCause, Obligation};
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::moment::Moment;
 
-/// An obligation that the end of its agreement cancelled: the only cancellation that needs no member.
+/// An obligation cancelled by its agreement's end: the only cancellation without a member.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;

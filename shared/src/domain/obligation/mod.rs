@@ -78,10 +78,10 @@ text_enum! {
     }
 }
 
-/// An obligation as it is stored: one for each promise of an agreement.
+/// An obligation as stored, one per promise of an agreement.
 ///
-/// Nothing but people's acts ([`member`](crate::domain::member), [`participant`](crate::domain::participant)) and the end of
-/// its agreement changes what has been said about it:
+/// Only people's acts ([`member`](crate::domain::member), [`participant`](crate::domain::participant)) and its
+/// agreement's end change what was said about it:
 ///
 /// ```compile_fail
 /// use shared::domain::obligation::Obligation;

@@ -64,7 +64,7 @@ impl Access {
 
 /// A participant of an agreement, with an open session.
 ///
-/// No other caller can be turned into one:
+/// No other caller can become one:
 ///
 /// ```compile_fail
 /// use shared::domain::contact::Contact;
@@ -145,7 +145,7 @@ impl ActingParticipant {
     }
 }
 
-/// A record as a participant's act changed it. Only this module makes one.
+/// A record after a participant's act. Only this module makes one.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;

@@ -18,7 +18,7 @@ use crate::domain::member::Counting;
 use crate::domain::obligation::{Happening, Obligation, ObligationContext, OwnClaim, Refused, Satisfied, Speaker};
 use crate::domain::satisfaction::Done;
 
-/// An act on an obligation. Only the session of a participant makes one, and no token:
+/// An act on an obligation, which only a participant's session makes, and no token:
 ///
 /// ```
 /// use shared::domain::obligation::ObligationContext;

@@ -32,7 +32,7 @@ use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::domain::time_zone::TimeZone;
 
-/// An agreement advanced by its own rules: the only change of an active agreement that needs no member.
+/// An agreement advanced by its own rules: the only change of an active agreement without a member.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;

@@ -58,9 +58,9 @@ pub fn resolve_and_file(
     Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, context.moment), keys })
 }
 
-/// Accepts evidence: what it says arrived is believed from now on. Once that adds up to the amount, the movement is
-/// reconciled. `besides` has what was accepted before, and whether the member says that this is another arrival. It takes
-/// evidence of the receiving side, and no other:
+/// Accepts evidence, which then counts as an arrival. Once the accepted sum reaches the amount, the movement is
+/// reconciled. `besides` is what was accepted before, `arrivals` whether the member calls this a separate arrival. Only
+/// receiver-side evidence is accepted:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::context::AgreementContext;

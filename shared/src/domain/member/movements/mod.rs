@@ -1,8 +1,8 @@
-//! What members do about movements: they authorize, record claims, ask for proof, flag and resolve exceptions, record
-//! returns, cancel. `instructions` has what they do about instructions, `evidence` about evidence.
+//! What members do about movements: authorize, record claims, ask for proof, flag and resolve exceptions, record returns,
+//! cancel. `instructions` and `evidence` have the acts on those.
 //!
-//! Each act takes a [`Member`] and gives the movement, the agreement whose gates follow it, and the events, all of one
-//! transaction. No caller of the API has such an act:
+//! Each act takes a [`Member`] and returns the movement, the agreement whose gates follow it, and the events, for one
+//! transaction. API callers have no such act:
 //!
 //! ```compile_fail
 //! use shared::api::caller::WriteCaller;
@@ -15,7 +15,7 @@
 //! }
 //! ```
 //!
-//! And none can be changed without one:
+//! And no movement changes without one:
 //!
 //! ```compile_fail
 //! use shared::domain::movement::{Movement, Status};
