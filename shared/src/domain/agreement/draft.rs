@@ -6,8 +6,8 @@ use super::{Agreement, Lifecycle};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// A draft within the size limit. Without a member's act only drafts can be written, so no edit and no API operation can
-/// publish or cancel.
+/// A draft within the size limit. Without a member's act only drafts can be written, so no edit and no API operation
+/// can publish or cancel.
 ///
 /// ```
 /// use shared::domain::agreement::{Agreement, Lifecycle};

@@ -23,8 +23,8 @@ use crate::domain::time::Timestamp;
 /// ```
 ///
 /// Decision: an agreement stores its facts itself. They are small, lists need them too, and facts recorded concurrently
-/// meet in the agreement's version. The basis of a fact, such as a verification's method, is a separate record that only
-/// its pages read.
+/// meet in the agreement's version. The basis of a fact, such as a verification's method, is a separate record that
+/// only its pages read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The time of the last recorded fact, from which the facts count.

@@ -43,7 +43,8 @@ impl Place {
     }
 }
 
-/// A funding item as stored. Its status is private: only tokens' and members' acts and its agreement's course change it.
+/// A funding item as stored. Its status is private: only tokens' and members' acts and its agreement's course change
+/// it.
 ///
 /// ```compile_fail
 /// use shared::domain::funding::{FundingItem, Status};

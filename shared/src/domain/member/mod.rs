@@ -155,8 +155,8 @@ impl Member {
     }
 }
 
-/// A record after a member's act: published or cancelled, decided, activated. Only this module's functions make one, and
-/// the store requires one for protected transitions.
+/// A record after a member's act: published or cancelled, decided, activated. Only this module's functions make one,
+/// and the store requires one for protected transitions.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;

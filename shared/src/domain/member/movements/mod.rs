@@ -1,5 +1,5 @@
-//! What members do about movements: authorize, record claims, ask for proof, flag and resolve exceptions, record returns,
-//! cancel. `instructions` and `evidence` have the acts on those.
+//! What members do about movements: authorize, record claims, ask for proof, flag and resolve exceptions, record
+//! returns, cancel. `instructions` and `evidence` have the acts on those.
 //!
 //! Each act takes a [`Member`] and returns the movement, the agreement whose gates follow it, and the events, for one
 //! transaction. API callers have no such act:
