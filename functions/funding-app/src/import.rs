@@ -255,7 +255,7 @@ impl PreviewRow {
         }
     }
 
-    /// A row with a problem, shown next to it unless it was already added.
+    /// A row without a valid item. Its problem is shown next to it unless the row was already added.
     fn without_item(row: &Row) -> Self {
         let none = String::new;
         Self {

@@ -93,7 +93,7 @@ pub fn routes() -> Pages {
 
 type PartForm<'a> = SubmittedForm<'a, &'a ActingParticipant>;
 
-/// The data of a participant's pages, before any consent.
+/// The data of a participant's pages, whether or not they have consented.
 async fn load(request: &Request) -> Result<(&Attending, ParticipantView), Error> {
     let attending = request.attending()?;
     let view = participants::view(attending.scope(), attending.participant()).await?;

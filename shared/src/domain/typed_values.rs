@@ -1,5 +1,5 @@
-//! Parses numbers and percentages as people type them; [`money`](super::money) parses amounts. Ambiguous input is
-//! refused; the page shows how it was understood.
+//! Parses numbers and percentages as people type them; [`money`](super::money) parses amounts. Refuses ambiguous input;
+//! the page shows how it understood the rest.
 
 use super::money::without_separators;
 

@@ -2,8 +2,8 @@
 //!
 //! The types are here. Submodules: [`acts`] (history), [`facts`] (recorded for gates), [`gate`] (the nine types),
 //! [`blockers`] (of publication), [`edit`] (of drafts), [`draft`] (writable without a member), [`papers`] (signatures
-//! that wait for a second member), [`participants`] (joining), `payments` (the steps they wait for), [`pdf`] (valid
-//! documents), [`progress`] (of active agreements), [`promise`] (what outlives the steps), [`template`] (for new
+//! that wait for a second member), [`participants`] (joining), `payments` (the steps that movements wait for), [`pdf`]
+//! (valid documents), [`progress`] (of active agreements), [`promise`] (what outlives the steps), [`template`] (for new
 //! drafts), [`verification`] (of identities).
 
 pub mod acts;

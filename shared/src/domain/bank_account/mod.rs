@@ -1,16 +1,16 @@
-//! Bank accounts, compared by what names them: payment instructions, what a second member types, statements, and the
-//! accounts that an organization calls its own.
+//! Bank accounts, compared by what names them: payment instructions, what a second member types, statements, and an
+//! organization's own accounts.
 //!
 //! [`numbers`] strips what people type around a number, [`text`] finds numbers in free text, [`iban`] knows the
-//! countries, `digest` makes the [`AccountDigest`] that is stored in place of an account.
+//! countries, `digest` makes the [`AccountDigest`] stored in place of an account.
 //!
 //! Decision: banks name one account in many ways, so there are two comparisons.
-//! - [`AccountDigest::is_exactly`]: country, code and number are equal. It applies to what a member types again.
-//! - [`AccountDigest::compare`]: the same account, as far as both say. Two IBANs are compared directly. Otherwise
-//!   national codes of banks (sort code, BSB, Bankleitzahl, also within an IBAN) have to agree, and the number at the
-//!   bank decides: statements often have no more. Routing numbers and BICs don't count, since banks have several, and
-//!   the one for wires often differs from the one on statements. In some countries the number within an IBAN has check
-//!   digits that people leave out elsewhere: an IBAN and a differing number are then never called two accounts.
+//! - [`AccountDigest::is_exactly`]: equal country, code and number, for what a member types again.
+//! - [`AccountDigest::compare`]: the same account, as far as both tell. Two IBANs are compared directly. Otherwise
+//!   national bank codes (sort code, BSB, Bankleitzahl, also inside an IBAN) must agree, and the number at the bank
+//!   decides: statements often have no more. Routing numbers and BICs don't count, since banks have several, and wire
+//!   routing numbers often differ from those on statements. In some countries the number inside an IBAN has check
+//!   digits that people omit elsewhere: an IBAN and a different number are then never called two accounts.
 //!
 //! Decision: leading zeros of a number of digits are padding and don't count.
 

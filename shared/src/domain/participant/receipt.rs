@@ -87,7 +87,7 @@ impl Receipt {
 /// What a participant can repeat without being asked.
 ///
 /// Decision: each has its own limit, and nothing else is limited. What a step waits for can always be done, whatever
-/// was done before through the same link: a member asked for every signature, approval, refusal or answer.
+/// was done before through the same link: a member has asked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeatable {
     /// Withdrawing the consent.
