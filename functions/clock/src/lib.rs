@@ -282,7 +282,6 @@ impl Sweep<'_> {
     }
 }
 
-/// A transition caused by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TimedTransition {
     ExpireProposal,

@@ -2,7 +2,7 @@
 //! members and participants.
 //!
 //! Decision: they are links, not forms. An export changes nothing, is audited like every call, and yields the same
-//! bytes twice. A redirect after a form couldn't lead to the file store, because the pages' policy keeps forms at home.
+//! bytes twice. And the pages' policy (`form-action 'self'`) would block a form's redirect to the file store.
 //!
 //! Decision: a bundle is built in memory, since its manifest comes first and has the hashes of the rest. Files too
 //! large for a response go through the file store, if it is a bucket.

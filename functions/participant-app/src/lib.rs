@@ -147,8 +147,8 @@ async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing
     }
 }
 
-/// The redirect to the receipt of a form that was already done, whatever has happened to the agreement since: the
-/// earlier response may have been lost. None if it wasn't done.
+/// The redirect to the receipt of a form that already took effect, even if the agreement has changed since: the earlier
+/// response may have been lost. None if it didn't.
 async fn done_before(
     submitted: &PartForm<'_>,
     is_of: impl Fn(&ReceiptAct) -> bool,

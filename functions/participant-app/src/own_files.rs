@@ -43,8 +43,8 @@ pub(crate) async fn keep_own_file(
     store_file(submitted, counted).await
 }
 
-/// Counts a file that a participant is about to store, if their link has room. It counts whatever becomes of it: drafts
-/// and refused files take room too.
+/// Counts a file that a participant is about to store, if their link has room. Files of drafts and refused forms count
+/// too.
 pub(crate) async fn count_file(
     submitted: &PartForm<'_>,
     checked: &Checked<'_>,

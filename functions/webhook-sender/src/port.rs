@@ -37,7 +37,6 @@ pub trait Clock: fmt::Debug + Send + Sync {
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
 }
 
-/// The system's clock.
 #[derive(Debug)]
 pub(crate) struct SystemClock;
 

@@ -1,5 +1,5 @@
 //! Evidence bundles: what the service knows about an agreement, in a file that outsiders can verify without asking the
-//! service and without trusting whoever hands it over.
+//! service or trusting the sender.
 //!
 //! A bundle is a zip file. It begins with `manifest.json`, which names each other file with its SHA-256, and
 //! `manifest.sig`, the Ed25519 signature of the manifest. The public keys come from the service's key document, never
@@ -7,9 +7,9 @@
 //! that shares no code with this crate.
 //!
 //! Decision: a bundle has only one form. Files are stored uncompressed, with fixed dates and order, so the rest of the
-//! zip follows from names and contents. [`verify()`] makes it anew and compares: each byte is signed, hashed or
-//! compared, so no change goes unseen. Compression would give this up, since content has many compressed forms and
-//! compressors change; it would also let a small file unpack to a huge one. PDFs, most of a bundle, hardly shrink.
+//! zip follows from names and contents. [`verify()`] rebuilds it and compares: each byte is signed, hashed or compared,
+//! so every change is found. Compression would give this up, since content has many compressed forms and compressors
+//! change; it would also let a small file unpack to a huge one. PDFs, most of a bundle, hardly shrink.
 //!
 //! Decision: about a hundred lines here read and write the zip, instead of the crate `zip`. That crate reads all
 //! variants, which a verifier must refuse.

@@ -47,8 +47,8 @@ impl fmt::Display for ProblemKind {
 pub struct Problem {
     /// Its kind.
     pub kind: ProblemKind,
-    /// The path of the file concerned. None for the whole bundle. Chosen by whoever made the bundle, so it may be
-    /// anything; a displayed [`Report`] escapes it.
+    /// The path of the file concerned. None for the whole bundle. The bundle's maker chose it, so it may be anything; a
+    /// displayed [`Report`] escapes it.
     pub path: Option<String>,
     /// Details beyond the kind: a sentence without its period, possibly empty.
     pub detail: Cow<'static, str>,

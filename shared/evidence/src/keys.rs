@@ -25,7 +25,7 @@ pub fn signing_key(keyring: &Keyring) -> Result<SigningKey, EvidenceError> {
 }
 
 /// The public keys of all current and former keys of the keyring, so that bundles stay verifiable permanently. Leaked
-/// ones are separate, because whoever has one can sign in the service's name.
+/// ones are separate, because others can sign with them.
 ///
 /// # Errors
 /// [`EvidenceError`], which no keyring causes.

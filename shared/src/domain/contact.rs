@@ -3,8 +3,7 @@
 //! Decision: changing a contact's name or address redirects everything sent to it, and turning a company into a person
 //! lets anyone sign for it without a name. So a contact keeps and counts its former names, kinds and addresses, with
 //! who changed them and when. A published agreement stores that count, and so knows what its participants were when it
-//! was published. Beyond the limit, only the fact of a change is known: whoever relied on that identity must look
-//! again.
+//! was published. Beyond the limit, only the fact of a change is known, and members must check the identity again.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};

@@ -182,7 +182,7 @@ events! {
         data: WorkspaceData,
         sent_when: "A member activated a workspace"
     }
-    /// An admin pressed the test button of an endpoint. Only that endpoint gets it, whatever its subscription.
+    /// An admin pressed the test button of an endpoint. Only that endpoint gets it, even unsubscribed.
     WebhookTest = "webhook.test" {
         data: TestData,
         sent_when: "An admin sent a test event"

@@ -80,7 +80,7 @@ pub struct AgreementRecord {
     pub payments: Vec<RecordedPayment>,
     /// Its obligations, in the order of its promises. None for a certificate.
     pub obligations: Vec<Obligation>,
-    /// Its participants' answers, oldest first, whatever members decided. None for a certificate.
+    /// Its participants' answers, oldest first, accepted or not. None for a certificate.
     pub submissions: Vec<Submission>,
 }
 
@@ -89,7 +89,7 @@ pub struct AgreementRecord {
 pub struct RecordedPayment {
     /// The payment.
     pub movement: Movement,
-    /// All evidence filed for it, oldest first, whatever members decided. None for a certificate.
+    /// All evidence filed for it, oldest first, accepted or not. None for a certificate.
     pub evidence: Vec<filed::Evidence>,
 }
 

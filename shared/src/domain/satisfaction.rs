@@ -1,6 +1,6 @@
 //! What people say when they record an occurrence as done: the day, and optionally a note and a file.
 //!
-//! Decision: it is part of the claim. Whoever confirms reads it first, and nobody changes it afterwards.
+//! Decision: it is part of the claim: the confirming side reads it first, and it never changes.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::wire::fields::FieldCode;
 pub struct Satisfaction {
     /// The day on which it was done.
     pub done_on: Day,
-    /// A note for whoever confirms it.
+    /// A note for the confirming side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<SatisfactionNote>,
     /// A file as proof.

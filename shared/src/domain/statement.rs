@@ -7,8 +7,8 @@
 //! Decision: a CSV file whose columns are not mapped yet is stored as a statement too. No upload is lost, and no entry
 //! is shown before all can be read.
 //!
-//! Decision: a statement can be discarded until its first entry is filed; from then on evidence names it, whatever
-//! becomes of that evidence. Filing marks the statement with a new version, so a concurrent discard is decided again.
+//! Decision: a statement can be discarded until its first entry is filed; from then on evidence names it, even if
+//! rejected or withdrawn. Filing marks the statement with a new version, so a concurrent discard is decided again.
 
 use serde::{Deserialize, Serialize};
 

@@ -43,8 +43,8 @@ pub struct Facts {
     pub(in crate::domain) answered: BTreeMap<(GateId, ParticipantId), Option<Timestamp>>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::domain) answer_bytes: usize,
-    /// The bytes of all evidence files ever filed, whatever was decided about them: uploads, payment documents and
-    /// scans, but not the agreement's documents.
+    /// The bytes of all evidence files ever filed, accepted or not: uploads, payment documents and scans, but not the
+    /// agreement's documents.
     #[serde(default, skip_serializing_if = "is_no_byte")]
     pub(in crate::domain) file_bytes: u64,
     /// The gates and participants whose latest answers a member has accepted.

@@ -237,7 +237,7 @@ pub struct SignatureBlock {
     pub id: SignatureBlockId,
     /// Who signs there.
     pub participant_id: ParticipantId,
-    /// The text beside it.
+    /// The label next to it.
     pub label: Label,
 }
 

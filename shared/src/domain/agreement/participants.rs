@@ -83,7 +83,7 @@ impl Agreement {
         self
     }
 
-    /// Whether the contact is a participant and so must stay in the workspace. A discarded draft keeps nobody.
+    /// Whether the contact is a participant and so must stay in the workspace. Discarded drafts don't count.
     #[must_use]
     pub fn keeps(&self, contact: ContactId) -> bool {
         let is_discarded = matches!(self.life, Life::Cancelled { published_at: None, .. });

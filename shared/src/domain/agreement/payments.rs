@@ -62,7 +62,7 @@ impl Agreement {
         gates.filter(waits).count()
     }
 
-    /// The movements that wait for a participant, because an open condition needs their arrival, and the side that must
+    /// The movements that wait for a participant because an open condition needs their arrival, with the side that must
     /// act: the payer pays, or the payee shows the arrival. Other movements wait for members or nobody.
     #[must_use]
     pub fn payments_waiting(&self) -> BTreeMap<MovementId, PaymentSide> {

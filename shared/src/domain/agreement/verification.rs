@@ -1,5 +1,5 @@
-//! Verified identities of participants. Countersign verifies nobody: a member states how a participant was verified,
-//! with a reference and day, and is responsible for it.
+//! Verified identities of participants. Countersign itself verifies no identity: a member states how a participant was
+//! verified, with a reference and day, and is responsible for it.
 //!
 //! Decision: verifications are never changed or removed. To correct a mistake, a member records another; both are
 //! shown.

@@ -1,8 +1,8 @@
 //! Probable mistakes in a draft, listed before its publication: a pure function of the draft, its payments and the day.
 //! Unlike blockers, warnings can be intended. The publishing member then ticks each kind.
 //!
-//! Decision: the API neither lists warnings nor refuses proposals because of them. Whoever decides on the publication
-//! sees them, no matter who proposed it.
+//! Decision: the API neither lists warnings nor refuses proposals because of them. The deciding member sees them,
+//! whoever made the proposal.
 //!
 //! Decision: waiting for a signature block counts as waiting for its document. Documents that are only read are listed
 //! unless a member said that nobody signs them: a forgotten signature block looks the same.

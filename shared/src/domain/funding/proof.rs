@@ -1,7 +1,7 @@
 //! Claim and proof of a transfer into a trust: two facts that share no type.
 //!
 //! Decision: every source of proof is on the receiving side: the institution, the recorder, or a statement of the new
-//! account. Whatever the owner has is a claim, on any paper.
+//! account. Anything from the owner is a claim, even on paper.
 
 use serde::{Deserialize, Serialize};
 

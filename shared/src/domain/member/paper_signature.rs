@@ -204,7 +204,7 @@ pub fn decide_paper_signature(
     }
 }
 
-/// Why nobody can confirm a paper signature now, if so.
+/// Why a paper signature can't be confirmed now. None if it can.
 #[must_use]
 pub fn obstacle(agreement: &Agreement, paper: &PaperSignature) -> Option<NotDecided> {
     if agreement.lifecycle() != Lifecycle::Active {
@@ -461,7 +461,7 @@ mod tests {
         assert_eq!(refused(fewer), Err(NotRecorded::OtherBlocks));
     }
 
-    /// A participant has at most 50, whatever their state: deciding those that wait makes no room.
+    /// A participant has at most 50, in any state: deciding those that wait makes no room.
     #[test]
     fn a_participant_has_so_many_and_no_more() {
         let (agreement, ada) = live();

@@ -1,15 +1,15 @@
 //! Second members: whose confirmation of another member's record is a second person's word.
 //!
 //! Decision: a member who invites another, or resets their password or second factor, may be able to act as them,
-//! because the link passes through their hands. So the two count as one for [`limits::SECOND_SELF_S`], whichever came
-//! first, and so do all who are tied through others: two members invited by the same one are no second members for each
-//! other. In that time, the affected person and the other members can notice. What an operator made or reset ties
-//! nobody, so a new organization of two works at once.
+//! because the link passes through their hands. So the two count as one for [`limits::SECOND_SELF_S`], in either order,
+//! and so do all who are tied through others: two members invited by the same one are not second members for each
+//! other. In that time, the affected person and the other members can notice. Invitations and resets by an operator
+//! create no tie, so a new organization of two works at once.
 //!
 //! Decision: a member is alone if they let in all others, directly or through others, within that time, and nobody who
 //! counted has left within it. So a one-person organization works, even in the week after its first invitations.
-//! Resetting passwords makes nobody alone, nor does removing the person who would have to confirm. A member who was let
-//! in is not alone beside the one who let them in.
+//! Resetting a password doesn't make a member alone, nor does removing the person who would have to confirm. A member
+//! who was let in is not alone while the one who let them in is there.
 
 use std::collections::BTreeSet;
 
@@ -316,7 +316,7 @@ mod tests {
         assert!(!removed.is_alone("Ada"));
         assert!(removed.seconds.kept_by_departure(removed.id("Ada")).is_some());
         assert!(World::new(&["Ada", "Ben"]).leave("Ben", 7).is_alone("Ada"));
-        // Someone who never counted keeps nobody from being alone.
+        // The departure of a member who never counted doesn't prevent being alone.
         let guest = World::new(&["Ada", "Ben"]).tie("Ada", Invited, "Ben", 3).leave("Ben", 1);
         assert!(guest.is_alone("Ada"));
         let counted = World::new(&["Ada", "Ben"]).tie("Ada", Invited, "Ben", 9).leave("Ben", 1);

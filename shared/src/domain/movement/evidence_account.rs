@@ -50,7 +50,7 @@ impl AccountStanding {
     }
 }
 
-/// The account of evidence, as named by whoever files it.
+/// The account that the filer names for evidence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpokenAccount {
     /// The account. None if the evidence omits it or hides part of it.

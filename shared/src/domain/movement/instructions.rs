@@ -2,14 +2,14 @@
 //! revision, and shown again only on the sender's own page. A movement keeps their last characters, and digests of
 //! their accounts, which only tell whether another account is the same.
 //!
-//! Decision: whoever verifies instructions types the numbers that the payee reads out ([`ToTypeAgain`]), without seeing
-//! them first. Digests are compared, and only whether all match is told. After [`limits::INSTRUCTION_TRIES_MAX`] wrong
-//! tries by all members together, the instructions have to be entered again, possibly unchanged. So nobody finds a
-//! number by trying, and wrongly entered instructions are found.
+//! Decision: the verifying member types the numbers that the payee reads out ([`ToTypeAgain`]), without seeing them
+//! first. Digests are compared, and the member learns only whether all match. After [`limits::INSTRUCTION_TRIES_MAX`]
+//! wrong tries by all members together, the instructions have to be entered again, possibly unchanged. So numbers can't
+//! be guessed, and wrongly entered instructions are noticed.
 //!
-//! Decision: changed instructions are how deals are robbed. So any change ends the verification and withdraws the
-//! release; while money is in flight, it also raises an exception. Every change stays on record with the last
-//! characters before and after.
+//! Decision: changing payment instructions is the usual way to steal a deal's money. So any change ends the
+//! verification and withdraws the release; while money is in flight, it also raises an exception. Every change stays on
+//! record with the last characters before and after.
 
 use std::fmt;
 
@@ -354,8 +354,8 @@ text_enum! {
 }
 
 impl VerificationMethod {
-    /// The methods on offer, in which the payee reads the account out. Comparing with a paper or an earlier payment
-    /// asks nobody who knows whether the account is still theirs.
+    /// The offered methods: the payee reads the account out. A document or an earlier payment can't tell whether the
+    /// account is still theirs.
     pub const OFFERED: [Self; 2] = [Self::CallBack, Self::InPerson];
 }
 

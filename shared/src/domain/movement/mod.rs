@@ -84,7 +84,7 @@ pub struct Movement {
     filed_by_party: BTreeMap<ParticipantId, u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<InstructionsStatus>,
-    /// What became of a surplus, according to the last statement.
+    /// What became of a surplus, as a member last stated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     surplus: Option<Surplus>,
     created_by: Actor,
@@ -433,7 +433,7 @@ impl Movement {
         i64::try_from((self.accepted_minor() - due).max(0)).unwrap_or(i64::MAX)
     }
 
-    /// What became of a surplus, according to the last statement. It stays on record, whatever follows.
+    /// What became of a surplus, as a member last stated it. Kept permanently.
     #[must_use]
     pub fn surplus(&self) -> Option<&Surplus> {
         self.surplus.as_ref()

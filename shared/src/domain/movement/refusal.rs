@@ -30,7 +30,7 @@ pub enum NotMoved {
     Verified,
     /// The member entered the instructions, and another one can verify them.
     Own,
-    /// The member counts as one with whoever entered the instructions: recently, one let the other in, or could have
+    /// The member and the one who entered the instructions count as one: recently, one let the other in or could have
     /// acted as them.
     OneSelf,
     /// What was typed doesn't match the instructions. Contains the remaining tries.

@@ -5,7 +5,7 @@
 //! it is done, and nobody confirms a claim they haven't seen.
 //!
 //! Decision: where a second person's word is required, a participant's word from a member's browser counts as that
-//! member's too: whoever has the link could have said it.
+//! member's too: the member may have used the participant's link.
 
 use super::occurrences::Open;
 use super::{CancelCause, Cancellation, Obligation, Said, SaidOf, Terms, Word};

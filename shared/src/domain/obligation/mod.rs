@@ -142,8 +142,7 @@ pub struct ObligationTrigger {
     pub description: Label,
     /// How many days after the trigger the obligation is due.
     pub due_after_days: u16,
-    /// The day it happened, according to whoever declared it. None in older declarations, whose days count from the
-    /// declaration.
+    /// The day it happened, as declared. None in older declarations, whose days count from the declaration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub happened_on: Option<Day>,
     /// The declaration that it happened, if any.

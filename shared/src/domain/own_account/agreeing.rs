@@ -19,7 +19,7 @@ pub enum NotOwned {
     Full,
     /// The member marked it themselves, and another one can agree.
     Own,
-    /// The member counts as one with whoever marked it.
+    /// The member and the one who marked it count as one.
     OneSelf,
 }
 

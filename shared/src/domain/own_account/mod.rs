@@ -1,8 +1,8 @@
 //! The bank accounts that an organization calls its own. Where no payment instructions name an account, they tell whose
 //! statement it is.
 //!
-//! Decision: one member says so, and a second agrees, by the rule of second members. Until then the account is
-//! nobody's. Any member can remove one alone, because nothing is believed because of that.
+//! Decision: one member says so, and a second agrees, by the rule of second members. Until then the account doesn't
+//! count. Any member can remove one alone, because a removal makes nothing count.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct OwnAccount {
 /// A second member's agreement that an account is the organization's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreed {
-    /// The member. Whoever marked it, if nobody else counted.
+    /// The member: the one who marked it, if nobody else counted.
     pub by: Actor,
     /// When.
     pub at: Timestamp,

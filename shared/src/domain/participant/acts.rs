@@ -198,7 +198,7 @@ pub enum Declining {
     Gate(GateId),
 }
 
-/// Declines what open gates ask of the participant. The gates then wait for a member, whoever else they wait for.
+/// Declines what open gates ask of the participant. The gates then wait for a member, even if others still have to act.
 ///
 /// # Errors
 /// [`NotActed`].

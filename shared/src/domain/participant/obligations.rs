@@ -3,7 +3,7 @@
 //! Decision: either side may declare a trigger, because both can see the event, and the declaration names its author.
 //! Only a promisor claims that an occurrence is done, and only a promisee confirms it or verifies a standing promise.
 //!
-//! Decision: nobody confirms in a member's browser what that member recorded or what was said in their browser: with
+//! Decision: in a member's browser, a participant can't confirm what that member recorded or what was said there: with
 //! both links, one member could do both.
 
 use super::acts::{NotActed, Occasion, consent_of};

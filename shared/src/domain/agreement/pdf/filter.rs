@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(passes(&streams(DOCUMENT_STREAMS_MAX + 1)), Err(NotADocument::TooMuchInside));
     }
 
-    /// Each of these took a core minutes before, or would if anything were read twice.
+    /// Inputs that would take minutes if anything were read twice.
     #[test]
     fn no_bytes_take_long() {
         let parts = [

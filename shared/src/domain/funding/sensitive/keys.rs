@@ -1,4 +1,4 @@
-//! Keys: whatever opens a wallet or service for anyone who reads it.
+//! Keys: texts that open a wallet or service for anyone who reads them.
 
 use bip39::{Language, Mnemonic};
 
