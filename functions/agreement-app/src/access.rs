@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use crate::paper_rows::{PaperRow, links_to_record};
 
-/// The link of a participant. None if the keys that make it can't be read now.
+/// A participant's link. None if its keys can't be read.
 async fn link_of(
     request: &Request,
     (agreement_id, participant_id): (AgreementId, ParticipantId),
@@ -39,7 +39,7 @@ async fn link_of(
     Some(format!("{}{LINKS}{}", request.app().base_url, link.reveal()))
 }
 
-/// A message with a participant's link, as the `mailto:` that opens it. None without an email address.
+/// A `mailto:` URL of a message with the link. None without an email address.
 fn mail_to(contact: &Contact, organization: &Organization, agreement: &Agreement, link: &str) -> Option<String> {
     let email = contact.email.as_ref()?;
     let (organization, name) = (organization.name.as_str(), agreement.name.as_str());
@@ -51,7 +51,7 @@ fn mail_to(contact: &Contact, organization: &Organization, agreement: &Agreement
     Some(format!("mailto:{}?subject={subject}&body={}", encode(email.as_str()), encode(&text)))
 }
 
-/// A text as a part of a `mailto:`, where a slash would begin nothing but is encoded all the same.
+/// Encodes a text for a `mailto:` URL, including slashes.
 fn encode(text: &str) -> String {
     encode_query_value(text).replace('/', "%2F")
 }
@@ -64,34 +64,27 @@ struct AccessPage {
     agreement: Link,
     path: String,
     name: String,
-    /// The page of the contact.
     contact: String,
     link: LinkCard,
-    /// What has changed of the contact since the publication, or since a member confirmed it.
     changed: Option<ChangedContact>,
     generation: u64,
-    /// Whether the agreement is active, so that there is something to do.
     is_active: bool,
     seen_at: Option<DisplayTime>,
     has_consent: bool,
     tasks: Vec<String>,
     verification: String,
     receipts: Vec<ReceiptRow>,
-    /// The code for the link, if the organization asks for one.
     code: Option<CodeCard>,
-    /// The signatures on paper, the newest first.
+    /// The paper signatures, newest first.
     papers: Vec<PaperRow>,
-    /// The documents for which one can be recorded.
     to_record: Vec<Link>,
-    /// The signature on paper whose rejection was refused.
+    /// The paper signature whose rejection was refused.
     refused: Option<PaperSignatureId>,
     fields: Fields,
 }
 
-/// The name and the address that a contact has or had.
 #[derive(Clone)]
 struct Details {
-    /// The name, with its kind if that has changed.
     name: String,
     email: Option<String>,
 }
@@ -102,17 +95,13 @@ impl fmt::Display for Details {
     }
 }
 
-/// What has changed of a participant's contact since the publication, or since a member confirmed it.
 pub(crate) struct ChangedContact {
-    /// The name and address before. None if they are too long ago to be kept.
+    /// The name and address before. None if too old to be kept.
     before: Option<Details>,
-    /// The name and address now.
     now: Details,
-    /// What changed, by whom, and when, the oldest first.
     changes: Vec<(String, DisplayTime)>,
-    /// The version that the form confirms.
     version: u64,
-    /// Whether the address is another one, or gone: nothing is given out before a member confirms it.
+    /// Whether the address changed: nothing is handed out before a member confirms it.
     pub is_readdressed: bool,
 }
 
@@ -140,18 +129,18 @@ impl ChangedContact {
     }
 }
 
-/// What a member sees of a participant's link.
+/// The card with a participant's link.
 ///
-/// Decision: whoever has the link can act as the participant, so that it is shown is on record. It is shown for as long as
-/// what exists nowhere else, two minutes: nobody has it on the screen by opening a page.
+/// Decision: the link's holder can act as the participant, so showing it is recorded. Like all secrets it is shown for
+/// two minutes, and never just by opening a page.
 enum LinkCard {
-    /// That it can be shown.
+    /// It can be shown.
     Hidden,
-    /// That the new address, or that there is none, is confirmed first.
+    /// The new or removed address must be confirmed first.
     Readdressed,
-    /// The link, and the message that has it.
+    /// The link, and a message with it.
     Shown { link: String, mail: Option<String> },
-    /// That it can't be shown right now.
+    /// It can't be shown right now.
     Unreadable,
 }
 
@@ -175,16 +164,13 @@ impl LinkCard {
     }
 }
 
-/// The code that a member reads out.
 struct CodeCard {
-    /// The code, for the two minutes after it was made.
     value: Option<String>,
-    /// The one that works: until when, and how many tries are left.
+    /// The working code's end and remaining tries.
     current: Option<(DisplayTime, u32)>,
 }
 
 impl CodeCard {
-    /// The card. None, if the organization does not ask for codes.
     async fn of(
         request: &Request,
         participant: ParticipantId,
@@ -194,7 +180,7 @@ impl CodeCard {
             return Ok(None);
         }
         let current = record.code.as_ref().map(|code| (DisplayTime::from(code.expires_at), code.tries_left()));
-        // A code that was used or replaced is not shown again. The page also works when the keys can't be read.
+        // Used or replaced codes are not shown again. The page also works when keys can't be read.
         let shown = Flash::LinkCode(participant).read(request).await.ok().flatten();
         let own = shown.as_deref().and_then(|shown| shown.split_once('\n'));
         let is_current = |id: &str| record.code.as_ref().is_some_and(|code| code.id.to_string() == id);
@@ -203,26 +189,22 @@ impl CodeCard {
     }
 }
 
-/// What the participant did.
 struct ReceiptRow {
     title: String,
     at: DisplayTime,
     facts: Vec<(&'static str, String)>,
     typed: Option<String>,
     drawn: Option<String>,
-    /// Where the uploaded file is.
     file: Option<String>,
-    /// Where the answers are.
     answers: Option<String>,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, (None, Fields::default()), notice).await?.with_cookie(cookie))
 }
 
-/// The page. A rejection of a signature on paper that was refused keeps what was typed.
+/// The page. A refused rejection of a paper signature keeps the typed text.
 pub(crate) async fn page(
     request: &Request,
     (refused, fields): (Option<PaperSignatureId>, Fields),
@@ -285,7 +267,7 @@ fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
     }
 }
 
-/// Shows the link, which the member can copy and send from then on.
+/// Shows the link, so that the member can copy and send it.
 pub(crate) async fn show_link(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
@@ -307,10 +289,8 @@ pub(crate) async fn show_link(request: &mut Request) -> Result<PageResponse, Err
     Ok(shown_once(&submitted, redirect, "Link shown", line).await)
 }
 
-/// Why nothing is given out for a participant whose address has changed.
 const READDRESSED: &str = "The participant’s address has changed since the publication. Confirm the change first.";
 
-/// Confirms the name and the address that the participant's contact has now.
 pub(crate) async fn confirm_contact(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
@@ -326,7 +306,6 @@ pub(crate) async fn confirm_contact(request: &mut Request) -> Result<PageRespons
     Ok(with_notice(&submitted, location, &Notice::bad("Nothing was confirmed", line)).await.into())
 }
 
-/// Reissues the link.
 pub(crate) async fn reissue(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
@@ -338,7 +317,7 @@ pub(crate) async fn reissue(request: &mut Request) -> Result<PageResponse, Error
     Ok(redirect.into())
 }
 
-/// Makes a code for the link, which a member reads out.
+/// Makes a code for the link, for a member to read out.
 pub(crate) async fn create_code(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
@@ -362,7 +341,6 @@ pub(crate) async fn create_code(request: &mut Request) -> Result<PageResponse, E
     Ok(shown_once(&submitted, redirect, "Code created", line).await)
 }
 
-/// Downloads a file that the participant uploaded.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
     let wanted: ReceiptId = request.path_id("receipt")?;
@@ -373,12 +351,11 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
         return Err(Error::not_found());
     };
     let file = request.app().files()?.get(scope.org(), content).await?;
-    // Never shown in the browser: it comes from outside, and only its form was checked.
+    // Never displayed in the browser: the file is foreign, and only its format was checked.
     let page = PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str());
     Ok(page.showing([id.uuid(), participant.uuid()]))
 }
 
-/// Opens a declined condition again.
 pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
@@ -389,7 +366,7 @@ pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error>
     let redirect = redirect_with_notice(&submitted, url.clone(), "The condition is open again", line).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
     let refused = match submitted.run(|| participants::reopen(scope, by, id, (gate, shown))).await? {
-        // Another member was faster, or this form was sent before: the page shows that it is open.
+        // Already reopened by another member or an earlier submission: the page shows it.
         Ok(()) | Err(NotReopened::NotDeclined) => return Ok(redirect.into()),
         Err(NotReopened::Unknown) => return Err(Error::not_found()),
         Err(NotReopened::DeclinedAgain) => "A participant has declined again. Read the new reason first.",

@@ -32,7 +32,6 @@ struct AgreementPage {
     deal: Deal,
     kind: &'static str,
     workspace: Link,
-    /// The funding page of the workspace, with how many of its items the agreement papers, if it does.
     funding: Option<Link>,
     dates: Vec<(&'static str, DisplayTime)>,
     created_by: String,
@@ -46,23 +45,20 @@ struct AgreementPage {
     acts: Acts,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let id: AgreementId = request.path_id("id")?;
     Ok(page(request, id, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
-/// What the address asks for.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// The position of the page of payments.
     #[deserr(default)]
     payments: Offset,
 }
 
-/// The page of an agreement: of a draft, the page on which it is set up.
+/// The page of an agreement, or for a draft, the page that sets it up.
 pub(crate) async fn page(
     request: &Request,
     id: AgreementId,
@@ -80,7 +76,8 @@ pub(crate) async fn page(
     Ok(page.showing([id.uuid()]))
 }
 
-/// The funding page with the items that an agreement papers, by how many they are. None once it has ended and they are free.
+/// A link to the funding page, with the number of items papered. None without items, or once the agreement's end freed
+/// them.
 fn funding_link(agreement: &Agreement) -> Option<Link> {
     let text = match agreement.funding_item_ids.len() {
         0 => return None,
@@ -141,17 +138,16 @@ fn agreement_page(
     })
 }
 
-/// Where the evidence of an agreement is.
 struct EvidenceLinks {
     bundle: String,
-    /// Of a completed agreement.
+    /// For a completed agreement.
     certificate: Option<String>,
-    /// Whether more may come.
+    /// Whether there may be more evidence later.
     is_active: bool,
 }
 
 impl EvidenceLinks {
-    /// None before an agreement was published: a draft binds nobody.
+    /// None before publication: a draft binds nobody.
     fn of(agreement: &Agreement) -> Option<Self> {
         let base = format!("/app/evidence/agreements/{}", agreement.id());
         let is_completed = agreement.lifecycle() == Lifecycle::Completed;
@@ -163,7 +159,6 @@ impl EvidenceLinks {
     }
 }
 
-/// The name and time of each event in the agreement's life.
 fn dates(agreement: &Agreement, view: &AgreementView) -> Vec<(&'static str, DisplayTime)> {
     let mut dates = vec![("Created", agreement.created_at.into())];
     let later = [

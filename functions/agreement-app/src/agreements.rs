@@ -11,10 +11,8 @@ use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage, AgreementQuery};
 use shared::web::Request;
 
-/// The path of the list.
 const PATH: &str = "/app/agreements";
 
-/// The lifecycles to filter by, with their names on the page.
 const LIFECYCLES: [(Option<Lifecycle>, &str); 6] = [
     (None, "All"),
     (Some(Lifecycle::Draft), "Draft"),
@@ -41,7 +39,6 @@ struct LifecycleTab {
     is_current: bool,
 }
 
-/// Shows the list.
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let query: AgreementQuery = request.read_query()?;

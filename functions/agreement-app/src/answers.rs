@@ -1,4 +1,4 @@
-//! The page on which a member reads what a participant answered, and accepts or returns it.
+//! The page on which a member reads, accepts or returns a participant's answers.
 
 use std::collections::BTreeMap;
 
@@ -34,37 +34,28 @@ struct AnswersPage {
     step: String,
     name: String,
     access: String,
-    /// What was sent, the newest first.
     revisions: Vec<Revision>,
     fields: Fields,
-    /// The funding items whose confirmation was asked for and uploaded. Filing it as proof is what comes next.
+    /// The funding items whose requested confirmation was uploaded, to be filed as proof next.
     proofs: Vec<Link>,
 }
 
-/// What a participant sent.
 struct Revision {
     id: SubmissionId,
     number: u32,
     sent_at: DisplayTime,
-    /// In whose browser, if it was a member's.
     host: Option<String>,
     badge: Badge,
-    /// Who decided about it, and when.
     decided: Option<(String, DisplayTime)>,
-    /// Why it was returned.
     reason: Option<String>,
     rows: Vec<AnswerRow>,
-    /// The hash that the receipt names.
     sha256: String,
-    /// Where what was hashed is.
+    /// Where to download the hashed text.
     hashed: String,
-    /// How many answers differ from those of the revision before.
     changes: usize,
-    /// Whether a member can decide about it.
     is_open: bool,
 }
 
-/// Shows the answers.
 pub(crate) async fn read(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
@@ -100,7 +91,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([id.uuid(), participant.uuid(), contact.id.uuid()]))
 }
 
-/// The items that an agreement papers whose confirmation is a file of some answers, by what was asked for.
+/// The papered items whose requested confirmation is a file of these answers.
 fn confirmed_items(agreement: &Agreement, gate: GateId, submission: &Submission) -> Vec<Link> {
     let link = |question: &InformationField| {
         let item = agreement.funding_item_ids.iter().find(|item| item.uuid() == question.id.uuid())?;
@@ -122,7 +113,7 @@ async fn revision(
     for field in submission.answers.keys() {
         let Some(sealed) = submission.sealed(*field) else { continue };
         let place = place(gate, participant, *field);
-        // Without the keys, the page shows how the account number ends.
+        // Without the keys, the page shows the account number's ending.
         if let Ok(text) = open_with(keys, |keyring| keyring.open(sealed, &place)).await
             && let Some(details) = BankDetails::opened(&text)
         {
@@ -160,7 +151,6 @@ async fn revision(
     })
 }
 
-/// Downloads the file of an answer.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, gate, participant) = ids(request)?;
     let (submission, field): (SubmissionId, FieldId) = (request.path_id("submission")?, request.path_id("field")?);
@@ -171,12 +161,12 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
         return Err(Error::not_found());
     };
     let content = request.app().files()?.get(scope.org(), &file.content).await?;
-    // Never shown in the browser: it comes from outside, and only its form was checked.
+    // Never displayed in the browser: the file is foreign, and only its format was checked.
     let page = PageResponse::file(content, file.file_type.media_type(), "attachment", file.name.as_str());
     Ok(page.showing([id.uuid(), participant.uuid()]))
 }
 
-/// Downloads just what the hash in a receipt is of, so that it can be checked. Bank details stay sealed in it.
+/// Downloads exactly what a receipt's hash covers, so that it can be checked. Bank details stay sealed.
 pub(crate) async fn download_hashed(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, gate, participant) = ids(request)?;
     let submission: SubmissionId = request.path_id("submission")?;
@@ -188,12 +178,10 @@ pub(crate) async fn download_hashed(request: &mut Request) -> Result<PageRespons
     Ok(page.showing([id.uuid(), participant.uuid()]))
 }
 
-/// Accepts answers.
 pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error> {
     judge(request, Judgment::Accept).await
 }
 
-/// Returns answers with a reason.
 pub(crate) async fn return_answers(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let typed = submitted.form().get("reason");
@@ -204,7 +192,7 @@ pub(crate) async fn return_answers(request: &mut Request) -> Result<PageResponse
             let is_sensitive = code == FieldCode::SensitiveValue;
             let errors = FieldErrors::one("reason", code, message);
             let fields = Fields::submitted(submitted.form(), errors);
-            // An account number is shown nowhere again.
+            // Don't show an account number again.
             let fields = fields.without(|name| is_sensitive && name == "reason");
             Ok(page(request, fields, None).await?.unprocessable())
         }

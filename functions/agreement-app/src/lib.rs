@@ -1,4 +1,4 @@
-//! The pages on which members set up, publish and follow agreements: those under `/app/agreements`.
+//! The pages under `/app/agreements`, on which members set up, publish and follow agreements.
 
 mod access;
 mod agreement;
@@ -22,13 +22,12 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app)
 }
 
-/// The beginning of the path of an agreement's pages. They are not nested: a nested router would take it off the path, which
-/// pages and the way through sign-in need.
+/// The path of an agreement's page. Not a nested router, which would strip the prefix that pages and sign-in need.
 fn at(path: &str) -> String {
     format!("/app/agreements/{{id}}{path}")
 }
 
-/// The routes under `/app/agreements`: the list, the page of each, and the pages on which its draft is set up.
+/// The routes under `/app/agreements`.
 #[must_use]
 pub fn routes() -> Pages {
     let of_all = Pages::default()
@@ -37,7 +36,6 @@ pub fn routes() -> Pages {
     of_all.merge(of_participants()).merge(of_drafts())
 }
 
-/// The routes of what participants of an agreement do, and what members do about it.
 fn of_participants() -> Pages {
     Pages::default()
         .route(
@@ -86,7 +84,6 @@ fn of_participants() -> Pages {
         )
 }
 
-/// The routes of the pages on which a draft is set up.
 fn of_drafts() -> Pages {
     use draft::{acts, begin, condition, details, documents, participants, payments, promises, step, terms};
     Pages::default()

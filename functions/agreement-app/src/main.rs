@@ -13,7 +13,7 @@ fn main() -> Result<(), Error> {
     serve()
 }
 
-// One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
+// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn serve() -> Result<(), Error> {
     shared::lambda::serve(|app| {

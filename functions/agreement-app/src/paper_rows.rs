@@ -1,4 +1,4 @@
-//! Signatures on paper as the page of their participant shows them.
+//! Paper signatures on their participant's page.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(crate) fn paper_url(agreement: AgreementId, participant: ParticipantId, docu
     format!("{}/participants/{participant}/paper/{document}", agreement_url(agreement))
 }
 
-/// The pages on which a member records a signature of a participant on paper, for each document that waits for it.
+/// Links to record a participant's paper signature, one per waiting document.
 pub(crate) fn links_to_record(agreement: &Agreement, participant: ParticipantId) -> Vec<Link> {
     let waits = |document: &&Document| {
         let blocks = agreement.blocks_to_sign(document, participant);
@@ -32,32 +32,26 @@ pub(crate) fn links_to_record(agreement: &Agreement, participant: ParticipantId)
     agreement.documents.iter().filter(waits).map(link).collect()
 }
 
-/// A signature on paper, as the page of its participant shows it.
 pub(crate) struct PaperRow {
     pub id: PaperSignatureId,
     pub document: String,
     pub badge: Badge,
     pub signed_on: String,
-    /// Its scan.
     pub scan: String,
     pub facts: Vec<(&'static str, String)>,
     pub recorded_by: String,
     pub recorded_at: DisplayTime,
-    /// What became of it, and when.
     pub outcome: Option<(String, DisplayTime)>,
-    /// Why it was rejected.
     pub reason: Option<String>,
-    /// What it waits for, if it waits.
     pub wait: Option<Wait>,
 }
 
-/// What a signature on paper waits for.
 pub(crate) struct Wait {
     /// Why it can't be confirmed, or what confirming does.
     pub line: String,
     pub can_confirm: bool,
     pub can_reject: bool,
-    /// The beginning of the paths to which its forms are sent.
+    /// The path prefix of its forms.
     pub path: String,
 }
 
@@ -123,7 +117,6 @@ fn wait(
     Wait { line, can_confirm: obstacle.is_none() && !is_own && counting != Counting::OneSelf, can_reject, path }
 }
 
-/// Why a signature on paper can't be confirmed, in words.
 pub(crate) fn why_not(refused: NotDecided) -> String {
     let line = match refused {
         NotDecided::NotActive(_) => "The agreement ended before it was confirmed, so it doesn’t count.",
@@ -161,7 +154,6 @@ fn facts(agreement: &Agreement, paper: &PaperSignature) -> Vec<(&'static str, St
     facts
 }
 
-/// The labels of some blocks of a document.
 pub(crate) fn labels(document: &Document, blocks: &BTreeSet<SignatureBlockId>) -> Vec<String> {
     let wanted = document.blocks.iter().filter(|block| blocks.contains(&block.id));
     wanted.map(|block| block.label.as_str().to_owned()).collect()

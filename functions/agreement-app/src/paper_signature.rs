@@ -1,7 +1,7 @@
-//! Signatures on paper: the page on which a member records one, and what members then see and decide.
+//! Paper signatures: the page that records one, and what members then see and decide.
 //!
-//! Decision: the scan is for members and for the participant whose signature it shows. It is given as a download only: it
-//! comes from outside, and only its form was checked.
+//! Decision: the scan is for members and its signer. It is only offered as a download: the file is foreign, and only
+//! its format was checked.
 
 use askama::Template;
 use pages::agreement_summary::size;
@@ -39,26 +39,21 @@ struct FormPage {
     participant: Link,
     path: String,
     document: String,
-    /// Where the document's file is.
     file: String,
-    /// The labels of the places that it signs.
     places: Vec<String>,
     sha256: String,
-    /// The ids of the places, as the form says them.
     blocks: String,
-    /// Whether the participant signed themselves. For anything but a person one did, with their own name and title.
+    /// Whether the participant is a person. Otherwise a person signed with their own name and title.
     is_person: bool,
-    /// Whether it counts at once, because there is no second member.
+    /// Whether it counts at once, without a second member.
     at_once: Option<&'static str>,
     fields: Fields,
 }
 
-/// Shows the form.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, Fields::default(), None).await
 }
 
-/// What the path of a request names.
 async fn find(request: &Request) -> Result<(ParticipantRecord, ParticipantId, DocumentId), Error> {
     let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
     let document: DocumentId = request.path_id("document")?;
@@ -98,7 +93,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-/// Records a signature on paper.
 pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -148,15 +142,13 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     Ok(again(FieldErrors::default(), Some(refusal(refused))).await?.conflicting())
 }
 
-/// What is wrong with a scan that is the document's own file.
 const UNSIGNED: &str = "is the document itself, which nobody has signed. Upload a scan of the signed paper";
 
-/// The box that says that a scan with the same pages as the document is signed.
+/// The checkbox that confirms that a scan with the document's pages is signed.
 const IS_SIGNED: &str = "is_signed";
-/// Why it is asked for.
 const SAME_PAGES: &str = "must be ticked if so. Choose the scan again, or another file";
 
-/// Whether an upload has the same pages as a document, and is another file.
+/// Whether an upload is a different file with the same pages as a document.
 async fn has_pages_of(request: &Request, document: &Document, upload: &DocumentContent) -> Result<bool, Error> {
     let Some(content) = document.content.as_ref().filter(|content| content.sha256 != upload.sha256) else {
         return Ok(false);
@@ -164,7 +156,7 @@ async fn has_pages_of(request: &Request, document: &Document, upload: &DocumentC
     let (app, org) = (request.app(), request.signed_in()?.scope().org());
     let files = app.files()?;
     let (document, upload) = tokio::try_join!(files.get(org, content), files.get(org, upload))?;
-    // The upload first: if that takes too long to read, the document is not read as well.
+    // The upload first: if reading it takes too long, skip the document.
     app.pdfs.have_same_pages([upload, document]).await
 }
 
@@ -172,7 +164,6 @@ fn wanted(agreement: &Agreement, document: DocumentId) -> Result<Document, Error
     agreement.document(document).cloned().ok_or_else(Error::not_found)
 }
 
-/// Why a document does not wait for a participant's signature.
 fn not_asked(ParticipantRecord { agreement, contact, .. }: &ParticipantRecord, document: DocumentId) -> NotRecorded {
     let participant = agreement.participants.iter().find(|participant| participant.contact_id == contact.id);
     match (agreement.lifecycle(), participant.zip(agreement.document(document))) {
@@ -189,7 +180,6 @@ fn not_asked(ParticipantRecord { agreement, contact, .. }: &ParticipantRecord, d
     }
 }
 
-/// What is said after a signature on paper was recorded.
 fn recorded(counting: Counting, name: &str) -> Notice {
     match counting {
         Counting::Alone => Notice::good(format!("{name} has signed on paper"), "It counts from now on."),
@@ -199,7 +189,6 @@ fn recorded(counting: Counting, name: &str) -> Notice {
     }
 }
 
-/// What a member types.
 struct Typed {
     signatory: Option<Signatory>,
     signed_on: Day,
@@ -232,7 +221,7 @@ impl Typed {
     }
 }
 
-/// Reads the form, but for the file. The day is read as people type it; `today` is that of the organization's time zone.
+/// Parses the form except the file. `today` is in the organization's time zone.
 fn read(form: &Form, today: Day, entity: Option<&DisplayName>) -> Result<Typed, FieldErrors> {
     let signatory = read_signatory(form, entity);
     let wrong = |field: &str, (code, message): (FieldCode, String)| FieldErrors::one(field, code, message);
@@ -267,7 +256,6 @@ fn read(form: &Form, today: Day, entity: Option<&DisplayName>) -> Result<Typed, 
     }
 }
 
-/// Why nothing was recorded, in words.
 fn refusal(refused: NotRecorded) -> Notice {
     let line = match refused {
         NotRecorded::NotActive(_) => "The agreement is no longer active.",
@@ -303,13 +291,11 @@ fn path_ids(request: &Request) -> Result<(AgreementId, ParticipantId, PaperSigna
     Ok((request.path_id("id")?, request.path_id("participant")?, request.path_id("paper")?))
 }
 
-/// Confirms a signature on paper.
 pub(crate) async fn confirm(request: &mut Request) -> Result<PageResponse, Error> {
     let notice = Notice::good("Paper signature confirmed", "The document is signed for the participant.");
     decide(request, PaperDecision::Confirm, notice).await
 }
 
-/// Rejects a signature on paper.
 pub(crate) async fn reject(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (_, _, paper) = path_ids(request)?;
@@ -341,7 +327,6 @@ async fn decide(request: &Request, decision: PaperDecision, done: Notice) -> Res
     }
 }
 
-/// Downloads the scan.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, participant, paper) = path_ids(request)?;
     let scope = request.signed_in()?.scope();
@@ -354,7 +339,7 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
 mod tests {
     use super::*;
 
-    /// Who can do something about it is told what, and nobody is sent to decide others where that makes no room.
+    /// Messages say what helps, and don't suggest decisions where those make no room.
     #[test]
     fn each_limit_says_what_helps() {
         let line = |refused| refusal(refused).lines.join(" ");

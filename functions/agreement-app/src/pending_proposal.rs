@@ -1,4 +1,4 @@
-//! A proposal that waits for a decision, beside its agreement.
+//! A pending proposal, shown with its agreement.
 
 use pages::labels::{action_verb, actor_label};
 use shared::domain::agreement::Agreement;
@@ -6,13 +6,12 @@ use shared::domain::proposal::Proposal;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 
-/// A pending proposal, beside its agreement.
 pub(crate) struct PendingProposal {
     pub url: String,
     pub verb: &'static str,
     pub created_by: String,
     pub time_left: String,
-    /// Whether the draft was edited after it was made.
+    /// Whether the draft was edited since.
     pub is_older: bool,
 }
 

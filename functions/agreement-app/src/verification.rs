@@ -30,7 +30,6 @@ struct VerificationPage {
     fields: Fields,
 }
 
-/// Shows the form.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let today = {
         let zone = &request.signed_in()?.organization().time_zone;
@@ -39,7 +38,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, Fields::of([("day", today.for_people())]), None).await
 }
 
-/// A participant of an agreement, with their contact.
 async fn find(request: &Request) -> Result<(Agreement, ParticipantId, Contact), Error> {
     let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
     let scope = request.signed_in()?.scope();
@@ -64,7 +62,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), participant.uuid(), contact.id.uuid()]))
 }
 
-/// Records the verification.
 pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -93,7 +90,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     Ok(page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?.unprocessable())
 }
 
-/// Reads the form. The day is read as people type it, in the organization's time zone.
+/// Parses the form. The day is in the organization's time zone.
 fn read(form: &Form, zone: &TimeZone, today: Day) -> Result<NewVerification, FieldErrors> {
     let label =
         |field: &str| Label::parse(form.get(field)).map_err(|(code, message)| FieldErrors::one(field, code, message));

@@ -1,8 +1,8 @@
 //! The clock: every minute it applies what has become due.
 //!
 //! Reads and decisions check time themselves and are never late. The clock writes the resulting changes and events, at
-//! most 90 s late (contract, section 3), and sends messages for deliveries that lost theirs. Several clocks may run at
-//! once: each change is conditional on the records that it was decided from.
+//! most 90 s late (contract, section 3), and resends lost messages of deliveries. Several clocks may run at once: each
+//! change is conditional on the records it was decided from.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -27,25 +27,25 @@ use shared::webhook::relay::Relay;
 /// What a tick did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TickReport {
-    /// The number of proposals that were written as expired.
+    /// The number of proposals recorded as expired.
     pub expired: u32,
-    /// The number of agreements that time advanced.
+    /// The number of agreements advanced by time.
     pub advanced: u32,
     /// The number of movements and obligations that ended with their agreements.
     pub ended: u32,
-    /// The number of workspaces whose people were counted after a change.
+    /// The number of workspaces whose people were recounted.
     pub counted: u32,
-    /// The number of uploaded files that were removed because nothing names them.
+    /// The number of unused uploads removed.
     pub removed: u32,
-    /// The number of entries that were removed because their record had changed otherwise.
+    /// The number of outdated entries removed.
     pub stale: u32,
-    /// The number of events and endpoints that the clock relayed because no relay had.
+    /// The number of events and endpoints that the relay had missed.
     pub relayed: u32,
-    /// The number of due deliveries for which a message was sent.
+    /// The number of due deliveries for which messages were sent.
     pub enqueued: u32,
-    /// How long the oldest of these deliveries has been due, in milliseconds.
+    /// How long the oldest of these deliveries was overdue, in milliseconds.
     pub oldest_due_ms: i64,
-    /// The number of failures. The next tick tries these again.
+    /// The number of failures, which the next tick retries.
     pub failed: u32,
 }
 
@@ -71,13 +71,13 @@ impl std::ops::Add for TickReport {
 /// The cause of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// The schedule. The relay is running, so the clock leaves it a grace period for events and endpoints.
+    /// The schedule. The relay is running, so events and endpoints get a grace period.
     Schedule,
-    /// The start of the process. No relay was running, so the clock relays all events and endpoints that are due.
+    /// The process started. No relay was running, so all due events and endpoints are relayed.
     Startup,
 }
 
-/// Applies what is due now. A failure of one entry or shard does not stop the others.
+/// Applies what is due. A failing entry or shard doesn't stop the others.
 pub async fn tick(app: &AppState, relay: &Relay, trigger: Trigger) -> TickReport {
     let (now, started) = (Timestamp::now(), Instant::now());
     let sweep = Sweep { app, relay, now, started, trigger };
@@ -103,7 +103,6 @@ struct TickLine {
     failed: u32,
 }
 
-/// A running tick.
 #[derive(Debug, Clone, Copy)]
 struct Sweep<'a> {
     app: &'a AppState,
@@ -120,7 +119,7 @@ impl Sweep<'_> {
         reports.into_iter().fold(TickReport::default(), std::ops::Add::add)
     }
 
-    /// Applies the due entries of one kind in a shard, each once, so that a failing entry doesn't hold up the rest.
+    /// Applies a shard's due entries of one kind, each once, so that a failing entry doesn't hold up the rest.
     async fn kind(self, shard: u8, kind: Due) -> TickReport {
         let deadline = self.started + limits::SWEEP_DEADLINE;
         let mut report = TickReport::default();
@@ -156,14 +155,14 @@ impl Sweep<'_> {
 
     /// The latest due time of the entries that the tick takes.
     fn due_until(self, kind: Due) -> Timestamp {
-        // A call that changes people updates the lists itself, and is over by the end of the grace period.
+        // A call that changes people updates the lists itself before the grace period ends.
         let is_left_to_relay =
             matches!(kind, Due::Event | Due::Endpoint | Due::People) && self.trigger == Trigger::Schedule;
         let grace_ms = if is_left_to_relay { self.app.time_scale.relay_grace_ms() } else { 0 };
         Timestamp::from_unix_ms(self.now.unix_ms() - grace_ms).unwrap_or(self.now)
     }
 
-    /// Sends a message for each due delivery. The sender skips a delivery that another attempt has claimed.
+    /// Sends a message per due delivery. The sender skips deliveries claimed by another attempt.
     async fn enqueue(self, entries: &[DueEntry], report: &mut TickReport) {
         let oldest = entries.iter().map(|entry| self.now.unix_ms() - entry.at.unix_ms()).max();
         report.oldest_due_ms = report.oldest_due_ms.max(oldest.unwrap_or_default());
@@ -191,7 +190,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Ends what is left of agreements that have ended, each record in a call of its own.
+    /// Ends the remaining records of ended agreements, each in its own call.
     async fn end(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
         for entry in entries {
             if deadline <= Instant::now() {
@@ -237,7 +236,6 @@ impl Sweep<'_> {
         }
     }
 
-    /// Removes uploads that nothing names.
     async fn remove(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
         for entry in entries {
             if deadline <= Instant::now() {
@@ -261,7 +259,6 @@ impl Sweep<'_> {
         Ok(removed)
     }
 
-    /// Applies a transition to each entry's record and returns how many records it changed.
     async fn apply(
         self,
         transition: TimedTransition,
@@ -285,7 +282,6 @@ impl Sweep<'_> {
     }
 }
 
-/// A transition that time causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TimedTransition {
     ExpireProposal,
@@ -293,7 +289,6 @@ enum TimedTransition {
 }
 
 impl TimedTransition {
-    /// The operation's name in audit rows and log lines.
     fn operation(self) -> &'static str {
         match self {
             Self::ExpireProposal => "expire_proposal",
@@ -301,7 +296,7 @@ impl TimedTransition {
         }
     }
 
-    /// Applies the transition to an entry's record, again after each conflict. Logs a failure.
+    /// Applies the transition to an entry's record, retrying conflicts. Logs a failure.
     async fn apply(self, app: &AppState, entry: DueEntry) -> Result<Settlement, ()> {
         let system = SystemContext::begin(&app.store, entry.org, self.operation(), app.time_scale);
         let attempts_max = limits::SWEEP_ATTEMPTS_MAX;

@@ -1,4 +1,4 @@
-//! The Lambda function, which a schedule invokes.
+//! The Lambda function, invoked on a schedule.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use shared::platform::config;
 use shared::platform::sqs::SqsQueue;
 use shared::webhook::relay::Relay;
 
-// One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
+// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let files = Files::in_bucket(&config::required("FILES_BUCKET")?, AwsSettings::from_env(Service::S3)?);
@@ -21,7 +21,7 @@ async fn main() -> Result<(), Error> {
     let (app, relay) = (&app, &relay);
     lambda_runtime::run(service_fn(move |_: LambdaEvent<Value>| async move {
         let report = clock::tick(app, relay, Trigger::Schedule).await;
-        // An alarm counts failed invocations. The log has the failures, and the next tick tries them again.
+        // An alarm counts failed invocations. The log has the failures, and the next tick retries them.
         if report.failed == 0 { Ok(()) } else { Err(Error::from(format!("{} acts failed", report.failed))) }
     }))
     .await

@@ -1,12 +1,11 @@
 //! The evidence of an agreement as files: the bundle, for members, and the certificate of a completed agreement, for
 //! members and participants.
 //!
-//! Decision: they are links, not forms. An export changes nothing, is recorded in the audit log like every call, and gives
-//! the same bytes when it is asked for twice. A redirect after a form could not lead to the file store: the pages' policy
-//! keeps forms at home.
+//! Decision: they are links, not forms. An export changes nothing, is audited like every call, and yields the same
+//! bytes twice. And the pages' policy (`form-action 'self'`) would block a form's redirect to the file store.
 //!
-//! Decision: a bundle is made in memory, since its manifest comes first and has the hashes of all that follows. What is
-//! larger than a response can be goes by way of the file store, where that is a bucket.
+//! Decision: a bundle is built in memory, since its manifest comes first and has the hashes of the rest. Files too
+//! large for a response go through the file store, if it is a bucket.
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -34,7 +33,6 @@ use shared::web::Request;
 
 use crate::statement_extract::{self, Unread};
 
-/// Exports the bundle.
 pub(crate) async fn export_bundle(request: &mut Request) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let signed_in = request.signed_in()?;
@@ -47,7 +45,7 @@ pub(crate) async fn export_bundle(request: &mut Request) -> Result<PageResponse,
     }
 }
 
-/// Exports a part of the evidence of an agreement with a long history.
+/// Exports a part of the evidence of a long history.
 pub(crate) async fn export_part(request: &mut Request) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let number: NonZeroUsize = request.path_id("part")?;
@@ -68,7 +66,6 @@ pub(crate) async fn export_part(request: &mut Request) -> Result<PageResponse, E
     Ok(response.await?.showing([id.uuid()]))
 }
 
-/// The page that lists the parts of the evidence of an agreement with a long history.
 #[derive(Template)]
 #[template(path = "evidence_parts.html")]
 struct PartsPage {
@@ -95,19 +92,18 @@ impl PartsPage {
     }
 }
 
-/// What the file of a bundle is called behind the agreement's name.
+/// The suffix of a bundle's file name after the agreement's name.
 fn kind(part: Option<HistoryPart>) -> String {
     part.map_or_else(|| "evidence".to_owned(), |part| format!("evidence part {} of {}", part.number, part.of))
 }
 
-/// Whose bundle it is, and the key that signs it.
+/// The organization of the bundle, and the key that signs it.
 async fn signing(request: &Request) -> Result<(Organization, BaseUrl, SigningKey), Error> {
     let keyring = request.app().webhooks()?.keys.keyring().await?;
     let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
     Ok((request.signed_in()?.organization().clone(), request.app().base_url.clone(), key))
 }
 
-/// Hands out the bundle of what was gathered.
 async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let files = match read(request, signed_in.scope().org(), found.record.files()).await {
@@ -127,7 +123,6 @@ async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<P
     Ok(response.await?.showing([id.uuid()]))
 }
 
-/// Downloads the certificate.
 pub(crate) async fn show_certificate(request: &mut Request) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let signed_in = request.signed_in()?;
@@ -136,7 +131,6 @@ pub(crate) async fn show_certificate(request: &mut Request) -> Result<PageRespon
     Ok(certificate(request, found, (organization, Audience::Members), link).await?.showing([id.uuid()]))
 }
 
-/// Downloads the certificate of a participant's agreement.
 pub(crate) async fn own_certificate(request: &mut Request) -> Result<PageResponse, Error> {
     let attending = request.attending()?;
     let by = attending.participant();
@@ -147,7 +141,6 @@ pub(crate) async fn own_certificate(request: &mut Request) -> Result<PageRespons
     Ok(certificate(request, found, about, back).await?.showing(shown))
 }
 
-/// The link back to the agreement.
 fn agreement_link(id: AgreementId) -> Link {
     Link { url: agreement_url(id), text: "Go to the agreement".to_owned() }
 }
@@ -168,7 +161,7 @@ async fn certificate(
     hand_out(request, org, file, ("application/pdf", &name, "certificate", "pdf")).await
 }
 
-/// Writes a file apart from the request, which others wait beside.
+/// Writes a file on a blocking thread, because it takes CPU time.
 async fn apart(write: impl FnOnce() -> Result<Vec<u8>, EvidenceError> + Send + 'static) -> Result<Bytes, Error> {
     let written = tokio::task::spawn_blocking(write).await.map_err(|error| Error::Internal(error.to_string()))?;
     written.map(Bytes::from).map_err(|error| failed(&error))
@@ -178,7 +171,6 @@ fn failed(error: &EvidenceError) -> Error {
     Error::Internal(error.to_string())
 }
 
-/// Reads files, some of them together.
 async fn read(request: &Request, org: OrgId, wanted: Vec<&DocumentContent>) -> Result<Files, ReadError> {
     let store = request.app().files().map_err(ReadError::Other)?;
     let mut files = Files::new();
@@ -192,13 +184,12 @@ async fn read(request: &Request, org: OrgId, wanted: Vec<&DocumentContent>) -> R
     Ok(files)
 }
 
-/// Why a file was not read.
 enum ReadError {
     File(FilesError),
     Other(Error),
 }
 
-/// The response with a file: the file itself, or a redirect to the file store for what no response can carry.
+/// The response with a file, or a redirect to the file store if it is too large.
 async fn hand_out(
     request: &Request,
     org: OrgId,
@@ -214,10 +205,9 @@ async fn hand_out(
     Ok(PageResponse::file(file, media_type, "attachment", &name))
 }
 
-/// The page that says why there is no evidence.
 fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageResponse, Error> {
     let (title, text): (&'static str, Cow<'static, str>) = match none {
-        // The export of everything shows its parts, and nothing else asks for them.
+        // The full export lists the parts; nothing else asks for them.
         NoEvidence::NotPublished | NoEvidence::InParts(_) => return Ok(PageResponse::see_other(back.url)),
         NoEvidence::NotCompleted => (
             "There is no certificate yet",
@@ -237,7 +227,7 @@ fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageRespon
     Ok(page.with_status(StatusCode::CONFLICT, ErrorCode::Conflict.as_str()))
 }
 
-/// The page for a file that can't be read. A bundle without it would not be the evidence.
+/// The page for an unreadable file. A bundle without it would not be the evidence.
 fn unreadable(request: &Request, back: Link, error: ReadError) -> Result<PageResponse, Error> {
     let error = match error {
         ReadError::File(error @ (FilesError::NotThere | FilesError::Damaged)) => error,

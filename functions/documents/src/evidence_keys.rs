@@ -1,8 +1,8 @@
-//! The public keys that verify evidence bundles, for outsiders. Their address stays: whoever has a bundle may ask for them
+//! The public keys that verify evidence bundles, for outsiders. Their URL is permanent: owners of bundles may need them
 //! years later.
 //!
-//! Decision: they are looked up anew, at most once a second, and not taken from the cached keyring. Another instance may
-//! have signed with a key that is younger than this one's cache.
+//! Decision: they are read afresh, at most once a second, instead of from the cached keyring. Another instance may have
+//! signed with a key newer than this one's cache.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use shared::api::response::REQUEST_ID;
 use shared::domain::ids::RequestId;
 use shared::error::Error;
 
-/// The route. It is public, and requests for it are not audited.
+/// The route, which is public and unaudited.
 pub(crate) fn route() -> MethodRouter<Arc<AppState>> {
     get(|State(app): State<Arc<AppState>>| async move { serve(&app).await })
 }
@@ -38,7 +38,7 @@ async fn serve(app: &AppState) -> Response {
     response
 }
 
-/// What is said while the keys can't be looked up. It is no key document, so no verifier takes it for one.
+/// The body while the keys can't be read. It isn't a key document, so no verifier takes it for one.
 const UNAVAILABLE: &str = "{\"message\":\"The keys can’t be read at the moment. Try again in a minute.\"}\n";
 
 async fn document(app: &AppState) -> Result<String, Error> {

@@ -1,5 +1,5 @@
-//! What writes PDFs: certificates and evidence bundles, with the keys that verify bundles, and what papers and prints funding.
-//! They are one function, since the fonts are most of it.
+//! Everything that writes PDFs: certificates and evidence bundles, the keys that verify bundles, and funding documents
+//! and schedules. One function, since fonts are most of its size.
 
 mod evidence_files;
 mod evidence_keys;
@@ -23,12 +23,12 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app.clone()).merge(api.into_router(app))
 }
 
-/// Registers the operation of the API.
+/// Registers the API operation.
 pub fn operations(to: &mut impl Register) {
     to.write::<paper_funding_items::PaperFundingItems>();
 }
 
-/// The routes of certificates and evidence bundles. The keys have an address of their own, which outsiders keep.
+/// The routes of certificates and evidence bundles. The keys have a separate permanent URL for outsiders.
 #[must_use]
 pub fn routes() -> Pages {
     Pages::default()

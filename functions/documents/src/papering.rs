@@ -1,4 +1,4 @@
-//! The agreement that papers items: its preview, and the act that drafts it. And the schedule of a workspace as a PDF.
+//! Papering items: the preview and the act that drafts the agreement. Also the PDF of a workspace's schedule.
 
 use askama::Template;
 use pages::done::redirect_with;
@@ -28,12 +28,11 @@ struct PreviewPage {
     workspace: Link,
     path: String,
     trust: Option<Link>,
-    /// What keeps the items from being papered together. None of it: they can be.
     problems: Vec<(Option<Link>, String)>,
     items: String,
-    /// The id of the agreement. A form that is sent twice drafts one.
+    /// The id for the agreement: submitting twice drafts one.
     agreement_id: String,
-    /// The fingerprint of what the page shows, which the form carries.
+    /// The fingerprint of the page's content, for the form.
     shown: String,
     fields: Fields,
     people: Vec<(String, String)>,
@@ -41,7 +40,6 @@ struct PreviewPage {
     steps: Vec<(&'static str, String)>,
 }
 
-/// A document as it will be.
 struct PaperView {
     title: String,
     item: Link,
@@ -69,7 +67,6 @@ impl From<&Paper> for PaperView {
     }
 }
 
-/// Shows the preview.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: Query = request.read_query()?;
     let items = ids(&query.items)?;
@@ -79,16 +76,14 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     preview(request, &items, (AgreementId::new(), None), None).await
 }
 
-/// What the address asks for.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// The ids of the items, with commas between them.
     #[deserr(default)]
     items: String,
 }
 
-/// The ids in a text, of which one more is read than can be papered.
+/// Parses ids, up to one more than can be papered.
 fn ids(text: &str) -> Result<Vec<FundingItemId>, Error> {
     let given = text.split(',').map(str::trim).filter(|id| !id.is_empty()).take(limits::PAPERED_ITEMS_MAX + 1);
     let wrong =
@@ -129,7 +124,7 @@ async fn preview(
     Ok(PageResponse::render(&page)?.showing([workspace.uuid()]))
 }
 
-/// What keeps items from being papered together, each with the item that it is about.
+/// Why items can't be papered together, with the item concerned.
 fn problems(found: &PaperingPreview, items: &[FundingItemId]) -> Vec<(Option<Link>, String)> {
     let mut problems = Vec::new();
     if items.len() > limits::PAPERED_ITEMS_MAX {
@@ -151,7 +146,7 @@ fn problems(found: &PaperingPreview, items: &[FundingItemId]) -> Vec<(Option<Lin
     problems
 }
 
-/// Why an item can't be papered, as the end of a sentence that begins with it.
+/// Why an item can't be papered, completing a sentence that begins with it.
 fn said(reason: NotPapered) -> &'static str {
     match reason {
         NotPapered::NotReady => "is not ready: its page says what is missing.",
@@ -161,7 +156,6 @@ fn said(reason: NotPapered) -> &'static str {
     }
 }
 
-/// Who takes part, with what they do.
 fn people(found: &PaperingPreview) -> Vec<(String, String)> {
     let Some(trust) = &found.trust else { return Vec::new() };
     let is_owner = |id: &ContactId| found.items.iter().any(|item| item.owner_contact_ids().contains(id));
@@ -189,7 +183,6 @@ fn steps(found: &PaperingPreview) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Drafts the agreement.
 pub(crate) async fn draft_from_items(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -242,10 +235,8 @@ pub(crate) async fn draft_from_items(request: &mut Request) -> Result<PageRespon
     }
 }
 
-/// The field of what the page showed.
 const SHOWN: &str = "shown";
 
-/// Checks that an agreement would be as the preview showed it.
 fn check_shown(shown: &PaperingFingerprint, prepared: &papering::Prepared) -> Result<(), Error> {
     let changed = shown.changed_to(&prepared.fingerprint());
     let said = |part: &PaperingPart| match part {
@@ -272,7 +263,6 @@ fn read(form: &Form, items: &[FundingItemId]) -> Result<NewPapering, FieldErrors
     Ok(NewPapering { item_ids: ItemIds::new(items.to_vec())?, name })
 }
 
-/// The schedule of a workspace as a PDF, to be printed.
 pub(crate) async fn print(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::of_workspace(signed_in.scope(), id).await?;

@@ -1,5 +1,5 @@
-//! The schedule of a workspace in print: what it says, phase by phase. What is only claimed and what is proven stand in rows
-//! of their own with their names, so that they are told apart without color.
+//! The printed schedule of a workspace, phase by phase. Claims and proof have separate, labeled rows, so that they
+//! differ without color.
 
 use pages::labels::{actor_label, names};
 use papering::{Part, Schedule};
@@ -9,7 +9,6 @@ use shared::domain::funding::{FundingItem, Phase};
 use shared::domain::sentences::{self, funding_words as words};
 use shared::service::funding_review::WorkspaceFundingReview;
 
-/// The schedule of a workspace on a day.
 pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day: Day) -> Schedule {
     let summary = review.schedule.summary;
     let counted = format!(
@@ -41,7 +40,7 @@ pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day:
     }
 }
 
-/// The rows of an item: what it is, what the owner claims, what the receiving side proved.
+/// The rows of an item: the item, the owner's claim, the receiving side's proof.
 fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, String)> {
     let verb = item.verb().map_or("Not decided", words::verb);
     let mut about = vec![format!("{}, {}. {}", words::asset_kind(item.asset_kind()), verb, words::state(item))];
@@ -74,7 +73,6 @@ fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, Str
     rows
 }
 
-/// What a phase is called in print.
 fn phase_heading(phase: Phase, count: usize) -> String {
     format!("{} ({count})", words::phase(phase))
 }

@@ -1,5 +1,5 @@
-//! The entries of statements that prove accepted payments, as the bundle of their agreement has them: read from the files
-//! again, with what looks like an account number masked, as on pages.
+//! The statement entries that prove accepted payments, for an agreement's bundle. They are read from the files again,
+//! with apparent account numbers masked, as on pages.
 
 use std::collections::HashMap;
 
@@ -15,18 +15,15 @@ use shared::platform::files::FilesError;
 use shared::web::Request;
 use statements::{Account, ReferenceKind};
 
-/// Most characters of a text of an entry, as the reader of statements has them.
+/// The maximum length of an entry's text, as in the statement reader.
 const TEXT_CHARS_MAX: usize = statements::limits::TEXT_CHARS_MAX;
 
-/// Why entries can't be read again.
 pub(crate) enum Unread {
-    /// A statement's file is not there as it was uploaded.
+    /// A statement's file is missing or damaged.
     File(FilesError),
-    /// Something else.
     Other(Error),
 }
 
-/// Evidence that an entry is.
 struct Wanted {
     evidence: EvidenceId,
     movement: MovementId,
@@ -34,8 +31,8 @@ struct Wanted {
     money: Money,
 }
 
-/// The entries that prove the payments of an agreement, in the order of the payments. One statement after the other is read, for
-/// each may be large.
+/// The entries that prove an agreement's payments, ordered by payment. Statements may be large, so they are read one by
+/// one.
 ///
 /// # Errors
 /// [`Unread`].
@@ -51,7 +48,6 @@ pub(crate) async fn extracts(request: &Request, org: OrgId, found: &Evidence) ->
     Ok(found.record.proving_entries().filter_map(|(evidence, _)| extracts.remove(&evidence.id())).collect())
 }
 
-/// The evidence that is of a statement.
 fn wanted(record: &AgreementRecord, statement: &Statement) -> Vec<Wanted> {
     let entries = record.proving_entries().filter(|(_, entry)| entry.statement_id == statement.id);
     let wanted = entries.map(|(evidence, entry)| Wanted {
@@ -71,7 +67,7 @@ fn of_statement(statement: &Statement, file: &[u8], wanted: &[Wanted]) -> Result
 
 fn extract(statement: &Statement, all: &[read::Numbered<'_>], wanted: &Wanted) -> Result<StatementExtract, Error> {
     let found = all.iter().find(|one| one.number == wanted.number);
-    // It was read before: another amount would be another entry.
+    // It was read before, so a different amount means a different entry.
     let found = found.filter(|one| read::money(one.entry) == Some(wanted.money)).ok_or_else(|| {
         Error::Internal(format!("evidence: entry {} of the statement {} is another one", wanted.number, statement.id))
     })?;
@@ -98,7 +94,6 @@ fn extract(statement: &Statement, all: &[read::Numbered<'_>], wanted: &Wanted) -
     })
 }
 
-/// The name of a kind of reference.
 fn kind(kind: ReferenceKind) -> String {
     serde_json::to_value(kind).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Reads the table's stream and relays the due entries that were written, through `shared::webhook::relay`.
+//! Reads the table's stream and relays the written due entries through `shared::webhook::relay`.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use shared::store::due::DueEntry;
 use shared::store::keys::{Due, Key};
 use shared::webhook::relay::Relay;
 
-/// A batch of stream records, reduced to the keys of the written items. The stream's view type is `KEYS_ONLY`.
+/// A batch of stream records with only the keys of the written items (view type `KEYS_ONLY`).
 #[derive(Debug, Deserialize)]
 pub struct StreamEvent {
     /// The records.
@@ -20,7 +20,7 @@ pub struct StreamEvent {
     pub records: Vec<Record>,
 }
 
-/// The record of a write.
+/// A record of the stream: one write.
 #[derive(Debug, Deserialize)]
 pub struct Record {
     /// `INSERT`, `MODIFY` or `REMOVE`.
@@ -56,7 +56,7 @@ pub struct StringAttribute {
 }
 
 impl StreamEvent {
-    /// The entries of the due index that were inserted or modified.
+    /// The inserted or modified entries of the due index.
     #[must_use]
     pub fn due_entries(&self) -> Vec<DueEntry> {
         let written = self.records.iter().filter(|record| record.event_name != "REMOVE");
@@ -74,7 +74,7 @@ impl StreamEvent {
 pub async fn relay_entries(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
     let deadline = Instant::now() + limits::SWEEP_DEADLINE;
     let (deliveries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.what == Due::Delivery);
-    // The messages of deliveries are sent in batches; the other entries are relayed one by one.
+    // Messages of deliveries are sent in batches; other entries are relayed one by one.
     let enqueue = async {
         if let Some(first) = deliveries.first()
             && let Err(error) = relay.enqueue(&deliveries).await
@@ -110,7 +110,6 @@ fn log_failure(log: &Log, entry: &DueEntry, error: &Error) {
     });
 }
 
-/// The log line of a failure.
 #[derive(Debug, Serialize)]
 struct FailureLine {
     operation: &'static str,

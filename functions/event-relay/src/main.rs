@@ -1,4 +1,4 @@
-//! The Lambda function, which the table's stream invokes with batches of records.
+//! The Lambda function, invoked with batches of records from the table's stream.
 
 use event_relay::StreamEvent;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
@@ -6,7 +6,7 @@ use shared::AppState;
 use shared::platform::sqs::SqsQueue;
 use shared::webhook::relay::Relay;
 
-// One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
+// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let app = AppState::from_env()?;

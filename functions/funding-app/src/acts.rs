@@ -1,4 +1,4 @@
-//! What members do about an item, each a form of its page.
+//! Members' acts on an item, each a form on its page.
 
 use http::StatusCode;
 use pages::done::redirect_with;
@@ -27,12 +27,11 @@ use crate::facts::{self, DROPS, Dropped};
 use crate::item::{CLAIM, CLOSE, CONFIRMATION, PARK, PROOF, SORT, WITHDRAW, page};
 use crate::{Typed, not_chosen, not_possible};
 
-/// The page with what was typed in the form of a name, and what is wrong with it.
 async fn wrong(request: &Request, name: &str, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::new(name, form, errors), None).await?.unprocessable())
 }
 
-/// Does a member's act, or shows the page again with what was typed in the form of a name, and why it was not done.
+/// Does a member's act, or shows the page again with what was typed in form `name` and the errors.
 async fn act(
     request: &Request,
     name: &str,
@@ -59,8 +58,8 @@ async fn act(
     }
 }
 
-/// Whether an act is decided on what the page showed. What is recorded or filed waits for a decision, and what is rejected
-/// stays as it was.
+/// Whether an act is decided on what the page showed. Recorded or filed facts await a decision, and rejected ones don't
+/// change.
 fn is_decision(act: &FundingAct) -> bool {
     use FundingAct::{AcceptProof, CloseUnfunded, FileProof, RecordClaim, RejectProof, Reopen, WithdrawClaim};
 
@@ -70,7 +69,6 @@ fn is_decision(act: &FundingAct) -> bool {
     }
 }
 
-/// The page as it is now, with why an act was refused and what was typed.
 async fn not_done(request: &Request, name: &str, form: &Form, refused: NotDone) -> Result<PageResponse, Error> {
     let (title, line) = words::refusal(refused);
     let changed = match refused {
@@ -82,7 +80,7 @@ async fn not_done(request: &Request, name: &str, form: &Form, refused: NotDone) 
     Ok(page(request, typed, Some(notice)).await?.conflicting())
 }
 
-/// Reads a note that may be blank, in which no account number may be.
+/// Parses an optional note without account numbers.
 fn read_note(form: &Form, field: &str) -> Result<Option<Note>, FieldErrors> {
     let text = form.get(field);
     if text.trim().is_empty() {
@@ -92,14 +90,12 @@ fn read_note(form: &Form, field: &str) -> Result<Option<Note>, FieldErrors> {
     note.map(Some).map_err(|(code, message)| FieldErrors::one(field, code, message))
 }
 
-/// The same for notes that are part of the evidence.
 fn read_safe_note(form: &Form, field: &str) -> Result<Option<SafeNote>, FieldErrors> {
     let Some(note) = read_note(form, field)? else { return Ok(None) };
     let note = SafeNote::parse(note.as_str());
     note.map(Some).map_err(|(code, message)| FieldErrors::one(field, code, message))
 }
 
-/// Sorts the item: sets what the form has.
 pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
@@ -113,7 +109,7 @@ pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
         let notice = Notice::warn("Nothing is saved yet", dropped.told());
         return Ok(page(request, typed, Some(notice)).await?.unprocessable());
     }
-    // A version that is no number is no version of the item.
+    // An invalid version matches no version of the item.
     let expected = ExpectedVersion::OneOf(form.get("version").parse().into_iter().collect());
     let next = item.sort(changes.clone(), request.now()).map(|after| next_step_of_item(&after));
     let done = Notice::good("Sorted", next.unwrap_or_default());
@@ -134,7 +130,7 @@ pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// Whether an item is as a form wants it already: the form was sent twice.
+/// Whether an item already is as the form wants it: the form was sent twice.
 fn is_as_typed(
     item: &FundingItem,
     changes: &shared::domain::funding::input::FundingItemChanges,
@@ -143,7 +139,6 @@ fn is_as_typed(
     item.sort(changes.clone(), request.now()).is_ok_and(|after| *after == *item)
 }
 
-/// The page with why an item was not sorted: at the fields, or at the item itself.
 async fn not_sorted(
     request: &Request,
     submitted: &SubmittedForm<'_>,
@@ -162,7 +157,6 @@ async fn not_sorted(
     }
 }
 
-/// What is wrong with the action, as the form calls it.
 fn in_own_words(errors: FieldErrors, form: &Form) -> FieldErrors {
     let (kind, verb) = (AssetKind::parse(form.get("asset_kind")), Verb::parse(form.get("verb")));
     let Some((kind, _)) = kind.zip(verb) else { return errors };
@@ -175,7 +169,6 @@ fn in_own_words(errors: FieldErrors, form: &Form) -> FieldErrors {
     said
 }
 
-/// Puts the item on hold.
 pub(crate) async fn park_item(request: &mut Request) -> Result<PageResponse, Error> {
     let form = request.submitted_form()?.form();
     let waiting_on = WaitingOn::parse(form.get("waiting_on")).ok_or_else(|| not_chosen("waiting_on"));
@@ -191,7 +184,6 @@ pub(crate) async fn park_item(request: &mut Request) -> Result<PageResponse, Err
     park(request, parking, Notice::plain("On hold", line)).await
 }
 
-/// Clears the hold of the item.
 pub(crate) async fn clear_hold(request: &mut Request) -> Result<PageResponse, Error> {
     let parking = Parking { waiting_on: Nullable(None), note: None };
     let scope = request.signed_in()?.scope();
@@ -223,7 +215,6 @@ async fn park(request: &Request, parking: Result<Parking, FieldErrors>, done: No
     }
 }
 
-/// Closes the item as unfunded.
 pub(crate) async fn close_unfunded(request: &mut Request) -> Result<PageResponse, Error> {
     let form = request.submitted_form()?.form();
     let reason = CloseReason::parse(form.get("close_reason")).ok_or_else(|| not_chosen("close_reason"));
@@ -239,33 +230,30 @@ pub(crate) async fn close_unfunded(request: &mut Request) -> Result<PageResponse
     act(request, CLOSE, doing, done).await
 }
 
-/// Opens the item again.
 pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error> {
     let done = Notice::good("Reopened", "It no longer counts as done. Next: check its facts, then paper it again.");
     act(request, "reopen", Ok(FundingAct::Reopen), done).await
 }
 
-/// Records what the owner says.
 pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, Error> {
     let note = read_safe_note(request.submitted_form()?.form(), "claim_note");
     let done = Notice::plain("Claim recorded", "A claim is not proof, so this item is not done. Next: file proof.");
     act(request, CLAIM, note.map(FundingAct::RecordClaim), done).await
 }
 
-/// Withdraws what the owner said, which was recorded for the wrong item or turned out to be wrong.
+/// Withdraws a claim that is wrong or on the wrong item.
 pub(crate) async fn withdraw_claim(request: &mut Request) -> Result<PageResponse, Error> {
     let doing = read_reason(request.submitted_form()?.form(), "withdraw_reason").map(FundingAct::WithdrawClaim);
     let line = "The item is in progress again. The claim stays in its history.";
     act(request, WITHDRAW, doing, Notice::good("Claim withdrawn", line)).await
 }
 
-/// Reads the reason of an act that needs one.
 fn read_reason(form: &Form, field: &str) -> Result<SafeNote, FieldErrors> {
     let reason = read_safe_note(form, field)?;
     reason.ok_or_else(|| FieldErrors::one(field, FieldCode::Required, "is missing"))
 }
 
-/// Files what a participant uploaded for the agreement, and a member accepted there, as proof.
+/// Files a participant's upload for the agreement, accepted by a member, as proof.
 pub(crate) async fn file_confirmation(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
@@ -284,19 +272,16 @@ pub(crate) async fn file_confirmation(request: &mut Request) -> Result<PageRespo
     }
 }
 
-/// The notice after proof was filed.
 fn filed() -> Notice {
     Notice::plain("Proof filed", "It does not count yet. Next: review it, then accept or reject it.")
 }
 
-/// Reads the day of proof, which has come.
 fn read_dated(form: &Form, today: Day) -> Result<Day, FieldErrors> {
     let day = pages::fields::read_day(form, "dated")?;
     let message = "must not be in the future";
     if day.is_to_come(today) { Err(FieldErrors::one("dated", FieldCode::OutOfRange, message)) } else { Ok(day) }
 }
 
-/// Files proof of the receiving side.
 pub(crate) async fn file_proof(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -305,7 +290,7 @@ pub(crate) async fn file_proof(request: &mut Request) -> Result<PageResponse, Er
         Ok(new) => new,
         Err(errors) => return wrong(request, PROOF, form, errors).await,
     };
-    // No file is stored for an item that does not exist.
+    // Don't store a file for a missing item.
     funding_items::get(submitted.scope(), request.path_id("id")?).await?;
     if let Some(file) = form.file("file") {
         let kept = match SafeLine::parse(&file.name) {
@@ -352,14 +337,12 @@ fn read_proof(id: ProofId, form: &Form, today: Day) -> Result<NewProof, FieldErr
     }
 }
 
-/// Accepts proof: the item is funded.
 pub(crate) async fn accept_proof(request: &mut Request) -> Result<PageResponse, Error> {
     let proof: ProofId = request.path_id("proof")?;
     let done = Notice::good("Funded", "The transfer is confirmed, and counts as done.");
     act(request, "accept", Ok(FundingAct::AcceptProof(proof)), done).await
 }
 
-/// Rejects proof.
 pub(crate) async fn reject_proof(request: &mut Request) -> Result<PageResponse, Error> {
     let proof: ProofId = request.path_id("proof")?;
     let reason = read_reason(request.submitted_form()?.form(), "reason");
@@ -368,14 +351,13 @@ pub(crate) async fn reject_proof(request: &mut Request) -> Result<PageResponse, 
     act(request, &format!("reject-{proof}"), doing, done).await
 }
 
-/// Downloads the file of proof.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, proof): (FundingItemId, ProofId) = (request.path_id("id")?, request.path_id("proof")?);
     let scope = request.signed_in()?.scope();
     let item = funding_items::get(scope, id).await?;
     let found = item.proof(proof).and_then(|proof| proof.document()).ok_or_else(Error::not_found)?;
     let file = request.app().files()?.get(scope.org(), &found.content).await?;
-    // Never shown in the browser: it comes from outside, and only its form was checked.
+    // Never displayed in the browser: the file is foreign, and only its format was checked.
     let media_type = found.file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
     let page = PageResponse::file(file, media_type, "attachment", found.name.as_str());
     Ok(page.showing([id.uuid()]))

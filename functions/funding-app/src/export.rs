@@ -1,4 +1,4 @@
-//! The schedule of a workspace as a CSV file. What is claimed and what is proven have columns of their own.
+//! The CSV export of a workspace's schedule, with separate columns for claims and proof.
 
 use pages::csv::Csv;
 use pages::labels::{actor_label, names_in};
@@ -17,10 +17,9 @@ use shared::wire::input::Empty;
 use crate::facts::as_typed;
 use crate::sheet::{Column, OWNERS_SEPARATOR};
 
-/// Exports all items of the workspace.
 pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
-    // It has all items, so an address that asks for some is refused.
+    // Exports all items, so a URL with filters is refused.
     let Empty {} = request.read_query()?;
     let review = funding_review::of_workspace(signed_in.scope(), id).await?;
     let base = request.app().base_url.to_string();
@@ -36,7 +35,6 @@ pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error>
     Ok(PageResponse::file(file, "text/csv; charset=utf-8", "attachment", &name).showing([id.uuid()]))
 }
 
-/// What a column says about an item.
 fn field(column: Column, review: &WorkspaceFundingReview, item: &FundingItem, base: &str) -> String {
     let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
     match column {
@@ -51,9 +49,9 @@ fn field(column: Column, review: &WorkspaceFundingReview, item: &FundingItem, ba
     }
 }
 
-/// What only an export says: where an item is, and what is claimed and proven.
+/// Values that only exports have: the item's URL, claim and proof.
 fn told(name: &str, item: &FundingItem, base: &str) -> Option<String> {
-    // The accepted proof, or else the newest one that still waits: what was rejected proves nothing.
+    // The accepted proof, or else the newest undecided one: rejected proof proves nothing.
     let accepted = item.proofs().iter().find(|proof| matches!(proof.state(), ProofState::Accepted { .. }));
     let waits = |proof: &&Proof| proof.is_undecided() && !item.is_closed();
     let proof = accepted.or_else(|| item.proofs().iter().rev().find(waits));

@@ -1,5 +1,5 @@
-//! The form that sorts an item: what it is, what is to be done with it, whose it is, and its facts. Its fields are those of
-//! the API, and which facts it has derives from the one table of kinds, verbs and facts.
+//! The form that sorts an item: kind, verb, owners and facts. Its fields are those of the API; the table of kinds,
+//! verbs and facts determines which facts it has.
 
 use pages::fields::Fields;
 use serde_json::{Map, Value as Json};
@@ -17,17 +17,15 @@ use shared::wire::input;
 
 use crate::{Choice, kinds, people_choices, trust_choices, verbs};
 
-/// The name of a fact's field begins so, as its path in the API does.
+/// The prefix of fact fields, as in the API's paths.
 const FACTS: &str = "detail.";
-/// The name of an owner's box begins so.
 const OWNER: &str = "owner.";
 
-/// The field with the kind of which the page has said what it drops.
+/// The field with the kind whose losses the page has announced.
 pub(super) const DROPS: &str = "drops";
-/// The field with the verb that was chosen before the kind was changed.
+/// The field with the verb chosen before the kind was changed.
 const VERB_BEFORE: &str = "verb_before";
 
-/// What a changed kind has no place for, and drops.
 pub(super) struct Dropped {
     pub kind: AssetKind,
     verb: Option<Verb>,
@@ -35,7 +33,7 @@ pub(super) struct Dropped {
 }
 
 impl Dropped {
-    /// What a form would drop: of what is on record and of what is typed. None if that is nothing.
+    /// What a form would drop, both recorded and typed. None if nothing.
     pub fn of(form: &Form, item: &FundingItem) -> Option<Self> {
         Self::by(|name| form.get(name), item)
     }
@@ -51,7 +49,7 @@ impl Dropped {
         (verb.is_some() || !facts.is_empty()).then_some(Self { kind, verb, facts })
     }
 
-    /// Whether the page has said what this kind drops.
+    /// Whether the page has announced what this kind drops.
     pub fn is_confirmed(&self, form: &Form) -> bool {
         form.get(DROPS) == self.kind.as_str()
     }
@@ -66,31 +64,26 @@ impl Dropped {
     }
 }
 
-/// The form.
 pub(super) struct SortForm {
     pub version: u64,
     pub kinds: Vec<Choice>,
     pub verbs: Vec<Choice>,
     pub trusts: Vec<Choice>,
     pub people: Vec<Choice>,
-    /// The facts that the chosen verb needs; all of the kind before one is chosen.
+    /// The facts needed by the chosen verb, or all of the kind before one is chosen.
     pub needed: Vec<FactField>,
-    /// The other facts of the kind.
     pub others: Vec<FactField>,
     pub fields: Fields,
-    /// What the verb asks for, in words.
     pub about: String,
-    /// The kind of which the page says what it drops, and what that is.
     pub drops: Option<(String, String)>,
-    /// What was typed of another kind. It is sent along, for the case that the kind is changed back.
+    /// Values typed for another kind, sent along in case the kind is changed back.
     pub kept: Vec<(String, String)>,
 }
 
-/// The field of a fact.
 pub(super) struct FactField {
     pub name: String,
     pub label: &'static str,
-    /// How it is typed: `line`, `lines` or `flag`.
+    /// The input type: `line`, `lines` or `flag`.
     pub input: &'static str,
     pub hint: &'static str,
     pub max: usize,
@@ -117,7 +110,7 @@ fn field_of(fact: Fact) -> String {
 }
 
 impl SortForm {
-    /// The form of an item, with what was typed in it if it was refused.
+    /// The form of an item, with the typed values if it was refused.
     pub fn new(
         item: &FundingItem,
         version: u64,
@@ -155,24 +148,23 @@ impl SortForm {
         }
     }
 
-    /// Whether a person's box is checked.
     pub fn is_owner(&self, id: &str) -> bool {
         self.fields.is_checked(&format!("{OWNER}{id}"))
     }
 
-    /// Whether one of the other facts is wrong, so that they have to be in sight.
+    /// Whether one of the other facts has an error and so must be visible.
     pub fn other_is_wrong(&self) -> bool {
         self.others.iter().any(|fact| self.fields.error(&fact.name).is_some())
     }
 
-    /// What is wrong with the owners.
+    /// The error of the owners.
     pub fn owners_error(&self) -> Option<&str> {
         let at = |at: usize| self.fields.error(&format!("owner_contact_ids[{at}]"));
         self.fields.error("owner_contact_ids").or_else(|| (0..limits::FUNDING_CONTACTS_MAX).find_map(at))
     }
 }
 
-/// What was typed that a kind has no place for, but for what no page may show.
+/// Typed values that the kind lacks, except those no page may show.
 fn kept(fields: &Fields, kind: AssetKind) -> Vec<(String, String)> {
     let known = kind.facts();
     let facts = Fact::ALL.into_iter().filter(|fact| !known.contains(fact)).filter_map(|fact| {
@@ -190,7 +182,7 @@ fn kept(fields: &Fields, kind: AssetKind) -> Vec<(String, String)> {
     facts.chain(verb).collect()
 }
 
-/// The verb of a form. One that was chosen before the kind was changed is there again once the kind is changed back.
+/// The verb of a form. Changing the kind back restores the earlier verb.
 fn verb_of<'a>(form: &'a Form, kind: AssetKind, item: &FundingItem) -> &'a str {
     let before = form.get(VERB_BEFORE);
     let is_back = kind == item.asset_kind() && form.get("verb").is_empty();
@@ -198,7 +190,6 @@ fn verb_of<'a>(form: &'a Form, kind: AssetKind, item: &FundingItem) -> &'a str {
     if is_back && fits { before } else { form.get("verb") }
 }
 
-/// The fields of an item as it is.
 fn values_of(item: &FundingItem) -> Fields {
     let fact = |(fact, value): (&Fact, &FactValue)| (field_of(*fact), as_typed(item, *fact, value));
     let own = [
@@ -211,12 +202,11 @@ fn values_of(item: &FundingItem) -> Fields {
     Fields::of(own.into_iter().chain(owners).chain(item.detail().facts().iter().map(fact)))
 }
 
-/// Reads the form as a change of the API, with all that is wrong at once.
 pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges, FieldErrors> {
     let kind = AssetKind::parse(form.get("asset_kind")).unwrap_or(item.asset_kind());
     let mut errors = FieldErrors::default();
     let mut detail = Map::new();
-    // Those of another kind, which the form showed before the kind was changed, go with it.
+    // Facts of the previous kind, still in the form, are dropped with it.
     for fact in kind.facts().into_iter().filter(|fact| form.has(&field_of(*fact))) {
         match read_fact(form, item, fact) {
             Ok(value) => drop(detail.insert(fact.to_string(), value)),
@@ -231,7 +221,7 @@ pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges
     let mut body = Map::new();
     body.insert("label".to_owned(), form.get("label").into());
     body.insert("asset_kind".to_owned(), form.get("asset_kind").into());
-    // A verb that the changed kind does not have goes with its facts.
+    // A verb that the new kind lacks is dropped with its facts.
     let verb = verb_of(form, kind, item).trim();
     let is_dropped = kind != item.asset_kind() && Verb::parse(verb).is_some_and(|verb| kind.facts_for(verb).is_none());
     body.insert("verb".to_owned(), if verb.is_empty() || is_dropped { Json::Null } else { verb.into() });
@@ -248,8 +238,8 @@ pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges
     }
 }
 
-/// The value of a fact as it is typed: an amount as people write it, in the currency beside it. A caller may have sent an
-/// amount without its currency: it is shown in minor units, so that no one takes it for a hundred times as much.
+/// A fact's value as typed: amounts in people's notation, in the neighboring currency. A caller may have sent an amount
+/// without a currency; it is shown in minor units, so that nobody reads it as a hundred times as much.
 pub(super) fn as_typed(item: &FundingItem, fact: Fact, value: &FactValue) -> String {
     match (fact.fact_type(), value, item.detail().currency_of_amount()) {
         (FactType::Amount, FactValue::Number(number), Some(code)) => {
@@ -261,13 +251,13 @@ pub(super) fn as_typed(item: &FundingItem, fact: Fact, value: &FactValue) -> Str
     }
 }
 
-/// The value of a fact's field, as the API takes it. A blank one removes the fact.
+/// The API value of a fact's field. A blank field removes the fact.
 fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldErrors> {
     let text = form.get(&field_of(fact));
     if text.trim().is_empty() {
         return Ok(Json::Null);
     }
-    // An amount in minor units that is left as it was shown stays what it is, whatever currency is typed beside it.
+    // An unchanged amount in minor units stays as it is, whatever currency is typed.
     if let (FactType::Amount, None, Some(value)) =
         (fact.fact_type(), item.detail().currency_of_amount(), item.detail().get(fact))
         && let FactValue::Number(minor) = value
@@ -275,7 +265,7 @@ fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldE
     {
         return Ok(Json::from(minor.clone()));
     }
-    // In the currency that is typed beside an amount, or that is on record.
+    // In the typed currency, or else the recorded one.
     let known = item.detail().get(Fact::Currency).map(FactValue::display).unwrap_or_default();
     let typed = form.get(&field_of(Fact::Currency)).trim();
     let code = if typed.is_empty() { known.as_str() } else { typed };
@@ -285,18 +275,15 @@ fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldE
     })
 }
 
-/// What a currency is told without which an amount can't be read.
+/// The currency's error when an amount can't be read without it.
 pub(super) const NO_CURRENCY: &str = "must be a currency of ISO 4217, such as USD, before an amount can be read";
 
-/// What is wrong with the value of a fact as it was typed.
 pub(super) enum Wrong {
-    /// An amount has no currency.
     NoCurrency,
-    /// The value itself.
     Value(FieldCode, String),
 }
 
-/// A value as people type it, in the currency that is typed beside it, as the API takes it.
+/// The API value of typed text, with an amount in the typed currency.
 pub(super) fn typed_value(fact: Fact, text: &str, currency: &str) -> Result<Json, Wrong> {
     let trimmed = text.trim();
     let wrong = |message: &str| Wrong::Value(FieldCode::InvalidFormat, message.to_owned());

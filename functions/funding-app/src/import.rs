@@ -1,11 +1,11 @@
-//! Items from a CSV file, pasted or uploaded: a form, a preview, and the act that adds all of them.
+//! Imports items from a CSV file, pasted or uploaded: a form, a preview, and the act that adds all of them.
 //!
-//! Decision: a file with a problem in any row is refused as a whole, with the problems of each row, and is kept nowhere.
-//! One without problems is kept in the file store by its content, and its preview is an address with an id of its own.
+//! Decision: a file with a problem in any row is refused as a whole, with each row's problems, and not kept. Otherwise
+//! it is kept in the file store by content, and its preview has a URL with its own id.
 //!
-//! Decision: a thousand items don't fit into one transaction. They are added some at a time, each with an id that follows
-//! from the id of the preview and the row. So what is pressed twice, or goes on after a process died half-way, adds each row
-//! once, and the page of the preview says at any time how many are there.
+//! Decision: a thousand items exceed one transaction, so they are added in parts, each with an id derived from the
+//! preview's id and the row. Pressing twice, or continuing after a crash, adds each row once, and the preview always
+//! shows how many are added.
 
 use std::time::{Duration, Instant};
 
@@ -38,14 +38,12 @@ use crate::facts_for_people;
 use crate::import_rows::{NewRow, NotRead, Parsed, Row, item_id, parse, with_row};
 use crate::sheet::{self, KindHelp};
 
-/// The problems that a page tells one by one.
 const PROBLEMS_SHOWN: usize = 50;
-/// The characters of a row's facts that a preview shows.
+/// The maximum length of a row's facts in a preview.
 const FACTS_SHOWN_CHARS: usize = 160;
-/// How long one press adds items before it answers, with the rest left for the next: less than half of `CALL_DEADLINE`, since
-/// what is under way then has to end too.
+/// How long one press adds items; the next press adds the rest. Less than half of `CALL_DEADLINE`, because transactions
+/// in progress must finish too.
 const ADDING_MAX: Duration = Duration::from_secs(5);
-/// How many transactions run at the same time.
 const AT_ONCE: usize = 4;
 
 #[derive(Template)]
@@ -62,7 +60,6 @@ struct ImportPage {
     fields: Fields,
 }
 
-/// Shows the form.
 pub(crate) async fn show_import(request: &mut Request) -> Result<PageResponse, Error> {
     let Empty {} = request.read_query()?;
     let review = review(request).await?;
@@ -110,7 +107,6 @@ fn import_url(id: WorkspaceId) -> String {
     format!("{}/import", funding_url(id))
 }
 
-/// Reads what was pasted or uploaded.
 pub(crate) async fn read_import(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -132,7 +128,7 @@ pub(crate) async fn read_import(request: &mut Request) -> Result<PageResponse, E
         let fields = Fields::submitted(form, FieldErrors::default()).without(is_left_out);
         return Ok(form_page(request, &review, fields, &parsed)?.unprocessable());
     }
-    // Nothing names it: whoever doesn't add its rows within a day reads it again.
+    // Nothing refers to the file: rows not added within a day must be read again.
     let DocumentContent { sha256, size_bytes } =
         files::keep_one(submitted.scope(), request.app().files()?, file).await?;
     let (path, import) = (import_url(review.workspace.id()), new_import());
@@ -146,13 +142,11 @@ struct PreviewPage {
     notice: Option<Notice>,
     workspace: Link,
     back: String,
-    /// Where the form is sent.
     path: String,
     total: usize,
     added: usize,
     problems: Vec<(usize, String)>,
     more_problems: usize,
-    /// The columns of the file that only exports have.
     left_out: String,
     rows: Vec<PreviewRow>,
     pager: Option<Pager>,
@@ -161,24 +155,21 @@ struct PreviewPage {
 struct PreviewRow {
     number: usize,
     label: String,
-    /// Its kind, and what is to be done with it.
     about: String,
     trust: String,
     owners: String,
     facts: String,
     reference: String,
-    /// How it stands once it is added.
     state: Option<Badge>,
     is_there: bool,
 }
 
-/// Shows what a file would add, and how much of it is there.
+/// Shows what a file would add, and how much of it has been added.
 pub(crate) async fn show_preview(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(preview(request, notice).await?.with_cookie(cookie))
 }
 
-/// The file that an address names, and the page of its rows.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
@@ -198,14 +189,11 @@ impl Query {
     }
 }
 
-/// A file with the funding that its items join.
 struct Read {
     review: WorkspaceFundingReview,
     parsed: Parsed,
     import: Uuid,
-    /// The address of the preview.
     url: String,
-    /// The page of its rows.
     page: PageRequest,
 }
 
@@ -267,7 +255,7 @@ impl PreviewRow {
         }
     }
 
-    /// A row with a problem, which is told beside it unless it was added before.
+    /// A row without a valid item. Its problem is shown next to it unless the row was already added.
     fn without_item(row: &Row) -> Self {
         let none = String::new;
         Self {
@@ -284,7 +272,6 @@ impl PreviewRow {
     }
 }
 
-/// The facts of a row, cut to what a line of a table takes.
 fn cut(facts: &str) -> String {
     if facts.chars().count() <= FACTS_SHOWN_CHARS {
         return facts.to_owned();
@@ -293,12 +280,11 @@ fn cut(facts: &str) -> String {
     format!("{shown}…")
 }
 
-/// The id of a new preview. It is that of none of its rows: audit rows name both.
+/// The id of a new preview. It differs from all row ids, because audit rows name both.
 fn new_import() -> Uuid {
     with_row(Uuid::now_v7(), 0x0fff)
 }
 
-/// Adds the items of a file.
 pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let Read { review, parsed, import, url, .. } = read(request, submitted.scope()).await?;
@@ -327,17 +313,15 @@ pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error>
     Ok(redirect_with(&submitted, format!("{url}#notice"), &notice).await.into())
 }
 
-/// How far adding items came.
 enum Outcome {
-    /// All are there.
     All,
-    /// The time of one call was over.
+    /// The time of one call ran out.
     Some,
-    /// The rules refused some, because something changed meanwhile.
+    /// The rules refused some, because something has changed.
     Refused(String),
 }
 
-/// Adds items, some in each transaction, and some transactions at the same time.
+/// Adds items in concurrent transactions of several each.
 async fn add(
     submitted: &SubmittedForm<'_>,
     workspace: WorkspaceId,

@@ -1,7 +1,7 @@
-//! The rows of a file of funding items, read with the rules of the API: each is a new item, or what is wrong with it.
+//! Parses the rows of an import file by the API's rules: each is a new item or its problems.
 //!
-//! Decision: a row may say all that is known of an item, and not only what it is called: its kind, what is to be done, whose
-//! it is, and its facts. They are read as people type them in the form of an item, amounts with their currency beside them.
+//! Decision: a row may contain everything known about an item: kind, verb, owners and facts. They are parsed as in the
+//! item's form, amounts with a neighboring currency.
 
 use std::collections::HashMap;
 
@@ -27,35 +27,31 @@ use crate::facts::{NO_CURRENCY, Wrong, typed_value};
 use crate::one_of;
 use crate::sheet::{Column, OWNERS_SEPARATOR};
 
-/// A row of a file: an item, or what is wrong with it.
+/// A row of a file: an item or its problems.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Its number as spreadsheets count.
+    /// Its number, as in spreadsheets.
     pub number: usize,
     pub new: Result<NewRow, Vec<String>>,
-    /// Whether its item was added before.
     pub is_there: bool,
 }
 
-/// An item to be added, and how it is then.
 #[derive(Debug)]
 pub(super) struct NewRow {
     pub new: NewFundingItem,
     pub item: FundingItem,
 }
 
-/// The rows of a file.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub rows: Vec<Row>,
-    /// Whether a row has a number that no page shows again.
+    /// Whether a row has a number that no page may show.
     pub is_sensitive: bool,
-    /// The columns of an export that say what no import changes.
     pub left_out: Vec<&'static str>,
 }
 
 impl Parsed {
-    /// All problems, each with the number of its row. What was added before has none, whatever has changed since.
+    /// All problems, with their row numbers. Rows already added have none, whatever has changed since.
     pub fn problems(&self) -> Vec<(usize, String)> {
         let of_row = |row: &Row| {
             let found = row.new.as_ref().err().cloned().unwrap_or_default();
@@ -64,7 +60,7 @@ impl Parsed {
         self.rows.iter().filter(|row| !row.is_there).flat_map(of_row).collect()
     }
 
-    /// The same with what only the records tell: references that other items have, and how much room there is.
+    /// Adds problems known only from the records: references of other items, and lack of room.
     pub async fn checked(
         mut self,
         scope: &Scope,
@@ -99,12 +95,11 @@ impl Parsed {
     }
 }
 
-/// Why a file can't be read.
 #[derive(Debug)]
 pub(super) struct NotRead {
-    /// What completes "The file …".
+    /// Completes "The file …".
     pub message: String,
-    /// Whether it has a number that no page shows again.
+    /// Whether it has a number that no page may show.
     pub is_sensitive: bool,
 }
 
@@ -120,14 +115,13 @@ impl From<&str> for NotRead {
     }
 }
 
-/// Reads a file.
 pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp) -> Result<Parsed, NotRead> {
     let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
     let rows = statements::rows(file, most + 2).map_err(|refusal| refusal.to_string())?;
     let mut rows = rows.into_iter();
     let Some((_, header)) = rows.next() else { return Err("is empty".into()) };
     let rows: Vec<_> = rows.collect();
-    // Without the names of the columns, any cell may be that of an account.
+    // Without column names, any cell may contain an account number.
     let mut cells = rows.iter().flat_map(|(_, cells)| cells).chain(&header);
     let columns = columns(&header).map_err(|message| {
         let is_sensitive = cells.any(|cell| sensitive::check(cell).is_err());
@@ -160,7 +154,6 @@ pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp
     Ok(parsed)
 }
 
-/// The columns that the first row names; none where a cell is blank.
 fn columns(header: &[String]) -> Result<Vec<Option<Column>>, String> {
     let columns: Vec<Option<Column>> = header.iter().map(|name| Column::named(name)).collect();
     let named = header.iter().zip(&columns).filter(|(name, _)| !name.is_empty());
@@ -187,13 +180,12 @@ fn columns(header: &[String]) -> Result<Vec<Option<Column>>, String> {
     Ok(columns)
 }
 
-/// A cell without the apostrophe with which our own files keep a spreadsheet from running it.
+/// A cell without the apostrophe that keeps spreadsheets from running our own files' cells.
 fn without_apostrophe(cell: &str) -> &str {
     let is_formula = |rest: &&str| rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     cell.strip_prefix('\'').filter(is_formula).unwrap_or(cell)
 }
 
-/// A row that is being read, with what is wrong with it so far.
 struct RowReader<'a> {
     review: &'a WorkspaceFundingReview,
     columns: &'a [Option<Column>],
@@ -208,7 +200,6 @@ impl<'a> RowReader<'a> {
         at.and_then(|at| self.cells.get(at)).map_or("", |cell| without_apostrophe(cell))
     }
 
-    /// Whether a cell has a number that no page shows again.
     fn is_sensitive(&self) -> bool {
         let is_sensitive = |(column, cell): (&Option<Column>, &String)| match column {
             Some(Column::Fact(fact)) => {
@@ -221,18 +212,16 @@ impl<'a> RowReader<'a> {
         self.columns.iter().zip(self.cells).any(is_sensitive)
     }
 
-    /// Adds a problem about a cell that is none of what it can be.
+    /// Adds a problem about a cell with an unknown value.
     fn is_none_of(&mut self, column: Column, known: &str) {
         let cell = self.cell(column);
         let quoted = if sensitive::check(cell).is_ok() { format!(" “{cell}”") } else { String::new() };
         self.problems.push(format!("The {}{quoted} is none of: {known}.", column.name()));
     }
 
-    /// Reads the row with the rules of the API.
     fn read(&mut self) -> Option<NewRow> {
         let kind = self.kind();
         let trust = self.trust();
-        // Which facts there are depends on the kind.
         let sorted = kind.and_then(|kind| self.sorted(kind));
         let mut body = Map::new();
         let mut put = |name: &str, value: &str| {
@@ -254,7 +243,7 @@ impl<'a> RowReader<'a> {
         Some(NewRow { new, item })
     }
 
-    /// What was read, or none with a problem for each thing that is wrong.
+    /// The parsed value, or none after adding its problems.
     fn or_problems<T>(&mut self, read: Result<T, FieldErrors>) -> Option<T> {
         match read {
             Ok(read) => Some(read),
@@ -270,7 +259,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Why the verb of the row can't be chosen, in the names of the file.
+    /// Why the row's verb can't be chosen, in the file's terms.
     fn verb_not_possible(&self) -> String {
         let kind = self.cell(Column::AssetKind).to_lowercase();
         let kind = AssetKind::ALL.into_iter().find(|one| is_kind(*one, &kind)).unwrap_or_default();
@@ -278,7 +267,7 @@ impl<'a> RowReader<'a> {
         format!("The verb {} isn’t possible for {kind}. Use {}.", self.cell(Column::Verb), one_of(&fitting))
     }
 
-    /// What is known besides: what is to be done, the owners, and the facts. None if nothing is.
+    /// What else is known: verb, owners and facts. None if nothing is.
     fn sorted(&mut self, kind: AssetKind) -> Option<FundingItemChanges> {
         let mut body = Map::new();
         if let Some(verb) = self.verb(kind) {
@@ -323,7 +312,7 @@ impl<'a> RowReader<'a> {
         detail
     }
 
-    /// A kind by its name in the API or in the app; `other` if nothing is said.
+    /// A kind by its name in the API or app; `other` if blank.
     fn kind(&mut self) -> Option<AssetKind> {
         let text = self.cell(Column::AssetKind).to_lowercase();
         if text.is_empty() {
@@ -337,7 +326,7 @@ impl<'a> RowReader<'a> {
         found
     }
 
-    /// A verb by its name in the API or in the app.
+    /// A verb by its name in the API or app.
     fn verb(&mut self, kind: AssetKind) -> Option<Verb> {
         let text = self.cell(Column::Verb).to_lowercase();
         if text.is_empty() {
@@ -352,7 +341,7 @@ impl<'a> RowReader<'a> {
         found
     }
 
-    /// A trust of the workspace by its formal name or its id.
+    /// A trust of the workspace by formal name or id.
     fn trust(&mut self) -> Option<&'a Trust> {
         let text = self.cell(Column::Trust);
         if text.is_empty() {
@@ -374,10 +363,10 @@ impl<'a> RowReader<'a> {
         None
     }
 
-    /// The ids of the owners: people of the workspace and of its trusts, by name or id.
+    /// The owners' ids: people of the workspace and its trusts, by name or id.
     fn owners(&mut self) -> Vec<String> {
         let text = self.cell(Column::Owners);
-        // A name may have the separator in it.
+        // A name may contain the separator.
         if let Ok(Some(one)) = person(&self.review.people, text) {
             return vec![one.id.to_string()];
         }
@@ -397,12 +386,11 @@ impl<'a> RowReader<'a> {
     }
 }
 
-/// Whether a text in lower case is the name of a kind, in the API or in the app.
+/// Whether a lower-case text names a kind, in the API or app.
 fn is_kind(kind: AssetKind, text: &str) -> bool {
     kind.as_str() == text || words::asset_kind(kind).to_lowercase() == text
 }
 
-/// Several people have a name.
 struct Several;
 
 fn person<'a>(people: &'a [Contact], text: &str) -> Result<Option<&'a Contact>, Several> {
@@ -418,7 +406,6 @@ fn person<'a>(people: &'a [Contact], text: &str) -> Result<Option<&'a Contact>, 
     }
 }
 
-/// The column of a field of the API.
 fn column_of(field: &str) -> String {
     let fact = field.strip_prefix("detail.").and_then(Fact::parse);
     match (fact, field) {
@@ -428,19 +415,18 @@ fn column_of(field: &str) -> String {
     }
 }
 
-/// Which rows are there as items already.
 fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uuid) -> Vec<bool> {
     let known: std::collections::HashSet<FundingItemId> =
         review.schedule.items.iter().map(shared::domain::funding::FundingItem::id).collect();
     (0..parsed.rows.len()).map(|at| known.contains(&item_id(import, at))).collect()
 }
 
-/// The id of the item of a row. It sorts after those of the rows before it, and follows from the id of the preview.
+/// The id of a row's item, derived from the preview's id. Sorts after those of earlier rows.
 pub(crate) fn item_id(import: Uuid, at: usize) -> FundingItemId {
     FundingItemId::from(with_row(import, u16::try_from(at).unwrap_or(u16::MAX)))
 }
 
-/// A `UUIDv7` with a number in its last bits of time. Rows have less than a thousand.
+/// A `UUIDv7` with a row number in its last time bits. There are fewer than a thousand rows.
 pub(crate) fn with_row(id: Uuid, row: u16) -> Uuid {
     let mut bytes = id.into_bytes();
     let [high, low] = row.to_be_bytes();

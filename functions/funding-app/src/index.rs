@@ -1,4 +1,4 @@
-//! The page over all workspaces that have funding items, which also finds items by their labels, whatever their workspace.
+//! The page over all workspaces with funding items, which also finds items by label across workspaces.
 
 use askama::Template;
 use pages::layout::Layout;
@@ -19,11 +19,8 @@ use crate::rows::{ItemRow, Progress};
 #[template(path = "funding_index.html")]
 struct IndexPage {
     layout: Layout,
-    /// What is searched for; empty if nothing is.
     search: String,
-    /// The workspaces, if nothing is searched for.
     rows: Vec<Row>,
-    /// The items that were found.
     items: Vec<ItemRow>,
     pager: Option<Pager>,
 }
@@ -35,7 +32,6 @@ struct Row {
     progress: Progress,
 }
 
-/// What the address asks for.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
@@ -45,7 +41,6 @@ struct Query {
     offset: Offset,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: Query = request.read_query()?;
     if query.search.needle().is_some() {
@@ -67,7 +62,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|funded| funded.workspace.id().uuid())))
 }
 
-/// The items that have a text in their labels.
 async fn found(request: &Request, query: Query) -> Result<PageResponse, Error> {
     let search = query.search.typed().to_owned();
     let query = FundingItemQuery { search: query.search, ..FundingItemQuery::of_page(page_at(query.offset)) };

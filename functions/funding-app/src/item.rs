@@ -1,4 +1,4 @@
-//! The page of an item: what it is, the next step, the claim and the proof apart, its facts, its hold, and every act.
+//! The page of an item: the next step, claim and proof apart, facts, hold, and every act.
 
 use askama::Template;
 use pages::agreement_summary::size;
@@ -25,14 +25,14 @@ use uuid::Uuid;
 use crate::facts::SortForm;
 use crate::{Choice, Typed, facts_for_people, hold_badge};
 
-/// The forms of the page: their names, which end their paths and begin the ids of their fields.
+/// The names of the page's forms, which end their paths and prefix their fields' ids.
 pub(super) const SORT: &str = "sort";
 pub(super) const PARK: &str = "park";
 pub(super) const CLOSE: &str = "close";
 pub(super) const CLAIM: &str = "claim";
 pub(super) const WITHDRAW: &str = "withdraw";
 pub(super) const PROOF: &str = "proof";
-/// The beginning of the name of the form that files an uploaded confirmation.
+/// The prefix of the names of forms that file uploaded confirmations.
 pub(super) const CONFIRMATION: &str = "confirmation";
 
 #[derive(Template)]
@@ -40,11 +40,10 @@ pub(super) const CONFIRMATION: &str = "confirmation";
 struct ItemPage {
     layout: Layout,
     notice: Option<Notice>,
-    /// Whether a form was refused for what was typed.
     has_errors: bool,
     title: String,
     path: String,
-    /// The fingerprint of what the page shows, which the forms of decisions carry.
+    /// The fingerprint of the page, for the forms of decisions.
     shown: String,
     badge: Badge,
     on_hold: Option<String>,
@@ -68,27 +67,24 @@ struct ItemPage {
     closing_is_next: bool,
     closed: Option<Closed>,
     can_reopen: bool,
-    /// Why it can't be reopened, if it is closed.
     not_reopened: Option<&'static str>,
     added: (String, DisplayTime),
     open_form: String,
 }
 
 impl ItemPage {
-    /// Whether the form of a name was refused, so that it is open.
     fn is_open(&self, form: &str) -> bool {
         self.open_form == form
     }
 }
 
-/// The next step.
 struct Next {
     text: String,
     link: Option<Link>,
     is_done: bool,
 }
 
-/// What the owner says, and what the receiving side shows.
+/// The owner's claim, and the receiving side's proof.
 struct Tracks {
     claim: Option<ClaimEntry>,
     withdrawn: Vec<Withdrawn>,
@@ -101,7 +97,6 @@ struct ClaimEntry {
     at: DisplayTime,
 }
 
-/// A claim that was withdrawn.
 struct Withdrawn {
     claim: ClaimEntry,
     by: String,
@@ -109,17 +104,14 @@ struct Withdrawn {
     reason: String,
 }
 
-/// A file that a participant uploaded for the agreement to confirm the transfer.
 struct Uploaded {
-    /// The name of its form.
     name: String,
     who: String,
     question: String,
     file: Link,
     sent_at: DisplayTime,
-    /// Who accepted the answers, and when. None while that is to be decided.
+    /// Who accepted the answers, and when. None while undecided.
     accepted: Option<(String, DisplayTime)>,
-    /// The page of the answers.
     answers: String,
     action: String,
     fields: Fields,
@@ -129,22 +121,18 @@ struct ProofEntry {
     id: ProofId,
     title: &'static str,
     badge: Badge,
-    /// The CSS class of its place in the track.
     class: &'static str,
     dated: String,
     note: Option<String>,
     file: Option<Link>,
     by: String,
     at: DisplayTime,
-    /// What was decided, and when.
     outcome: Option<(String, DisplayTime)>,
     reason: Option<String>,
-    /// The acts of a member, if it needs a decision.
     decide: Option<Decide>,
 }
 
 struct Decide {
-    /// Whether the member who looks at it filed it.
     is_own: bool,
     reject: Fields,
     is_refused: bool,
@@ -169,13 +157,12 @@ struct Closed {
     at: DisplayTime,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
-/// The page. A form that was refused keeps what was typed.
+/// The page. A refused form keeps the typed values.
 pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (FundingItemId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::item(signed_in.scope(), id).await?;
@@ -198,7 +185,7 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
     let is_open = matches!(item.status(), Status::Open);
     let is_under_way = matches!(item.phase(), Phase::InProgress | Phase::Claimed);
     let runs = is_under_way && agreement.as_ref().is_some_and(can_be_proven);
-    // All have signed, and the receiving side refuses: the item is closed without a transfer.
+    // All have signed, but the receiving side refuses: the item is closed without a transfer.
     let is_left_over = is_under_way && agreement.as_ref().is_some_and(|agreement| !is_live(agreement));
     let typed_sort = typed.is(SORT).then(|| typed.fields.clone());
     ItemPage {
@@ -243,12 +230,11 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
     }
 }
 
-/// Whether an agreement was published and has not ended early, so that its items can be proven.
 fn can_be_proven(agreement: &Agreement) -> bool {
     agreement.was_published() && !agreement.has_ended_early()
 }
 
-/// Whether an agreement is a draft or active, so that its items are neither closed as unfunded nor reopened.
+/// Whether an agreement is a draft or active, so that items are neither closed as unfunded nor reopened.
 fn is_live(agreement: &Agreement) -> bool {
     matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
 }
@@ -291,7 +277,6 @@ fn next(review: &ItemReview) -> Next {
     Next { text: sentences::next_step_of_item(item), link, is_done: item.is_closed() }
 }
 
-/// The next step where a participant has uploaded the confirmation, and no proof waits for a decision.
 fn next_with_confirmation(review: &ItemReview) -> Option<Next> {
     let ItemReview { item, people, agreement, confirmations, .. } = review;
     let agreement = agreement.as_ref().filter(|_| !item.proofs().iter().any(Proof::is_undecided))?;
@@ -313,7 +298,7 @@ fn uploader(agreement: &Agreement, people: &[Contact], sent: &Confirmation) -> S
     contact.map_or("A participant".to_owned(), |contact| contact.display_name.as_str().to_owned())
 }
 
-/// What participants uploaded to confirm the transfer. Its form begins with the day on which that was.
+/// Participants' uploads that confirm the transfer. Each form starts with the upload's day.
 fn uploaded(review: &ItemReview, typed: &Typed, zone: &TimeZone) -> Vec<Uploaded> {
     let ItemReview { item, people, agreement, confirmations, .. } = review;
     let Some(agreement) = agreement else { return Vec::new() };
@@ -432,7 +417,7 @@ fn park_fields(item: &FundingItem, typed: &Typed) -> Fields {
     typed.fields_of(PARK, [("waiting_on", waiting_on), ("note", note)])
 }
 
-/// What the form that closes an item begins with: an item that stays out of the trust is left out.
+/// The initial values of the closing form: items that stay out of the trust are left out.
 fn close_beginning(item: &FundingItem) -> Vec<(&'static str, &'static str)> {
     let is_left_out = item.verb() == Some(Verb::LeaveOut);
     if is_left_out { vec![("close_reason", CloseReason::LeftOut.as_str())] } else { Vec::new() }

@@ -1,15 +1,14 @@
-//! Trusts and funding: the schedule of a workspace, its items with claim and proof apart, trusts, and files that come in and go
-//! out.
+//! Trusts and funding: workspaces' schedules, items with claim and proof apart, trusts, and CSV import and export.
 //!
-//! `index` has the page over all workspaces, `schedule` the page of one, `selected` what is done with several of its items,
-//! `item` the page of an item, `facts` the form of its facts, `acts` what members do about it, `trusts`, `trust` and `trust_form`
-//! the trusts, `sheet` the columns of CSV files, which `import` reads and `export` writes.
+//! `index` covers all workspaces, `schedule` one, `selected` acts on several items, `item` is an item's page, `facts`
+//! its form, `acts` members' acts on it; `trusts`, `trust` and `trust_form` have the trusts; `sheet` has the columns
+//! that `import` reads and `export` writes.
 //!
-//! Decision: the pages are a function of their own. `money-app` would outgrow what a function may weigh, and nobody who looks
-//! at payments needs them.
+//! Decision: these pages are a separate function, because `money-app` would exceed the size limit, and users of
+//! payments don't need them.
 //!
-//! Decision: what drafts agreements from items and prints schedules is under `/app/papers`, in the function `documents`: it
-//! writes PDFs, and the fonts are there.
+//! Decision: drafting agreements from items and printing schedules are under `/app/papers` in the function `documents`,
+//! which has the fonts for PDFs.
 
 mod acts;
 mod export;
@@ -45,7 +44,7 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app)
 }
 
-/// The routes of trusts, and of what has to move into them.
+/// The routes of trusts and funding.
 #[must_use]
 pub fn routes() -> Pages {
     let at = |path: &str| format!("/app/funding/items/{{id}}{path}");
@@ -84,17 +83,15 @@ pub fn routes() -> Pages {
         .route("/app/trusts/{id}/edit", get("view_trust_form", trust_form::edit).form("update_trust", trust_form::save))
 }
 
-/// The badge of a hold.
 pub(crate) fn hold_badge(item: &FundingItem) -> Option<String> {
     item.hold().map(|hold| format!("On hold: {}", words::waiting_on(hold.waiting_on)))
 }
 
-/// A choice of a `select`, or a box.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
     pub value: String,
     pub text: String,
-    /// What it means. Empty where its text says so.
+    /// Its meaning. Empty if the text says it.
     pub about: &'static str,
 }
 
@@ -104,32 +101,27 @@ impl Choice {
     }
 }
 
-/// The kinds of assets.
 fn kinds() -> Vec<Choice> {
     AssetKind::ALL.iter().map(|kind| Choice::new(kind, words::asset_kind(*kind))).collect()
 }
 
-/// The verbs of a kind.
 fn verbs(of: impl Iterator<Item = Verb>) -> Vec<Choice> {
     of.map(|verb| Choice::new(&verb, words::verb(verb))).collect()
 }
 
-/// Trusts by name.
 fn trust_choices(trusts: &[Trust]) -> Vec<Choice> {
     trusts.iter().map(|trust| Choice::new(&trust.id, trust.formal_name.as_str())).collect()
 }
 
-/// People by name.
 fn people_choices(people: &[Contact]) -> Vec<Choice> {
     people.iter().map(|contact| Choice::new(&contact.id, contact.display_name.as_str())).collect()
 }
 
-/// The facts of an item as people read them.
 pub(crate) fn facts_for_people(item: &FundingItem) -> Vec<(&'static str, String)> {
     item.detail().for_people(Fact::ALL).collect()
 }
 
-/// A form that was refused: its name on the page, and what was typed. No form, if none was.
+/// A refused form: its name and typed values, if any.
 #[derive(Debug, Default)]
 struct Typed {
     name: String,
@@ -137,7 +129,7 @@ struct Typed {
 }
 
 impl Typed {
-    /// What was typed in the form of a name, with what is wrong. What no page may show is left out.
+    /// A form's typed values and errors, without what no page may show.
     fn new(name: impl Into<String>, form: &Form, errors: FieldErrors) -> Self {
         let refused = errors.clone().into_list();
         let is_left_out =
@@ -145,7 +137,6 @@ impl Typed {
         Self { name: name.into(), fields: Fields::submitted(form, errors).without(is_left_out) }
     }
 
-    /// The same with a field that nobody typed.
     fn with_field(self, name: &str, value: &str) -> Self {
         Self { fields: Fields::of([(name, value)]).over(self.fields), ..self }
     }
@@ -158,7 +149,7 @@ impl Typed {
         self.fields.has_errors()
     }
 
-    /// The fields of the form of a name: what was typed, or else what it begins with.
+    /// The values of a form: those typed, or else the initial ones.
     fn fields_of<N: Into<String>, V: Into<String>>(
         &self,
         name: &str,
@@ -167,19 +158,17 @@ impl Typed {
         if self.is(name) { self.fields.clone() } else { Fields::of(beginning) }
     }
 
-    /// The same for a form that begins empty.
     fn fields_or_none(&self, name: &str) -> Fields {
         self.fields_of(name, std::iter::empty::<(String, String)>())
     }
 }
 
-/// Why an action can't be chosen, as the end of a sentence that begins with its name.
+/// Why an action can't be chosen, completing a sentence that begins with its name.
 fn not_possible(kind: AssetKind) -> String {
     let fitting: Vec<&str> = kind.verbs().map(words::verb).collect();
     format!("isn’t possible for the kind “{}”. Choose {}", words::asset_kind(kind), one_of(&fitting))
 }
 
-/// A choice in words: `A, B or C`.
 fn one_of(all: &[&str]) -> String {
     match all {
         [] => String::new(),
@@ -188,7 +177,6 @@ fn one_of(all: &[&str]) -> String {
     }
 }
 
-/// What a choice that is missing or unknown is told.
 fn not_chosen(field: &str) -> FieldErrors {
     FieldErrors::one(field, FieldCode::Required, "must be chosen")
 }

@@ -1,8 +1,7 @@
-//! Items in a list of their own, and how far those of a workspace or a trust are.
+//! Lists of items, and the progress of a workspace or trust.
 
 use pages::labels::Badge;
 
-/// An item in a list of its own.
 pub(crate) struct ItemRow {
     pub url: String,
     pub label: String,
@@ -12,16 +11,16 @@ pub(crate) struct ItemRow {
     pub on_hold: Option<String>,
 }
 
-/// How far the items of a workspace or a trust are. Only what is confirmed or closed counts.
+/// The progress of a workspace or trust. Only confirmed or closed items count.
 pub(crate) struct Progress {
     pub done: u32,
     pub total: u32,
-    /// Those that only a claim says are done.
+    /// Done only according to a claim.
     pub claimed: u32,
 }
 
 impl Progress {
-    /// What it says in words.
+    /// The progress in words.
     pub fn text(&self) -> String {
         format!("{} of {}", self.done, self.total)
     }

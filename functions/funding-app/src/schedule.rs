@@ -1,8 +1,7 @@
-//! The funding of a workspace: its items grouped by phase, how many are done, what comes next for each, and the forms that
-//! add an item and act on several.
+//! The funding of a workspace: items by phase, progress, next steps, and the forms that add an item and act on several.
 //!
-//! Decision: a page has fifty items, in the order of their phases: with a thousand it would be too large to load at once.
-//! The numbers of a phase are those of all items that the filters leave.
+//! Decision: a page has fifty items, ordered by phase; a thousand would be too large to load at once. The counts of
+//! phases include all filtered items.
 
 use std::collections::HashMap;
 
@@ -30,7 +29,6 @@ use shared::wire::page::{Filter, Offset, Page, Search};
 use crate::rows::Progress;
 use crate::{Choice, Typed, hold_badge, kinds, people_choices, trust_choices, verbs};
 
-/// The forms of the page: their names.
 const ADD: &str = "add";
 pub(super) const SELECTED: &str = "selected";
 
@@ -46,7 +44,6 @@ struct SchedulePage {
     funded: u32,
     unfunded: u32,
     parked: u32,
-    /// What comes next in the whole workspace.
     next: Option<Link>,
     filters: Filters,
     phases: Vec<PhaseLink>,
@@ -63,7 +60,6 @@ struct SchedulePage {
     print: String,
 }
 
-/// The filters of the address, and the page.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Filters {
@@ -79,7 +75,6 @@ struct Filters {
     offset: Offset,
 }
 
-/// The choice of the filter for items on hold.
 #[derive(Debug, Clone, Copy, deserr::Deserr)]
 #[deserr(error = FieldErrors)]
 enum Hold {
@@ -113,7 +108,6 @@ impl Filters {
         self.trust_id.get().is_some_and(|trust| trust.to_string() == id)
     }
 
-    /// The URL of the page with these filters but another phase.
     fn with_phase(&self, path: &str, phase: Option<Phase>) -> String {
         let hold = if self.is_parked() { "yes" } else { "" };
         let trust = self.trust_id.get().map(|id| id.to_string()).unwrap_or_default();
@@ -123,7 +117,6 @@ impl Filters {
     }
 }
 
-/// A phase as a filter.
 struct PhaseLink {
     url: String,
     text: &'static str,
@@ -131,13 +124,12 @@ struct PhaseLink {
     is_current: bool,
 }
 
-/// The items of a phase that the page shows.
+/// A phase's items on the page.
 struct Group {
     phase: &'static str,
     title: &'static str,
-    /// How many there are in all.
     count: u32,
-    /// How the claims of the phase count.
+    /// How claims of the phase count.
     about: &'static str,
     rows: Vec<Row>,
 }
@@ -155,13 +147,12 @@ struct Row {
     is_checked: bool,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
-/// The page. A form that was refused keeps what was typed.
+/// The page. A refused form keeps the typed values.
 pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::of_workspace(signed_in.scope(), id).await?;
@@ -229,12 +220,11 @@ fn phases(filters: &Filters, path: &str, counts: &HashMap<Phase, u32>) -> Vec<Ph
     std::iter::once(None).chain(Phase::ALL.into_iter().map(Some)).map(link).collect()
 }
 
-/// Whether an item is ready and stays out of the trust.
 fn is_left_out(item: &FundingItem) -> bool {
     item.phase() == Phase::Ready && item.verb() == Some(Verb::LeaveOut)
 }
 
-/// What comes next: decisions first, then what is nearest to the trust.
+/// The next step: decisions first, then whatever is closest to the trust.
 fn next(review: &WorkspaceFundingReview, path: &str) -> Option<Link> {
     let items = &review.schedule.items;
     let waits = |item: &&FundingItem| !item.is_closed() && item.proofs().iter().any(Proof::is_undecided);
@@ -302,10 +292,8 @@ fn row(review: &WorkspaceFundingReview, item: &FundingItem, selected: &Fields) -
     }
 }
 
-/// The fields of the form that are those of the API.
 const FIELDS: [&str; 4] = ["trust_id", "label", "asset_kind", "external_reference"];
 
-/// Adds an item.
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
@@ -336,7 +324,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// Reads the form with the rules of the API.
+/// Parses the form by the API's rules.
 fn read(form: &Form, workspace_id: WorkspaceId) -> Result<NewFundingItem, FieldErrors> {
     let sent = FIELDS.iter().filter(|name| !form.get(name).trim().is_empty());
     let mut body: serde_json::Map<String, serde_json::Value> =

@@ -1,8 +1,8 @@
-//! What members do with several items of the funding page at once: they sort them, or go on to paper them.
+//! Acts on several items of the funding page at once: sorting, or continuing to paper them.
 //!
-//! Decision: sorting several sets only what is chosen: the verb, the trust, the owner. All of them are checked before the
-//! first is changed, and each is then sorted in a transaction of its own, so that two members who sort others' items wait
-//! for nobody. A form that is sent twice changes nothing more.
+//! Decision: sorting several sets only the chosen verb, trust or owner. All are checked before the first changes, and
+//! each is sorted in its own transaction, so that members who sort other items don't block each other. Submitting twice
+//! changes nothing more.
 
 use pages::done::redirect_with;
 use pages::layout::Notice;
@@ -24,11 +24,9 @@ use shared::wire::input::{NullablePatch, Patch};
 use crate::schedule::{SELECTED, page};
 use crate::{Typed, not_possible};
 
-/// What the form does, by its button.
 pub(crate) const ACT_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("sort", "sort_funding_items")], otherwise: "select_funding_items" };
 
-/// Does what the pressed button says.
 pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
@@ -107,10 +105,9 @@ async fn sort(
     Ok(redirect.into())
 }
 
-/// The problems that are told one by one.
 const PROBLEMS_SHOWN: usize = 8;
 
-/// What keeps items from being sorted so, a line each.
+/// Why items can't be sorted this way, one line each.
 fn problems(items: &[&FundingItem], changes: &FundingItemChanges, submitted: &SubmittedForm<'_>) -> Vec<String> {
     let now = submitted.scope().now();
     let problem = |item: &&FundingItem| {
@@ -127,7 +124,6 @@ fn problems(items: &[&FundingItem], changes: &FundingItemChanges, submitted: &Su
     items.iter().filter_map(problem).collect()
 }
 
-/// Reads what is chosen. None if nothing is.
 fn read(form: &Form) -> Result<Option<FundingItemChanges>, FieldErrors> {
     let chosen = |name: &str| Some(form.get(name).trim()).filter(|text| !text.is_empty());
     let unknown = |name: &str| FieldErrors::one(name, FieldCode::InvalidValue, "must be chosen from the list");

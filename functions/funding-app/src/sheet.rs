@@ -1,10 +1,9 @@
-//! The columns of CSV files of funding items: exports have all of them, and an import reads those that say what an item is.
-//! The columns of facts derive from the one table of kinds, verbs and facts.
+//! The columns of CSV files of funding items: exports have all of them, imports read those that define an item. Fact
+//! columns derive from the table of kinds, verbs and facts.
 
 use shared::domain::funding::{AssetKind, Fact};
 use shared::domain::sentences::funding_words as words;
 
-/// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Column {
     Label,
@@ -14,14 +13,13 @@ pub(super) enum Column {
     Owners,
     Reference,
     Fact(Fact),
-    /// What an export tells besides, and no import changes.
+    /// Only in exports; imports ignore it.
     Told(&'static str),
 }
 
-/// What stands between the owners of an item: names have commas.
+/// The separator of an item's owners, since names contain commas.
 pub(super) const OWNERS_SEPARATOR: &str = "; ";
 
-/// The columns that only exports have.
 const TOLD: [&str; 16] = [
     "phase",
     "status",
@@ -41,22 +39,20 @@ const TOLD: [&str; 16] = [
     "app_url",
 ];
 
-/// The columns that an import reads besides those of facts.
 const OWN: [Column; 6] =
     [Column::Label, Column::AssetKind, Column::Verb, Column::Trust, Column::Owners, Column::Reference];
 
 impl Column {
-    /// All columns, in the order of an export.
+    /// All columns, in export order.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::imported().chain(TOLD.map(Self::Told))
     }
 
-    /// Those that an import reads.
+    /// The columns that imports read.
     pub fn imported() -> impl Iterator<Item = Self> {
         OWN.into_iter().chain(Fact::ALL.map(Self::Fact))
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Label => "label",
@@ -70,7 +66,6 @@ impl Column {
         }
     }
 
-    /// The other names that people may give it, in lower case.
     fn other_names(self) -> &'static [&'static str] {
         match self {
             Self::Label => &["name", "asset", "item"],
@@ -83,7 +78,7 @@ impl Column {
         }
     }
 
-    /// The column that a name in the first row means. Spaces, hyphens and underscores are the same.
+    /// The column for a name in the first row. Spaces, hyphens and underscores are equal.
     pub fn named(name: &str) -> Option<Self> {
         let name = plain(name);
         let fits = |column: &Self| {
@@ -98,21 +93,20 @@ fn plain(name: &str) -> String {
     name.trim().to_lowercase().replace([' ', '-'], "_")
 }
 
-/// The facts of a kind for people who prepare a file: for each verb, the columns that it needs.
+/// The facts of a kind, for people who prepare a file: the columns that each verb needs.
 pub(super) struct KindHelp {
     pub kind: &'static str,
     pub name: &'static str,
     pub verbs: Vec<VerbHelp>,
 }
 
-/// See [`KindHelp`].
 pub(super) struct VerbHelp {
     pub verb: &'static str,
     pub name: &'static str,
     pub facts: Vec<&'static str>,
 }
 
-/// The whole table, kind by kind. Leaving out fits every kind, and is told once beside it.
+/// The whole table by kind. Leaving out fits every kind and is explained once.
 pub(super) fn help() -> Vec<KindHelp> {
     let of = |kind: AssetKind| {
         let verbs = kind.verbs().filter(|verb| *verb != shared::domain::funding::Verb::LeaveOut);

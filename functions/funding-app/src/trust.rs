@@ -1,4 +1,4 @@
-//! The page of a trust: who settled it and who acts for it, its items, and the documents of its agreements.
+//! The page of a trust: its settlors and trustees, items, and agreements' documents.
 
 use askama::Template;
 use pages::deal::DealDocument;
@@ -45,14 +45,12 @@ struct TrustPage {
     updated_at: DisplayTime,
 }
 
-/// An agreement with its documents.
 struct AgreementDocuments {
     agreement: Link,
     badge: Badge,
     documents: Vec<DealDocument>,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let id: TrustId = request.path_id("id")?;
@@ -87,7 +85,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing([id.uuid(), workspace.id().uuid()]).with_cookie(cookie))
 }
 
-/// Contacts as links, in the order of their ids in the record.
+/// Contacts as links, in the record's order.
 fn links(ids: &[ContactId], people: &[Contact]) -> Vec<Link> {
     let contact = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
     let found = ids.iter().filter_map(contact);

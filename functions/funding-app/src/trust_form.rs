@@ -1,4 +1,4 @@
-//! The forms that create a trust and change it.
+//! The forms that create and change a trust.
 
 use askama::Template;
 use http::StatusCode;
@@ -39,22 +39,17 @@ struct FormPage {
     layout: Layout,
     notice: Option<Notice>,
     workspace: Link,
-    /// Where the form is sent.
     action: String,
-    /// The fields that nobody types.
     hidden: Vec<(&'static str, String)>,
     people: Vec<Choice>,
-    /// The page on which people are added to the workspace.
     add_people: String,
     fields: Fields,
-    /// The trust, if it is there already.
     existing: Option<Existing>,
 }
 
-/// A trust that is changed.
 struct Existing {
     trust: Link,
-    /// How many items have a draft that names it as it is.
+    /// The number of items whose draft names it as it is.
     papered: usize,
 }
 
@@ -85,7 +80,6 @@ impl FormPage {
     }
 }
 
-/// Shows the page: which workspace, then the form.
 pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
     match request.query("workspace").and_then(|id| id.parse().ok()) {
         None => choose_workspace(request).await,
@@ -124,7 +118,6 @@ async fn new_page(request: &Request, id: WorkspaceId, fields: Fields) -> Result<
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// Creates a trust.
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -153,7 +146,6 @@ fn is_about_people(errors: &FieldErrors) -> bool {
     !list.is_empty() && list.iter().all(|error| error.field.contains("_contact_ids"))
 }
 
-/// Reads the form of a new trust with the rules of the API.
 fn read(form: &Form, workspace: WorkspaceId) -> Result<NewTrust, FieldErrors> {
     let mut body = sides(form);
     body.insert("workspace_id".to_owned(), workspace.to_string().into());
@@ -167,7 +159,6 @@ fn read(form: &Form, workspace: WorkspaceId) -> Result<NewTrust, FieldErrors> {
     Ok(new)
 }
 
-/// Reads the form that changes a trust with the same rules.
 fn read_changes(form: &Form) -> Result<TrustChanges, FieldErrors> {
     let mut body = sides(form);
     body.insert("formal_name".to_owned(), form.get("formal_name").into());
@@ -176,20 +167,18 @@ fn read_changes(form: &Form) -> Result<TrustChanges, FieldErrors> {
     input::read(body.into())
 }
 
-/// The settlors and trustees that are checked.
 fn sides(form: &Form) -> Map<String, Json> {
     let checked = |side: &str| -> Vec<Json> { form.checked(&format!("{side}.")).map(Json::from).collect() };
     let side = |side: &str| (format!("{side}_contact_ids"), Json::from(checked(side)));
     ["settlor", "trustee"].into_iter().map(side).collect()
 }
 
-/// Shows the form that changes a trust.
 pub(crate) async fn edit(request: &mut Request) -> Result<PageResponse, Error> {
     edit_page(request, None, None).await
 }
 
-/// The form with the trust as it is, or with what was typed and the version to which that applies. Without a version it
-/// applies to the one that is there now.
+/// The form with the trust's values, or with typed ones and the version they apply to. Without a version, they apply to
+/// the current one.
 async fn edit_page(
     request: &Request,
     typed: Option<(Fields, Option<u64>)>,
@@ -215,12 +204,10 @@ async fn edit_page(
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// The URL of the form that changes a trust.
 pub(super) fn edit_url(id: TrustId) -> String {
     format!("{}/edit", trust_url(id))
 }
 
-/// The fields of a trust as it is.
 fn fields_of(trust: &Trust) -> Fields {
     let reference = trust.external_reference.as_ref().map(|reference| reference.as_str().to_owned());
     let own = [
@@ -233,14 +220,13 @@ fn fields_of(trust: &Trust) -> Fields {
     Fields::of(own.into_iter().chain(settlors).chain(trustees))
 }
 
-/// Changes a trust.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (TrustId, _) = (request.path_id("id")?, submitted.form());
-    // A version that is no number is no version of the trust.
+    // An invalid version matches no version of the trust.
     let version: Option<u64> = form.get("version").parse().ok();
     let refused = async |errors: FieldErrors| {
-        // The form keeps its version: the corrected one must not overwrite what others have saved meanwhile.
+        // The form keeps its version, so that corrections don't overwrite what others have saved.
         let page = edit_page(request, Some((Fields::submitted(form, errors), version)), None).await?;
         Ok(page.unprocessable())
     };

@@ -29,7 +29,6 @@ struct Row {
     trustees: usize,
 }
 
-/// Shows the list.
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let query: TrustQuery = request.read_query()?;

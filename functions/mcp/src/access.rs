@@ -1,6 +1,5 @@
-//! The hosts and browser origins from which the endpoint may be called. Without this check, a page of another origin
-//! could call an endpoint that only its visitor can reach (DNS rebinding). Requests without an origin come from no
-//! page.
+//! The hosts and browser origins that may call the endpoint. Without this check, a foreign page could call an endpoint
+//! that only its visitor can reach (DNS rebinding). Requests without an origin don't come from pages.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -15,9 +14,9 @@ use shared::api::response::REQUEST_ID;
 use shared::domain::ids::RequestId;
 use shared::platform::config::BaseUrl;
 
-/// The variable with further hosts, separated by commas, such as the name of a CDN in front of the gateway.
+/// The variable with additional hosts, separated by commas, such as a CDN in front of the gateway.
 const HOSTS: &str = "MCP_HOSTS";
-/// The variable with further origins, separated by commas, such as that of an agent in a browser.
+/// The variable with additional origins, separated by commas, such as an agent in a browser.
 const ORIGINS: &str = "MCP_ORIGINS";
 
 /// The allowed hosts and origins.
@@ -28,7 +27,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// The host and the origin of the service's own address.
+    /// The host and origin of the service's own URL.
     #[must_use]
     pub fn of(base_url: &BaseUrl) -> Self {
         let origin = normal(&base_url.to_string());
@@ -36,7 +35,7 @@ impl Access {
         Self { hosts: vec![host], origins: vec![origin] }
     }
 
-    /// The same with further hosts and origins, separated by commas.
+    /// Adds hosts and origins, separated by commas.
     #[must_use]
     pub fn with(mut self, hosts: &str, origins: &str) -> Self {
         let listed = |text: &str| -> Vec<String> {
@@ -54,7 +53,7 @@ impl Access {
         Self::of(base_url).with(&read(HOSTS), &read(ORIGINS))
     }
 
-    /// Whether a request's host is allowed, and its origin if it has one.
+    /// Whether a request's host, and its origin if any, are allowed.
     pub(crate) fn allows(&self, headers: &HeaderMap, uri: &Uri) -> bool {
         let (Ok(host), Ok(origin)) = (only(headers, HOST), only(headers, ORIGIN)) else { return false };
         let host = host.or_else(|| uri.authority().map(http::uri::Authority::as_str));
@@ -137,7 +136,7 @@ mod tests {
 
     fn allows(sent: &[(HeaderName, &str)]) -> bool {
         let headers = sent.iter().map(|(name, text)| (name.clone(), HeaderValue::from_str(text).unwrap()));
-        // Collected one by one, so that a name can come twice.
+        // Collected one by one, so that a name can occur twice.
         let mut map = HeaderMap::new();
         headers.for_each(|(name, value)| {
             map.append(name, value);

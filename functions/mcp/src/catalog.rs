@@ -2,8 +2,8 @@
 //! functions include its output, `tools.json`.
 //!
 //! Decision: the schemas say less than the API document. Every agent pays for the whole list in each conversation, so
-//! it has at most 12,000 tokens: patterns, examples and the insides of deep results are left out, and the operation's
-//! refusal says what an argument must look like beyond its type.
+//! it has at most 12,000 tokens: patterns, examples and deep results are omitted, and the operation's refusal explains
+//! what an argument requires beyond its type.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -12,21 +12,18 @@ use shared::limits;
 
 use crate::call::{IDEMPOTENCY_KEY, IF_MATCH, LIST};
 
-/// Idempotent operations by POST.
+/// Idempotent POST operations.
 const REPEATABLE: [&str; 3] = ["add_workspace_contact", "add_agreement_participant", "park_funding_item"];
-/// Operations by POST that may overwrite a value.
+/// POST operations that may overwrite a value.
 const OVERWRITING: [&str; 2] = ["create_trust", "park_funding_item"];
-/// The most characters of an argument's description.
 const DESCRIPTION_CHARS_MAX: usize = 110;
-/// The depth of a result's schema; below it, only types are shown. A tool that writes shows less, since the tool that
-/// reads the record shows it in full.
+/// The depth of a result's schema, below which only types are shown. Writing tools show less, since the reading tool
+/// shows the full record.
 const RESULT_DEPTH: usize = 2;
-/// See [`RESULT_DEPTH`].
 const WRITTEN_DEPTH: usize = 1;
-/// The most members shown of a part of a result.
 const PART_MEMBERS_MAX: usize = 8;
 
-/// The operations whose tools are to be made, in their order.
+/// The operations to make tools for, in order.
 #[derive(Debug, Default)]
 pub struct Catalog(Vec<OperationSpec>);
 
@@ -41,7 +38,7 @@ impl Register for Catalog {
 }
 
 impl Catalog {
-    /// `tools.json`: for each tool its operation's method and path, and the tool as clients see it.
+    /// `tools.json`: each tool as clients see it, with its operation's method and path.
     #[must_use]
     pub fn into_json(self, document: &Value) -> String {
         let lines: Vec<String> = self.0.iter().map(|spec| entry(spec, document).to_string()).collect();
@@ -91,13 +88,12 @@ fn annotations(spec: &OperationSpec) -> Value {
     })
 }
 
-/// Reads the schemas of the document.
 struct Reader<'a> {
     document: &'a Value,
 }
 
 impl<'a> Reader<'a> {
-    /// What a schema refers to, or itself.
+    /// The referenced schema, or the schema itself.
     fn resolved(&self, schema: &'a Value) -> &'a Value {
         match schema["$ref"].as_str() {
             Some(reference) => {
@@ -119,7 +115,7 @@ impl<'a> Reader<'a> {
                     schema = without_description(schema);
                     schema["default"] = json!(limits::AGENT_PAGE_LIMIT_DEFAULT);
                 }
-                // The largest number that there is says nothing.
+                // The largest possible number is meaningless.
                 "offset" => {
                     schema = without_description(schema);
                     schema.as_object_mut().and_then(|schema| schema.remove("maximum"));
@@ -134,7 +130,7 @@ impl<'a> Reader<'a> {
         let body = self.resolved(&operation["requestBody"]["content"]["application/json"]["schema"]);
         required.extend(body["required"].as_array().into_iter().flatten().cloned());
         for (name, property) in body["properties"].as_object().into_iter().flatten() {
-            // In a change `null` removes a value, and where an argument is required it is one.
+            // In a change `null` removes a value, and a required argument may be `null`.
             let says_more = spec.method == Method::PATCH || required.contains(&json!(name));
             properties.insert(name.clone(), self.argument(property, says_more));
         }
@@ -153,8 +149,7 @@ impl<'a> Reader<'a> {
         schema
     }
 
-    /// The schema of an argument: what it is, and what it is for. It may be `null` only where that says something that leaving
-    /// it out does not.
+    /// The schema of an argument: type and purpose. It may be `null` only where that differs from omitting it.
     fn argument(&self, schema: &'a Value, takes_null: bool) -> Value {
         let of = self.resolved(schema);
         let mut found = Map::new();
@@ -203,7 +198,7 @@ impl<'a> Reader<'a> {
         self.shape(schema, levels, false)
     }
 
-    /// What a result or a part of it is, with what is inside of it, so many levels deep.
+    /// The schema of a result or part, down to some levels.
     fn shape(&self, schema: &'a Value, levels: usize, is_part: bool) -> Value {
         let of = self.resolved(schema);
         if let Some((one, is_nullable)) = alternative(of) {
@@ -226,10 +221,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The one kind of value that a choice leaves beside `null`, and whether it may be `null`.
+/// The only kind of value in a choice besides `null`, and whether it may be `null`.
 fn alternative(schema: &Value) -> Option<(&Value, bool)> {
     let all = ["oneOf", "anyOf", "allOf"].into_iter().find_map(|key| schema[key].as_array())?;
-    // An empty text is how the API takes a filter that is not set; an agent leaves it out.
+    // The API takes an empty text for an unset filter; agents omit it.
     let is_empty_text = |one: &Value| one["const"] == "" || one["maxLength"] == 0 || one["enum"] == json!([""]);
     let mut kinds = all.iter().filter(|one| one["type"] != "null" && !is_empty_text(one));
     let (one, None) = (kinds.next()?, kinds.next()) else { return None };
@@ -248,7 +243,6 @@ fn allow_null(schema: &mut Value) {
     }
 }
 
-/// The opposite of [`allow_null`].
 fn refuse_null(schema: &mut Value) {
     if let Some([Value::String(kind), _]) = schema["type"].as_array().map(Vec::as_slice) {
         schema["type"] = json!(kind);
@@ -258,7 +252,7 @@ fn refuse_null(schema: &mut Value) {
     }
 }
 
-/// Sets a description, if there is one: its first sentences, as far as they fit.
+/// Sets a description: the first sentences that fit, if any.
 fn describe(schema: &mut Value, description: &Value) {
     let Some(text) = description.as_str() else { return };
     let first = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");

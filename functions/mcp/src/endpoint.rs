@@ -1,7 +1,7 @@
 //! The endpoint over HTTP.
 //!
-//! A browser's preflight has no token, and an allowed origin gets its answer at once. Otherwise the order of checks is
-//! the API's: 403 for a foreign origin, 401, 405, and then what the message says.
+//! Browsers' preflights have no token; allowed origins get their answer at once. Otherwise checks have the API's order:
+//! 403 for a foreign origin, 401, 405, then the message.
 
 use std::sync::Arc;
 
@@ -22,7 +22,6 @@ use crate::protocol::{self, Message, Refusal, Wanted};
 use crate::tools::{self, Tool};
 use crate::{Endpoint, OPERATION};
 
-/// Answers a request of the endpoint.
 pub(crate) async fn answer(endpoint: Arc<Endpoint>, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
     let origin = endpoint.access.origin_of_page(&parts.headers, &parts.uri);
@@ -147,7 +146,6 @@ impl Endpoint {
         self.answer(headers, Ok(ProtocolAnswer { status, is_refusal: true, body })).await
     }
 
-    /// Answers a call that runs no operation.
     async fn answer(&self, headers: &HeaderMap, answer: Result<ProtocolAnswer, Error>) -> Response {
         entrance::answer(self.app.clone(), OPERATION, headers, answer).await
     }

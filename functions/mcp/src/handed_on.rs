@@ -2,8 +2,8 @@
 //!
 //! Decision: `documents` runs it here too. Papering writes documents with fonts of 6.9 MB zipped, more than twice this
 //! function's limit. It is invoked with an event like the gateway's, with the caller's own token: permission and audit
-//! row are decided there, and this function's role needs no right to the files. The event's route key marks the call,
-//! since clients can't choose it. This takes one signed call, over the signer and HTTP client that the function has
+//! row are decided there, and this function's role needs no access to the files. The event's route key marks the call,
+//! since clients can't choose it. This takes one signed call, with the signer and HTTP client that the function has
 //! anyway; retries are left to the caller, who may have sent a key.
 
 use std::sync::Arc;
@@ -35,12 +35,9 @@ use shared::lambda::MCP_ROUTE;
 use shared::limits;
 use shared::platform::aws::{self, AwsSettings};
 
-/// The path of the operation.
 const PATH: &str = "/api/v1/funding-items/paper";
-/// Its id.
 const OPERATION: &str = "paper_funding_items";
 
-/// A function of this service.
 pub(crate) struct Function {
     url: String,
     settings: AwsSettings,
@@ -57,7 +54,7 @@ pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Functio
         }
         match function.invoke(request).await {
             Ok(response) => response,
-            // That function writes the row of a call that ran. The row written here says that the outcome is unknown.
+            // That function audits a call that ran. The row written here says that the outcome is unknown.
             Err(NoAnswer::NotRun(cause)) => {
                 entrance::answer(app, OPERATION, &headers, Err(Error::Unavailable(cause))).await
             }
@@ -72,14 +69,12 @@ pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Functio
 /// Why a call has no answer, with the cause for the log.
 #[derive(Debug)]
 enum NoAnswer {
-    /// It was not run.
     NotRun(String),
     /// It was sent and may have run, but its answer was late, lost or unreadable.
     Lost(String),
 }
 
 impl Function {
-    /// A function by its name.
     pub(crate) fn new(name: &str, settings: AwsSettings) -> Self {
         let origin = if let Some(endpoint) = &settings.endpoint_url {
             endpoint.trim_end_matches('/').to_owned()
@@ -110,7 +105,7 @@ impl Function {
             }
             ByteStream::new(response.into_body()).collect().await.map_err(|error| lost(&error))
         };
-        // The function keeps its own deadline; its start and the connection take a moment more.
+        // The function keeps its own deadline; starting and connecting take a moment more.
         let answered = tokio::time::timeout(limits::CALL_DEADLINE + limits::AWS_CONNECT_TIMEOUT, call).await;
         let answered = answered.map_err(|_| lost(&"no answer in time"))??;
         let answer: Value = serde_json::from_slice(&answered.into_bytes()).map_err(|error| lost(&error))?;
@@ -174,7 +169,6 @@ async fn event(request: Request<Body>) -> Result<Value, String> {
     }))
 }
 
-/// The response in a function's answer.
 fn response(answer: &Value) -> Option<Response> {
     let status = u16::try_from(answer["statusCode"].as_u64()?).ok()?;
     let body = answer["body"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The agent endpoint, `POST /mcp`: the Model Context Protocol with a tool for each operation of the API.
+//! The agent endpoint, `POST /mcp`: the Model Context Protocol with one tool per API operation.
 //!
 //! A tool call becomes a request to the operation's own router, in process, with the caller's token. So validation,
 //! idempotency, scope, audit and errors are the API's, and a tool has no power that its operation lacks. `make
@@ -29,7 +29,7 @@ pub use crate::access::Access;
 
 /// The path of the endpoint.
 pub const PATH: &str = "/mcp";
-/// The name in audit rows and logs of calls that run no operation, such as listing tools.
+/// The operation in audit rows and logs for calls that run none, such as listing tools.
 pub const OPERATION: &str = USE_MCP;
 
 struct Endpoint {
@@ -38,7 +38,7 @@ struct Endpoint {
     operations: Router,
 }
 
-/// A router that answers the endpoint with the operations' routes, and leaves all other requests to them.
+/// A router that serves the endpoint and passes all other requests to the operations' routes.
 pub fn router(app: Arc<AppState>, access: Access, operations: Router) -> Router {
     let endpoint = Arc::new(Endpoint { app, access, operations: operations.clone() });
     let answer = move |request: Request<Body>| endpoint::answer(endpoint.clone(), request);

@@ -12,7 +12,7 @@ use shared::platform::config;
 
 use crate::handed_on::Function;
 
-// One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
+// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     shared::lambda::serve(|app| {

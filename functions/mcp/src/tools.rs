@@ -5,35 +5,28 @@ use std::sync::OnceLock;
 use http::Method;
 use serde_json::Value;
 
-/// What [`crate::catalog`] made of the declarations.
+/// The output of [`crate::catalog`].
 const TOOLS: &str = include_str!("../tools.json");
 
-/// A tool.
 #[derive(Debug)]
 pub(crate) struct Tool {
-    /// Its name: the operation's id.
     pub name: &'static str,
-    /// The operation's method.
     pub method: Method,
     /// The operation's path, with parameters in braces.
     pub path: &'static str,
-    /// The tool as clients see it.
     pub shown: Value,
 }
 
 impl Tool {
-    /// The tool of a name.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
         all().iter().find(|tool| tool.name == name)
     }
 
-    /// Whether it has an argument of this name.
     pub(crate) fn takes(&self, argument: &str) -> bool {
         self.shown["inputSchema"]["properties"].get(argument).is_some()
     }
 }
 
-/// All tools, in the order in which clients see them.
 pub(crate) fn all() -> &'static [Tool] {
     static ALL: OnceLock<Vec<Tool>> = OnceLock::new();
     ALL.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! The page of the member's account: their name, password, sessions and organizations, and signing out.
+//! The page of the member's account: name, password, sessions, organizations, and signing out.
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with_notice};
@@ -18,7 +18,6 @@ use shared::wire::page::Filter;
 use crate::home;
 use crate::second_factor::OnState;
 
-/// The path of the page.
 const PATH: &str = "/app/account";
 
 #[derive(Template)]
@@ -44,7 +43,7 @@ struct OrganizationRow {
 struct SessionRow {
     id: String,
     device: String,
-    /// The name of its organization, where the account has several.
+    /// Its organization, if the account has several.
     organization: Option<String>,
     signed_in_at: DisplayTime,
     last_used_at: DisplayTime,
@@ -65,7 +64,6 @@ impl SessionRow {
     }
 }
 
-/// The parts of the page that the outcome of a form changes.
 #[derive(Default)]
 struct Shown {
     notice: Option<Notice>,
@@ -96,7 +94,6 @@ async fn account_page(request: &Request, shown: Shown) -> Result<PageResponse, E
     })
 }
 
-/// What became of a new password.
 #[derive(Debug, Clone, Copy, deserr::Deserr)]
 #[deserr(error = FieldErrors)]
 enum NewPassword {
@@ -104,7 +101,6 @@ enum NewPassword {
     Saved,
 }
 
-/// What the address of the page says.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
@@ -112,19 +108,17 @@ struct Query {
     password: Filter<NewPassword>,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.signed_in()?;
     let Query { password } = request.read_query()?;
     let (notice, cookie) = notice_of_act(request).await;
-    // No flash reaches the session that begins with a new password.
+    // The new session after a password change has no flash.
     let saved = password.get();
     let saved = saved.map(|NewPassword::Saved| Notice::good("Password changed", "Your other sessions have ended."));
     let shown = Shown { notice: notice.or(saved), ..Shown::default() };
     Ok(account_page(request, shown).await?.with_cookie(cookie))
 }
 
-/// Saves the member's name.
 pub(crate) async fn save_name(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let NewName { name } = match submitted.form().read_new(&["name"]) {
@@ -141,7 +135,6 @@ pub(crate) async fn save_name(request: &mut Request) -> Result<PageResponse, Err
     Ok(redirect.into())
 }
 
-/// Changes the password of the account.
 pub(crate) async fn change_password(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -156,12 +149,11 @@ pub(crate) async fn change_password(request: &mut Request) -> Result<PageRespons
         PasswordChanged::Weak(weak) => ("new_password", weak.message()),
     };
     let errors = FieldErrors::one(field, FieldCode::InvalidValue, message);
-    // Passwords are typed again.
+    // Passwords must be typed again.
     let shown = Shown { password: Fields::wrong(errors), ..Shown::default() };
     Ok(account_page(request, shown).await?.unprocessable())
 }
 
-/// Ends another session of the account.
 pub(crate) async fn end_session(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id = submitted.form().get("session").parse().map_err(|_| Error::not_found())?;
@@ -171,24 +163,21 @@ pub(crate) async fn end_session(request: &mut Request) -> Result<PageResponse, E
     Ok(redirect.into())
 }
 
-/// Ends the session.
 pub(crate) async fn sign_out(request: &mut Request) -> Result<PageResponse, Error> {
     login::sign_out(&request.submitted_form()?).await?;
     Ok(signed_out(request, "session"))
 }
 
-/// Ends all sessions of the account.
 pub(crate) async fn sign_out_everywhere(request: &mut Request) -> Result<PageResponse, Error> {
     login::sign_out_everywhere(&request.submitted_form()?).await?;
     Ok(signed_out(request, "everywhere"))
 }
 
-/// The redirect to the sign-in page, which says what has ended. No flash reaches a browser without a session.
+/// The redirect to the sign-in page, which says what has ended. A browser without a session has no flash.
 fn signed_out(request: &Request, ended: &str) -> PageResponse {
     PageResponse::see_other(format!("/app/sign-in?ended={ended}")).with_cookie(Cookie::Session.set(request.app(), None))
 }
 
-/// Switches to another organization of the account.
 pub(crate) async fn switch_organization(request: &mut Request) -> Result<PageResponse, Error> {
     let to = request.submitted_form()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
     let secret = login::switch_organization(request, to).await?;

@@ -1,4 +1,4 @@
-//! The list of contacts, on which a member adds one, and the page of a contact, on which a member edits it.
+//! The list of contacts, with the form that adds one, and the page that edits one.
 
 use std::collections::BTreeSet;
 
@@ -26,10 +26,8 @@ use shared::wire::page::Offset;
 
 use crate::workspaces::WorkspaceRow;
 
-/// The path of the list.
 const PATH: &str = pages::urls::CONTACTS;
 
-/// The fields of the form, named as in the API.
 const FIELDS: [&str; 4] = ["display_name", "kind", "email", "external_reference"];
 
 #[derive(Template)]
@@ -61,7 +59,6 @@ impl ContactRow {
     }
 }
 
-/// The fields of a contact with their values and errors.
 struct ContactForm {
     name: String,
     kinds: Vec<KindOption>,
@@ -93,7 +90,6 @@ impl ContactForm {
         )
     }
 
-    /// The form with the submitted values.
     fn submitted(form: &Form) -> Self {
         Self::new(form.get("display_name"), form.get("kind"), form.get("email"), form.get("external_reference"))
     }
@@ -116,7 +112,6 @@ impl ContactForm {
         }
     }
 
-    /// The form with the errors of its fields.
     fn with_errors(mut self, errors: FieldErrors) -> Self {
         for error in errors.into_list() {
             let field = match error.field.as_str() {
@@ -157,7 +152,6 @@ async fn contacts_page(request: &Request, form: ContactForm, notice: Option<Noti
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|contact| contact.id.uuid())))
 }
 
-/// Adds a contact.
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -198,23 +192,19 @@ struct ContactPage {
     reference: Option<String>,
     created_at: DisplayTime,
     updated_at: DisplayTime,
-    /// What it was before, who changed that, and when, the newest first.
     former: Vec<(String, String, DisplayTime)>,
-    /// Whether the organization acts as this contact.
     is_own: bool,
     agreements: Vec<ParticipationRow>,
     agreements_pager: Option<Pager>,
     workspaces: Vec<WorkspaceRow>,
     workspaces_pager: Option<Pager>,
-    /// The version that the form shows. A change of any other one is refused.
+    /// The version shown in the form. Changes of any other are refused.
     version: u64,
     form: ContactForm,
 }
 
-/// An agreement in which the contact takes part.
 struct ParticipationRow {
     agreement: AgreementRow,
-    /// The roles of the contact, in the order of the enum.
     roles: String,
 }
 
@@ -227,13 +217,11 @@ impl ParticipationRow {
     }
 }
 
-/// Shows a contact.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(contact_page(request, None, notice).await?.with_cookie(cookie))
 }
 
-/// The pages of the lists on the page of a contact.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Pages {
@@ -243,8 +231,8 @@ struct Pages {
     workspaces: Offset,
 }
 
-/// The page of a contact: with its own values in the form, or the submitted ones and the version to which they apply. Without
-/// a version they apply to the one that the page shows.
+/// The page of a contact, with its own or the submitted values and the version they apply to. Without a version, they
+/// apply to the one shown.
 async fn contact_page(
     request: &Request,
     submitted: Option<(ContactForm, Option<u64>)>,
@@ -297,23 +285,22 @@ async fn contact_page(
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids).chain(workspace_ids)))
 }
 
-/// A name and an address that a contact had, and its kind if it is another one now, who changed them, and when.
+/// A former name and address, the former kind if it changed, who changed them, and when.
 fn former(now: ContactKind, was: &FormerIdentity) -> (String, String, DisplayTime) {
     let email = was.email.as_ref().map_or("no email address", Email::as_str);
     let kind = if was.kind == now { String::new() } else { format!(" ({})", contact_kind_label(was.kind)) };
     (format!("{}{kind}, {email}", was.display_name.as_str()), actor_label(&was.changed_by), was.until.into())
 }
 
-/// Saves the changes of a contact.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: ContactId = request.path_id("id")?;
     let form = submitted.form();
-    // A version that is no number is no version of the contact.
+    // An invalid version matches no version of the contact.
     let version: Option<u64> = form.get("version").parse().ok();
     let refused = async |errors| {
         let form = ContactForm::submitted(form).with_errors(errors);
-        // The form keeps its version: the corrected one must not overwrite what others have saved meanwhile.
+        // The form keeps its version, so that corrections don't overwrite what others have saved.
         Ok(contact_page(request, Some((form, version)), None).await?.unprocessable())
     };
     let changes: ContactChanges = match form.read_changes(&FIELDS) {

@@ -1,4 +1,4 @@
-//! The home page: a work queue, the most urgent first, and the latest changes.
+//! The home page: a work queue, most urgent first, and the latest changes.
 
 mod payment;
 mod proof;
@@ -32,13 +32,11 @@ use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
 use uuid::Uuid;
 
-/// The time before the end of what waits in which its badge is red, in milliseconds.
+/// How long before its end an item's badge turns red, in milliseconds.
 const URGENT_MS: i64 = 12 * 3600 * 1000;
 /// The page with all agreements that need attention.
 const ALL_ATTENTION: &str = "/app?attention=all#attention";
-/// The blockers of a draft that have room on its line.
 const BLOCKERS_MAX: usize = 2;
-/// The participants of an agreement that have room on its line.
 const LOOKS_MAX: usize = 4;
 
 #[derive(Template)]
@@ -48,49 +46,39 @@ struct HomePage {
     notice: Option<Notice>,
     lead: String,
     sections: Vec<Section>,
-    /// What stands in the place of the work, if nothing is left to do.
     rest: Option<Rest>,
     begin: &'static str,
-    /// Whether the organization is past its beginning, so that it has had changes.
     has_activity: bool,
     changes: Vec<ChangeRow>,
 }
 
-/// A section of the queue, which has an item or more.
 struct Section {
     id: &'static str,
     title: &'static str,
     items: Vec<Item>,
-    /// Links to the whole lists of what the section shows a part of.
     more: Vec<(String, String)>,
 }
 
-/// A line of the queue.
 struct Item {
     url: String,
     title: String,
     detail: String,
-    /// What blocks a draft, each linked to the place where it is removed.
     blockers: Vec<BlockerRow>,
-    /// How many more there are. The page of the draft has all.
+    /// The number of further blockers, shown on the draft's page.
     more_blockers: usize,
-    /// A time, and what happens or happened then.
     when: Option<(&'static str, DisplayTime)>,
-    /// When participants last looked at their pages. None for who never has.
     looks: Vec<(String, Option<DisplayTime>)>,
-    /// How many more participants there are. The page of the agreement has all.
+    /// The number of further participants, shown on the agreement's page.
     more_looks: usize,
     badge: Option<(String, &'static str)>,
 }
 
-/// What is said where there is nothing to do.
 struct Rest {
     title: &'static str,
     text: &'static str,
     act: &'static str,
 }
 
-/// One of the latest changes.
 struct ChangeRow {
     did: String,
     object: Option<Object>,
@@ -98,22 +86,19 @@ struct ChangeRow {
     at: DisplayTime,
 }
 
-/// A proposal in a list.
 pub(crate) struct ProposalRow {
     pub url: String,
     pub title: String,
     pub badge: Badge,
-    /// Who proposed or decided; that nobody did, if it expired.
+    /// Who proposed or decided, or that it expired undecided.
     pub actor: String,
     pub at: DisplayTime,
 }
 
-/// The page after joining an organization.
 pub(crate) const JOINED: &str = "/app?arrived=joined";
-/// The page after switching to another organization.
 pub(crate) const SWITCHED: &str = "/app?arrived=switched";
 
-/// What led to the page. No flash reaches a session that has just begun.
+/// What led to the page. A new session has no flash.
 fn arrival(arrived: Option<Arrival>, organization: &Organization) -> Option<Notice> {
     let name = organization.name.as_str();
     Some(match arrived? {
@@ -124,13 +109,12 @@ fn arrival(arrived: Option<Arrival>, organization: &Organization) -> Option<Noti
     })
 }
 
-/// What the address asks for.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
     #[deserr(default)]
     arrived: Filter<Arrival>,
-    /// Whether all that needs attention is listed, or the first of it.
+    /// Whether to list everything that needs attention, or only the first.
     #[deserr(default)]
     attention: Filter<Attention>,
 }
@@ -148,7 +132,6 @@ enum Attention {
     All,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let organization = signed_in.organization();
@@ -170,7 +153,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown(&found)))
 }
 
-/// The ids of what the queue shows.
 fn shown(found: &Home) -> Vec<Uuid> {
     let WorkQueue { proposals, drafts, waiting, attention, closing, .. } = &found.queue;
     let agreements = [drafts, waiting, attention, closing].into_iter().flat_map(|section| &section.shown);
@@ -200,7 +182,6 @@ fn lead(found: &Home) -> String {
     }
 }
 
-/// Whether the member has nothing to do.
 fn is_idle(Home { queue, obligations, proofs, tokens, endpoints, .. }: &Home) -> bool {
     let WorkQueue { proposals, papers, payments, drafts, attention, closing, .. } = queue;
     let agreements = [drafts, attention, closing].map(|section| section.total);
@@ -294,10 +275,8 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
     sections.into_iter().filter(|section| !section.items.is_empty()).collect()
 }
 
-/// What the lines of agreements are made with.
 struct Queue<'a> {
     contacts: &'a [Contact],
-    /// The organization's own contacts.
     own: &'a BTreeSet<ContactId>,
     now: Timestamp,
 }
@@ -308,7 +287,7 @@ fn attention(found: &Home, queue: &Queue<'_>) -> Section {
     let endpoints = found.endpoints.shown.iter().map(Item::of_endpoint);
     let tokens = found.tokens.shown.iter().map(|token| Item::of_token(token, queue.now));
     let lists = [
-        // Once all are asked for, the list has those that even that leaves out.
+        // With all requested, links to the list of those beyond even that.
         more(
             waiting,
             format!("{} more agreements", waiting.more()),
@@ -329,24 +308,22 @@ fn attention(found: &Home, queue: &Queue<'_>) -> Section {
     }
 }
 
-/// The link to a whole list, if a section shows a part of it.
+/// The link to the full list, if a section is truncated.
 fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)> {
     (list.more() > 0).then(|| (url.to_owned(), text)).into_iter().collect()
 }
 
-/// The link to all obligations, if a section shows a part of them.
+/// The link to all obligations, if a section is truncated.
 fn more_obligations(total: usize, shown: usize, url: &str) -> Vec<(String, String)> {
     let more = total.saturating_sub(shown);
     (more > 0).then(|| (url.to_owned(), format!("{more} more obligations"))).into_iter().collect()
 }
 
-/// How much time is left, as a badge.
 fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
     let is_urgent = until.unix_ms() - now.unix_ms() < URGENT_MS;
     (sentences::time_left(now, until), if is_urgent { "red" } else { "amber" })
 }
 
-/// The badge of what has waited for too long.
 fn stuck(now: Timestamp, since: Timestamp) -> Option<(String, &'static str)> {
     let waited_s = (now.unix_ms() - since.unix_ms()) / 1000;
     (waited_s >= limits::STUCK_AFTER_S).then(|| (format!("Stuck for {} days", waited_s / (24 * 3600)), "amber"))
@@ -367,7 +344,6 @@ impl Item {
         }
     }
 
-    /// A draft with what is left to do before it can be published, and how much that is.
     fn of_unpublished(queued: &QueuedAgreement, contacts: &[Contact]) -> (Self, usize) {
         let mut blockers = blocker_rows(&queued.agreement, (contacts, &[]), &queued.blockers);
         let total = blockers.len();
@@ -408,14 +384,12 @@ impl Item {
         }
     }
 
-    /// An obligation of which something is overdue.
     fn of_overdue(queued: &QueuedObligation) -> Self {
         let due = queued.obligation.next_due_at();
         let since = due.map(|due| format!(", due by {}", queued.obligation.zone().day_of(due).for_people()));
         Self { badge: Some(("Overdue".to_owned(), "red")), ..Self::of_obligation(queued, &since.unwrap_or_default()) }
     }
 
-    /// An obligation with a claim that the member may confirm.
     fn of_claim(queued: &QueuedObligation) -> Self {
         let claim = queued.obligation.waiting_claims().next();
         let by = claim.map(|claim| format!(", said to be done by {}", claim.who()));
@@ -464,7 +438,7 @@ impl Item {
         Self { when, badge, ..Self::of_agreement(&queued.agreement, wait.on) }.looked_at(queued, contacts)
     }
 
-    /// The line with when the participants of its agreement last looked.
+    /// Adds when the agreement's participants last viewed it.
     fn looked_at(self, queued: &QueuedAgreement, contacts: &[Contact]) -> Self {
         let name = |id: ContactId| contacts.iter().find(|contact| contact.id == id);
         let name = |id| name(id).map_or("A participant".to_owned(), |contact| contact.display_name.as_str().to_owned());
@@ -476,7 +450,7 @@ impl Item {
     fn of_attention(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
         let item = Self::of_active(queued, queue);
         let badge = item.badge.or_else(|| Some(("Your turn".to_owned(), "amber")));
-        // What closes soon says so here: it stands in no other section.
+        // An agreement that closes soon is in no other section, so it says so here.
         let closes = queued.agreement.expires_at.filter(|at| {
             (queue.now.unix_ms()..=queue.now.plus_seconds(limits::CLOSES_SOON_S).unix_ms()).contains(&at.unix_ms())
         });
@@ -543,7 +517,7 @@ impl Item {
 impl ChangeRow {
     fn new(row: &AuditRow, names: &Names, is_admin: bool) -> Self {
         let mut objects: Vec<_> = audit::objects_of(row).collect();
-        // A proposal before its agreement, an item before its trust, and what is in a workspace before the workspace.
+        // Proposals before agreements, items before trusts, contents before workspaces.
         objects.sort_by_key(|(kind, id)| match names.object(*id).map_or(*kind, |(kind, _)| kind) {
             ObjectKind::Proposal | ObjectKind::FundingItem => 0,
             ObjectKind::Agreement | ObjectKind::Trust => 1,

@@ -1,4 +1,4 @@
-//! The page of an invitation, on which the person who got its link becomes a member. It takes no session.
+//! The page of an invitation, on which the link's recipient becomes a member. It requires no session.
 
 use askama::Template;
 use http::StatusCode;
@@ -17,7 +17,7 @@ use crate::home;
 use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 use crate::signed_in::signed_in;
 
-/// The beginning of the page's path, before the secret.
+/// The path prefix before the secret.
 const PATH: &str = pages::urls::INVITATIONS;
 
 #[derive(Template)]
@@ -38,7 +38,6 @@ struct InvitationPage {
     code: Fields,
 }
 
-/// What the page asks for as a proof.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asks {
     NewPassword,
@@ -46,7 +45,6 @@ enum Asks {
     Code,
 }
 
-/// What the page shows of a form that was refused.
 #[derive(Default)]
 struct Refused {
     notice: Option<Notice>,
@@ -54,17 +52,15 @@ struct Refused {
     name_error: Option<String>,
     password_error: Option<String>,
     code: Fields,
-    /// What the page asks for, if the form decided it.
     asks: Option<Asks>,
 }
 
-/// Shows the invitation.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     invitation_page(request, Refused::default()).await
 }
 
-/// The page of the invitation, or of a link that does not work: the same for all reasons, since only a link that works
-/// tells of an organization.
+/// The page of the invitation, or of an invalid link. All invalid links look the same, so that only a valid one reveals
+/// the organization.
 async fn invitation_page(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
     let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
     let Some(OpenInvitation { organization, email, role, needs, is_code_next }) =
@@ -107,7 +103,6 @@ fn gone(request: &Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.refused(StatusCode::NOT_FOUND, "not_found"))
 }
 
-/// Accepts the invitation.
 pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error> {
     let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
     let form = match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret).cloned()) {
@@ -157,6 +152,6 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
 
 async fn refused_page(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
     let page = invitation_page(request, refused).await?;
-    // The invitation may have ended meanwhile.
+    // The invitation may have ended since.
     Ok(if page.is_refused() { page } else { page.unprocessable() })
 }

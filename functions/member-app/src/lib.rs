@@ -1,4 +1,5 @@
-//! The pages of what members do in deals, of signing in, and of assets: those under `/app` that are no other function’s.
+//! The pages for members' work on deals, signing in, and assets: everything under `/app` that is not in another
+//! function.
 
 mod account;
 mod contacts;
@@ -29,7 +30,7 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app)
 }
 
-/// The routes of what members do in deals, of signing in, and of assets.
+/// The routes for members' work on deals, signing in, and assets.
 #[must_use]
 pub fn routes() -> Pages {
     Pages::default()

@@ -1,4 +1,4 @@
-//! The page of a link to set a new password. It takes no session.
+//! The page of a link that sets a new password. It requires no session.
 
 use askama::Template;
 use http::StatusCode;
@@ -11,7 +11,7 @@ use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::link_holder::{self, OpenPasswordLink, PasswordSet};
 
-/// The beginning of the page's path, before the secret.
+/// The path prefix before the secret.
 const PATH: &str = pages::urls::PASSWORD_LINKS;
 
 #[derive(Template)]
@@ -26,7 +26,6 @@ struct PasswordLinkPage {
     password_error: Option<String>,
 }
 
-/// Shows the form.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     password_link_page(request, None, None).await
 }
@@ -65,7 +64,6 @@ fn gone(request: &Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.refused(StatusCode::NOT_FOUND, "not_found"))
 }
 
-/// Sets the password.
 pub(crate) async fn set(request: &mut Request) -> Result<PageResponse, Error> {
     let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
     let password = match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret)) {
@@ -80,7 +78,7 @@ pub(crate) async fn set(request: &mut Request) -> Result<PageResponse, Error> {
     };
     match link_holder::set_password(request, &secret, &password).await? {
         PasswordSet::Done => {
-            // The browser's own session may be one of those that have ended.
+            // The browser's own session may have ended too.
             let location = "/app/sign-in?password=saved";
             Ok(PageResponse::see_other(location).with_cookie(Cookie::Session.set(request.app(), None)))
         }

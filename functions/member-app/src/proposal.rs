@@ -1,4 +1,4 @@
-//! The page of a proposal, on which a member reviews what it would do, and decides.
+//! The page of a proposal, on which a member reviews its effects and decides.
 
 use askama::Template;
 use http::StatusCode;
@@ -27,7 +27,6 @@ use shared::web::{Flash, Form, Request, SubmittedForm};
 
 use crate::sign_in::SESSION_ENDED;
 
-/// The payments on their way that the page names.
 const IN_FLIGHT_SHOWN: usize = 5;
 
 #[derive(Template)]
@@ -49,21 +48,18 @@ struct ProposalPage {
     effects: Vec<String>,
     changes: Vec<String>,
     blockers: Vec<BlockerRow>,
-    /// What is probably a mistake in what it would publish.
     warnings: Vec<WarningGroup>,
     agreement_summary: AgreementSummary,
-    /// The payments of the draft that it would publish, or of the agreement that it would cancel.
+    /// The payments of the draft to publish or the agreement to cancel.
     payments: PaymentList,
-    /// Whether the proposal can be decided.
     is_pending: bool,
-    /// Whether it can never be confirmed any more.
     is_too_late: bool,
-    /// The payments whose money is on its way, which keep it from being confirmed.
+    /// The number of payments in flight, which prevent confirmation.
     in_flight: usize,
-    /// Whether the page shows the agreement as it was proposed instead of its current state.
+    /// Whether the page shows the agreement as proposed instead of its current state.
     shows_snapshot: bool,
     decision: Option<DecisionView>,
-    /// The fingerprint of what the page shows, which the form submits with the decision.
+    /// The fingerprint of the page, which the form submits with the decision.
     fingerprint: String,
     submitted_note: String,
     note_error: Option<String>,
@@ -71,7 +67,6 @@ struct ProposalPage {
 }
 
 impl ProposalPage {
-    /// Whether confirming cancels an agreement instead of publishing one.
     fn cancels(&self) -> bool {
         self.action == ProposalAction::CancelAgreement
     }
@@ -83,12 +78,11 @@ struct DecisionView {
     note: Option<String>,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let id: ProposalId = request.path_id("id")?;
     let signed_in = request.signed_in()?;
     let (notice, cookie) = notice_of_act(request).await;
-    // The page also works when the keys that open the note can't be read.
+    // The page also works when the keys for the note can't be read.
     let kept = Flash::DecisionNote(id, signed_in.member().id()).take(request).await.ok().flatten();
     let review = proposals::review(signed_in.scope(), id).await?;
     let (content, note_cookie) = match kept {
@@ -107,8 +101,8 @@ struct SessionEndedPage {
     sign_in_url: String,
 }
 
-/// The response to a decision that arrived when the session had ended: the way to sign in, with the note sealed in a cookie
-/// for the page to which it leads back. A note that does not fit in a cookie is shown, to be copied.
+/// The response to a decision after the session ended: the sign-in page, with the note sealed in a cookie for the
+/// return. A note too large for a cookie is shown, to be copied.
 async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
     let ended = || Error::Unauthenticated;
     let id: ProposalId = request.path_id("id").map_err(|_| ended())?;
@@ -129,8 +123,8 @@ async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.refused(StatusCode::UNAUTHORIZED, "unauthenticated"))
 }
 
-/// The response to a decision from a page of an earlier session, when its member has signed in again in another window: the
-/// page with the note as they typed it.
+/// The response to a decision from a page of an earlier session, after signing in again in another window: the page
+/// with the typed note.
 async fn signed_in_again(request: &Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let id: ProposalId = request.path_id("id")?;
@@ -143,14 +137,12 @@ async fn signed_in_again(request: &Request) -> Result<PageResponse, Error> {
     Ok(proposal_page(request, &review, content)?.refused(StatusCode::FORBIDDEN, "forbidden"))
 }
 
-/// What the form does, by its button.
 pub(crate) const DECIDE_OPERATIONS: Operation = Operation::ByField {
     field: "decision",
     names: &[("confirm", "confirm_proposal"), ("decline", "decline_proposal")],
     otherwise: "decide_proposal",
 };
 
-/// Decides the proposal.
 pub(crate) async fn decide(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = match request.submitted_form() {
         Err(Error::Unauthenticated) => return session_ended(request).await,
@@ -168,7 +160,7 @@ pub(crate) async fn decide(request: &mut Request) -> Result<PageResponse, Error>
         let content = Submitted::new(form, note.err(), notice);
         return Ok(proposal_page(request, &review, content)?.unprocessable());
     };
-    // The page after the redirect knows what the decision did, and what is next.
+    // The page after the redirect knows the effect and the next step.
     let redirect = redirect_with_notice(&submitted, proposal_url(id), "Decided", "").await;
     let deciding = submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown));
     match Box::pin(deciding).await {
@@ -189,7 +181,7 @@ pub(crate) async fn decide(request: &mut Request) -> Result<PageResponse, Error>
     }
 }
 
-/// Ends what ends with an agreement, if that was what was confirmed. A failure leaves it to the clock.
+/// Ends what ends with a cancelled agreement. A failure leaves it to the clock.
 async fn end_what_is_cancelled(submitted: &SubmittedForm<'_>, id: ProposalId) {
     let scope = submitted.scope();
     if let Ok(proposal) = proposals::get(scope, id).await
@@ -199,7 +191,7 @@ async fn end_what_is_cancelled(submitted: &SubmittedForm<'_>, id: ProposalId) {
     }
 }
 
-/// The submitted note. `None`, if it is blank.
+/// The submitted note. `None` if blank.
 ///
 /// # Errors
 /// The message for the field.
@@ -210,7 +202,6 @@ fn parse_note(text: &str) -> Result<Option<Note>, String> {
     }
 }
 
-/// The choice of the pressed button.
 fn parse_choice(text: &str) -> Option<Choice> {
     match text {
         "confirm" => Some(Choice::Confirm),
@@ -270,19 +261,17 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
     }
 }
 
-/// A field error's message with a capital letter.
 fn sentence(message: &str) -> String {
     let mut chars = message.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The submitted note with its error, and the notice for the refused form.
+/// The submitted note with its error, and the refused form's notice.
 #[derive(Default)]
 struct Submitted {
     note: String,
     note_error: Option<String>,
     notice: Option<Notice>,
-    /// What was ticked, if a confirmation was refused.
     ticked: Option<Vec<WarningKind>>,
 }
 
@@ -293,7 +282,6 @@ impl Submitted {
         Self { note: form.get("note").to_owned(), note_error, notice: Some(notice), ticked }
     }
 
-    /// What was submitted before the session ended.
     fn after_sign_in(note: String, is_pending: bool) -> Self {
         let line = match (note.trim(), is_pending) {
             ("", _) => "Read the page again, then decide.".to_owned(),
@@ -304,7 +292,7 @@ impl Submitted {
     }
 }
 
-/// The blockers of the confirmation, each with a link to where it is removed.
+/// The blockers of the confirmation, with links to resolve them.
 fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
     if review.is_too_late {
         let text = too_late(review.current.lifecycle()).to_owned();
@@ -323,7 +311,6 @@ fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
     in_flight.chain(blockers).collect()
 }
 
-/// What a decision did, and what is next.
 fn outcome(review: &ProposalReview, summary: &AgreementSummary) -> Notice {
     match (review.state(), review.proposal.action) {
         (ProposalState::Confirmed, ProposalAction::PublishAgreement) => Notice::good("Published", next_line(summary)),
@@ -335,8 +322,7 @@ fn outcome(review: &ProposalReview, summary: &AgreementSummary) -> Notice {
     }
 }
 
-/// The agreement's parts as the page shows them. Of an agreement as it was proposed, only those documents open that are
-/// still the same.
+/// The agreement's parts on the page. For an agreement as proposed, only unchanged documents can be opened.
 fn summary_of(request: &Request, review: &ProposalReview) -> AgreementSummary {
     let agreement = review.agreement();
     let view = AgreementView::in_full(agreement, &review.contacts, &[], true, &request.app().base_url);
@@ -360,7 +346,6 @@ fn decision_view(proposal: &Proposal) -> Option<DecisionView> {
     }
 }
 
-/// The header of the page.
 fn deal(review: &ProposalReview, summary: &AgreementSummary) -> Deal {
     let (proposal, agreement) = (&review.proposal, review.agreement());
     let question = if review.is_pending { "?" } else { "" };
@@ -373,7 +358,7 @@ fn deal(review: &ProposalReview, summary: &AgreementSummary) -> Deal {
     let deal = Deal::new((over, title), badge, &review.workspace, agreement, summary);
     let mut deal = deal.with_payments(&review.payments);
     if !review.payments.is_empty() {
-        // Of many payments not all were read.
+        // Not all of many payments were read.
         deal.more_payments += review.current.movements().len().saturating_sub(review.payments.len());
     }
     if review.is_pending {
@@ -392,7 +377,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
     let notice =
         submitted.notice.map(|notice| if is_of_decision(&notice) { outcome(review, &summary) } else { notice });
     let page = ProposalPage {
-        // The title of a decided proposal says what was decided.
+        // A decided proposal's title says the decision.
         layout: Layout { outcome: None, ..Layout::new(request) },
         path: proposal_url(proposal.id()),
         deal: deal(review, &summary),

@@ -1,4 +1,4 @@
-//! The list of all proposals, filtered in the address by state, action and agreement.
+//! The list of all proposals, filtered by state, action and agreement.
 
 use askama::Template;
 use pages::labels::{action_verb, proposal_badge};
@@ -17,7 +17,6 @@ use shared::wire::page::{Filter, Offset, Search};
 
 use crate::home::ProposalRow;
 
-/// The path of the list.
 const PATH: &str = pages::urls::PROPOSALS;
 
 #[derive(Template)]
@@ -27,9 +26,7 @@ struct ListPage {
     title: String,
     states: Vec<SelectOption>,
     actions: Vec<SelectOption>,
-    /// The agreement of the filter, by its id.
     agreement: String,
-    /// What that agreement is called, if the page shows a proposal for it.
     agreement_name: Option<String>,
     search: String,
     is_filtered: bool,
@@ -43,7 +40,6 @@ struct SelectOption {
     is_selected: bool,
 }
 
-/// What the address asks for.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
@@ -80,7 +76,7 @@ impl Query {
         if pairs.is_empty() { PATH.to_owned() } else { format!("{PATH}?{}", pairs.join("&")) }
     }
 
-    /// The title of the page, such as `Proposals to cancel, declined`.
+    /// The page's title, such as `Proposals to cancel, declined`.
     fn title(&self, agreement_name: Option<&str>) -> String {
         let mut title = "Proposals".to_owned();
         if let Some(action) = self.action.get() {
@@ -98,7 +94,7 @@ impl Query {
     }
 }
 
-/// The options of a filter, the first of which is none.
+/// The options of a filter, starting with none.
 fn options<T: Copy + PartialEq, const N: usize>(
     all: [T; N],
     selected: Option<T>,
@@ -112,7 +108,6 @@ fn options<T: Copy + PartialEq, const N: usize>(
     std::iter::once(any).chain(all.map(option)).collect()
 }
 
-/// Shows the list, newest first.
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (now, scope) = (request.now(), request.signed_in()?.scope());
     let query: Query = request.read_query()?;

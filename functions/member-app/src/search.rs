@@ -1,4 +1,4 @@
-//! The search page: everything that has a name, by kind.
+//! The search page: everything with a name, by kind.
 
 use askama::Template;
 use pages::agreement_payments::purpose_of;
@@ -40,23 +40,20 @@ use crate::home::ProposalRow;
 struct SearchPage {
     layout: Layout,
     search: String,
-    /// What was found. None if nothing is searched for.
+    /// The results. None without a search.
     groups: Option<Vec<Group>>,
 }
 
-/// The records of one kind, of which there is one or more.
 struct Group {
     id: &'static str,
     title: &'static str,
     total: u64,
-    /// What the second column has.
     about: &'static str,
-    /// What the badges say.
     badge: &'static str,
     rows: Vec<Row>,
-    /// Where all of them are, if the group has a part.
+    /// The full list, if the group is truncated.
     all: Option<String>,
-    /// What the link to it says; empty where it leads to all of them.
+    /// The text of the link, if it doesn't lead to the full list.
     all_text: &'static str,
 }
 
@@ -68,7 +65,6 @@ struct Row {
     id: Uuid,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let query: SearchQuery = request.read_query()?;
@@ -107,7 +103,7 @@ fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) 
             proposal(found, now)
         }),
         Group {
-            // The ledger finds payments by what is in its own rows.
+            // The ledger finds payments only by its own columns.
             all_text: "Search Money",
             ..group(["payments", "Payments", "Amount", "State"], &found.payments, list("/app/money"), payment)
         },
@@ -177,7 +173,6 @@ fn agreement(found: &Agreement) -> Row {
     }
 }
 
-/// The documents of an agreement whose names match.
 fn documents(found: &Agreement, query: &SearchQuery) -> Row {
     let names = found.documents.iter().map(|document| document.name.as_str());
     let names: Vec<&str> = names.filter(|name| search::matches(query, name)).collect();

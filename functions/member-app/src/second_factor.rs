@@ -1,4 +1,4 @@
-//! The page of the member's second factor: setting it up, turning it on and off, and the recovery codes.
+//! The page of the member's second factor: setup, turning it on and off, and recovery codes.
 
 use std::fmt::Write;
 
@@ -19,10 +19,8 @@ use shared::web::{Flash, Redirect, Request};
 
 use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 
-/// The path of the page.
 pub(crate) const PATH: &str = "/app/account/second-factor";
 
-/// What is wrong with the first code of an app.
 const WRONG_FIRST_CODE: &str =
     "is incorrect. Wait for the next one, and make sure that your phone sets its time automatically";
 
@@ -37,7 +35,6 @@ struct SecondFactorPage {
     fields: Fields,
 }
 
-/// The state of the second factor, with what its part of the page shows.
 enum State {
     Off,
     BeingSetUp(SetUp),
@@ -45,12 +42,11 @@ enum State {
 }
 
 struct SetUp {
-    /// The key in groups, to be typed.
+    /// The key in groups, for typing.
     key: String,
     qr: Option<Qr>,
 }
 
-/// A second factor that is on, in words.
 pub(crate) struct OnState {
     pub since: DisplayTime,
     pub codes_left: usize,
@@ -65,18 +61,15 @@ impl From<Status> for OnState {
     }
 }
 
-/// Recovery codes that were created less than two minutes ago.
+/// Recovery codes created less than two minutes ago.
 enum NewCodes {
     Shown(String),
-    /// The keys that open them can't be read now: the page can be reloaded.
     Unavailable,
 }
 
-/// A QR code as the parts of an SVG.
 struct Qr {
-    /// The number of modules of a side, with the quiet zone.
+    /// The modules per side, including the quiet zone.
     size: i32,
-    /// The dark modules.
     path: String,
 }
 
@@ -125,21 +118,21 @@ async fn second_factor_page(request: &Request, notice: Option<Notice>, fields: F
         (_, Err(error)) if !matches!(error, Error::Unavailable(_)) => return Err(error),
         _ => None,
     };
-    // Once it is on, its secret is shown to nobody, even after it is turned off.
+    // Once it is on, its secret is never shown again, even after turning it off.
     let set_up_is_over = matches!(state, State::On(_)).then(|| Flash::SecondFactorSecret.removal(request)).flatten();
     let layout = Layout::new(request);
     let page = PageResponse::render(&SecondFactorPage { layout, notice, email, state, new_codes, fields })?;
     Ok(page.with_cookie(set_up_is_over))
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.signed_in()?;
     let (notice, cookie) = notice_of_act(request).await;
     Ok(second_factor_page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
-/// The response to an act: the redirect, or the page with what is wrong, and how a wrong code in its field is.
+/// The response to an act: the redirect, or the page with the errors. `wrong_code` is the error of a wrong code in its
+/// field.
 async fn answer(request: &Request, done: Done, (field, wrong_code): (&str, &str)) -> Result<PageResponse, Error> {
     let (notice, fields) = match done {
         Done::Done(redirect) => return Ok(redirect.into()),
@@ -156,20 +149,18 @@ async fn answer(request: &Request, done: Done, (field, wrong_code): (&str, &str)
     Ok(second_factor_page(request, notice, fields).await?.unprocessable())
 }
 
-/// The cookie of the notice that says what was done, beside the one that has the recovery codes.
+/// The cookie with the notice, in addition to the one with recovery codes.
 async fn notice_beside_codes(request: &Request, title: &str, line: &str) -> Result<Option<HeaderValue>, Error> {
     let submitted = request.submitted_form()?;
     Ok(with_notice(&submitted, PATH.to_owned(), &Notice::good(title, line)).await.cookie)
 }
 
-/// Begins to set the second factor up.
 pub(crate) async fn set_up_form(request: &mut Request) -> Result<PageResponse, Error> {
     let password = request.submitted_form()?.form().get("current_password").to_owned();
     let done = second_factor::begin_set_up(request, &password, PATH).await?;
     answer(request, done, ("code", WRONG_CODE)).await
 }
 
-/// Turns the second factor on.
 pub(crate) async fn turn_on(request: &mut Request) -> Result<PageResponse, Error> {
     let Some(code) = TotpCode::parse(request.submitted_form()?.form().get("code")) else {
         let fields = Fields::wrong_one("code", "must have 6 digits");
@@ -186,7 +177,6 @@ pub(crate) async fn turn_on(request: &mut Request) -> Result<PageResponse, Error
     Ok(page.with_cookie(notice))
 }
 
-/// Creates new recovery codes.
 pub(crate) async fn renew_codes(request: &mut Request) -> Result<PageResponse, Error> {
     let Some(code) = TypedCode::parse(request.submitted_form()?.form().get("code")) else {
         return no_code(request, "code").await;
@@ -201,13 +191,11 @@ pub(crate) async fn renew_codes(request: &mut Request) -> Result<PageResponse, E
     Ok(page.with_cookie(notice_beside_codes(request, "New recovery codes created", line).await?))
 }
 
-/// The page for a code that is none.
 async fn no_code(request: &Request, field: &str) -> Result<PageResponse, Error> {
     let fields = Fields::wrong_one(field, NO_CODE);
     Ok(second_factor_page(request, None, fields).await?.unprocessable())
 }
 
-/// Turns the second factor off.
 pub(crate) async fn turn_off(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let password = submitted.form().get("current_password").to_owned();

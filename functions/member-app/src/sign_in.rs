@@ -13,7 +13,6 @@ use shared::web::{Request, login};
 use crate::sign_in_code;
 use crate::signed_in::{next_page, no_session, signed_in};
 
-/// The title of the notice for a decision that arrived when the session had ended.
 pub(crate) const SESSION_ENDED: &str = "Your session ended. Nothing was decided.";
 
 #[derive(Template)]
@@ -26,7 +25,6 @@ struct SignInPage {
     notice: Option<Notice>,
 }
 
-/// Shows the form.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let next = next_page(request.query("next").as_deref());
     if request.signed_in().is_ok() {
@@ -54,7 +52,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     sign_in_page(request, next, String::new(), notice)
 }
 
-/// Signs in.
 pub(crate) async fn sign_in(request: &mut Request) -> Result<PageResponse, Error> {
     let form = request.unverified_form();
     let (email, next) = (form.get("email").to_owned(), next_page(Some(form.get("next"))));
@@ -75,7 +72,7 @@ pub(crate) async fn sign_in(request: &mut Request) -> Result<PageResponse, Error
             return Ok(page.with_status(StatusCode::SEE_OTHER, "unauthenticated"));
         }
         login::SignIn::Nowhere(nowhere) => no_session(nowhere),
-        // The same text for all reasons: it must not reveal whether the account exists.
+        // The same text for all reasons, so that it doesn't reveal whether the account exists.
         login::SignIn::Refused => Notice::bad(
             "Incorrect email or password",
             "Check the email address and the password. After several tries, wait a few minutes.",

@@ -1,4 +1,4 @@
-//! The second step of signing in: a code of the authenticator app, or a recovery code.
+//! The second step of signing in: an app code or a recovery code.
 
 use askama::Template;
 use http::StatusCode;
@@ -16,17 +16,15 @@ use shared::web::{Flash, Form, Request};
 
 use crate::signed_in::{next_page, no_session, signed_in};
 
-/// The path of the page.
 const PATH: &str = "/app/sign-in/code";
 
-/// What is wrong with a code, as the end of a sentence. It is the same for a wrong code and for one that was used.
+/// The error of a wrong or used code, as the end of a sentence.
 pub(crate) const WRONG_CODE: &str =
     "is incorrect or was used already. Wait for the next one; after several tries, wait a few minutes";
 
-/// What is wrong with a text that is neither a code of an app nor a recovery code.
+/// The error of a text that is neither an app code nor a recovery code.
 pub(crate) const NO_CODE: &str = "must have 6 digits, or be a recovery code";
 
-/// What is wrong with a recovery code.
 const WRONG_RECOVERY_CODE: &str = "is incorrect or was used already. After several tries, wait a few minutes";
 
 #[derive(Template)]
@@ -39,12 +37,10 @@ struct CodePage {
     fields: Fields,
 }
 
-/// The URL of the page, which leads on to another.
 pub(crate) fn url(next: &str) -> String {
     format!("{PATH}?next={}", encode_query_value(next))
 }
 
-/// Shows the form.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let next = next_page(request.query("next").as_deref());
     if request.signed_in().is_ok() {
@@ -56,7 +52,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     code_page(request, next, Fields::default(), None)
 }
 
-/// The way back to the password.
 fn password_is_next(request: &Request, next: &str) -> PageResponse {
     let url = format!("/app/sign-in?ended=code&next={}", encode_query_value(next));
     PageResponse::see_other(url).with_cookie(Flash::SecondStep.removal(request))
@@ -68,7 +63,7 @@ fn code_page(request: &Request, next: String, fields: Fields, notice: Option<Not
     Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&secret))))
 }
 
-/// The code that was typed in one of two fields: of the app, or a recovery code. What is wrong with it if it is neither.
+/// The code typed in one of two fields, or its error if it is neither kind.
 fn typed_code(form: &Form) -> Result<TypedCode, Fields> {
     if form.has(RECOVERY_CODE) {
         let code = RecoveryCode::parse(form.get(RECOVERY_CODE)).map(TypedCode::Recovery);
@@ -78,14 +73,11 @@ fn typed_code(form: &Form) -> Result<TypedCode, Fields> {
     code.ok_or_else(|| Fields::wrong_one("code", "must have 6 digits"))
 }
 
-/// The field of the form for recovery codes.
 const RECOVERY_CODE: &str = "recovery_code";
 
-/// What the form does, by the code that was typed.
 pub(crate) const SIGN_IN_OPERATIONS: Operation =
     Operation::WithField { field: RECOVERY_CODE, name: "sign_in_with_recovery_code", otherwise: "sign_in_with_code" };
 
-/// Signs in.
 pub(crate) async fn sign_in(request: &mut Request) -> Result<PageResponse, Error> {
     let next = next_page(Some(request.unverified_form().get("next")));
     let secret = request.cookie(Cookie::Form);

@@ -1,4 +1,4 @@
-//! What follows a sign-in, in one step or two.
+//! What follows signing in, in one step or two.
 
 use pages::layout::Notice;
 use pages::response::PageResponse;
@@ -7,10 +7,9 @@ use shared::web::login::{LoginCookies, Nowhere};
 use shared::web::next::safe_next;
 use shared::web::{Flash, Request};
 
-/// The page after signing in when no other was requested.
 const HOME: &str = "/app";
 
-/// The notice for a person who proved who they are, and has nowhere to go.
+/// The notice for a person who proved their identity but has no organization to enter.
 pub(crate) fn no_session(nowhere: Nowhere) -> Notice {
     match nowhere {
         Nowhere::NoOrganization => Notice::bad(
@@ -24,7 +23,6 @@ pub(crate) fn no_session(nowhere: Nowhere) -> Notice {
     }
 }
 
-/// The redirect of a person who has just signed in.
 pub(crate) fn signed_in(request: &Request, location: String, cookies: &LoginCookies) -> PageResponse {
     let cookies = [
         Cookie::Session.set(request.app(), Some(&cookies.session)),

@@ -5,7 +5,6 @@ use pages::theme::Theme;
 use shared::error::Error;
 use shared::web::Request;
 
-/// Keeps the theme that was chosen.
 pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
     let chosen = Theme::parse(request.submitted_form()?.form().get("theme"));
     let cookie = Theme::set_cookie(chosen, request.app());

@@ -1,4 +1,4 @@
-//! The people of a workspace: the page on which a member adds contacts, and the form that removes one.
+//! The people of a workspace: the page that adds contacts, and the form that removes one.
 
 use askama::Template;
 use http::StatusCode;
@@ -19,7 +19,6 @@ use shared::web::Request;
 
 use crate::workspaces::{NotRemoved, workspace_page};
 
-/// The URL of a workspace's page of this kind.
 fn people_url(workspace: WorkspaceId) -> String {
     format!("{}/people", workspace_url(workspace))
 }
@@ -29,11 +28,10 @@ fn people_url(workspace: WorkspaceId) -> String {
 struct PeoplePage {
     layout: Layout,
     notice: Option<Notice>,
-    /// The page of the workspace.
     workspace_url: String,
     workspace: String,
     path: String,
-    /// The path with the search and the offset, to which the forms return.
+    /// The path with search and offset, to which the forms return.
     form_action: String,
     search: String,
     contacts: Vec<ContactOption>,
@@ -45,7 +43,6 @@ struct ContactOption {
     name: String,
     kind: &'static str,
     email: Option<String>,
-    /// Whether the contact is among the people already.
     is_added: bool,
 }
 
@@ -61,7 +58,6 @@ impl ContactOption {
     }
 }
 
-/// Shows the contacts to choose from.
 pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(people_page(request, notice).await?.with_cookie(cookie))
@@ -94,12 +90,11 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(contacts)))
 }
 
-/// Adds a contact to the people.
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: WorkspaceId = request.path_id("id")?;
     let new: NewPerson = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
-    // The form's address has the search and the offset, so that the list stays as it was.
+    // The form's URL has the search and offset, so that the list stays the same.
     let back = request.uri().path_and_query().map_or_else(|| people_url(id), ToString::to_string);
     let line = "They are part of the workspace now.";
     let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
@@ -114,11 +109,11 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// Removes a contact from the people. It stays a contact.
+/// Removes a contact from the people. It remains a contact.
 pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, contact_id): (WorkspaceId, ContactId) = (request.path_id("id")?, request.path_id("contact")?);
-    // Names are read before the act: the notice, which the redirect carries, says who was removed.
+    // Names are read before the act, because the redirect carries the notice.
     let contact = contacts::get(submitted.scope(), contact_id).await?;
     let name = contact.display_name.as_str();
     let title = format!("{name} was removed");

@@ -1,4 +1,4 @@
-//! The list of workspaces, and the page of a workspace with its people and agreements.
+//! The list of workspaces, and each workspace's page with its people and agreements.
 
 use askama::Template;
 use pages::agreement_rows::AgreementRow;
@@ -30,7 +30,6 @@ struct WorkspacesPage {
     form: WorkspaceForm,
 }
 
-/// The form that creates a workspace.
 struct WorkspaceForm {
     name: String,
     name_error: Option<String>,
@@ -42,7 +41,6 @@ impl WorkspaceForm {
     }
 }
 
-/// A workspace in a list.
 pub(crate) struct WorkspaceRow {
     pub url: String,
     pub name: String,
@@ -63,10 +61,8 @@ impl WorkspaceRow {
     }
 }
 
-/// The path of the list.
 const PATH: &str = pages::urls::WORKSPACES;
 
-/// Shows the list.
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(workspaces_page(request, WorkspaceForm::empty(), notice).await?.with_cookie(cookie))
@@ -96,7 +92,6 @@ async fn workspaces_page(
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|workspace| workspace.id().uuid())))
 }
 
-/// Creates a workspace.
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id = submitted.new_id::<WorkspaceId>();
@@ -135,7 +130,7 @@ struct WorkspacePage {
     funding: String,
 }
 
-/// Why one of the people was not removed: an agreement, between what is said before and after its name.
+/// Why a person was not removed: an agreement, and the texts before and after its name.
 pub(crate) struct NotRemoved {
     pub title: String,
     pub before: &'static str,
@@ -147,7 +142,7 @@ struct PersonRow {
     url: String,
     name: String,
     email: Option<String>,
-    /// Where the form that removes them is sent. None if they take part in an agreement.
+    /// The path of the form that removes them. None for participants of an agreement.
     remove_action: Option<String>,
 }
 
@@ -162,13 +157,11 @@ impl PersonRow {
     }
 }
 
-/// Shows a workspace.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(workspace_page(request, notice, None).await?.with_cookie(cookie))
 }
 
-/// The pages of the lists on the page of a workspace.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Pages {
@@ -178,7 +171,7 @@ struct Pages {
     agreements: Offset,
 }
 
-/// The page of a workspace, with the reason why one of its people was not removed, if that is so.
+/// The page of a workspace, with the reason why a person was not removed, if any.
 pub(crate) async fn workspace_page(
     request: &Request,
     notice: Option<Notice>,
@@ -224,7 +217,6 @@ pub(crate) async fn workspace_page(
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids)))
 }
 
-/// Activates a workspace.
 pub(crate) async fn activate(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: WorkspaceId = request.path_id("id")?;

@@ -1,7 +1,7 @@
-//! The page of the ledger: who owes whom what and when, what is overdue first, and what it adds up to.
+//! The ledger page: who owes whom what and when, overdue first, with totals.
 //!
-//! Decision: what is claimed and what is proven stand in columns of their own, in the rows and in the totals, and no sum has
-//! both. What is only claimed is part of what is still owed.
+//! Decision: claims and proof have separate columns in rows and totals, and no sum mixes them. Claimed money still
+//! counts as owed.
 
 use askama::Template;
 use pages::labels::Badge;
@@ -20,10 +20,8 @@ use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Flag, Limit, Offset, Search};
 
-/// The path of the ledger.
 const PATH: &str = pages::urls::MONEY;
 
-/// The filters, as the API has them.
 const FILTERS: [&str; 4] = ["search", "product", "workspace_id", "include_done"];
 
 #[derive(Template)]
@@ -33,10 +31,8 @@ struct LedgerPage {
     search: String,
     products: Vec<Choice>,
     workspaces: Vec<Choice>,
-    /// Whether finished rows are left out.
     is_open_only: bool,
     is_filtered: bool,
-    /// The organization's own contacts, in short. None if there are none.
     us: Option<Us>,
     totals: Vec<TotalRow>,
     count: u64,
@@ -52,13 +48,12 @@ struct Choice {
     is_selected: bool,
 }
 
-/// The organization's own contacts: the first, and how many more there are.
+/// The organization's own contacts: the first, and the number of others.
 struct Us {
     first: Link,
     more: usize,
 }
 
-/// What one direction adds up to in one currency.
 struct TotalRow {
     currency: &'static str,
     direction: &'static str,
@@ -80,13 +75,10 @@ impl TotalRow {
     }
 }
 
-/// A row of the table.
 struct RowView {
     url: String,
     title: String,
-    /// What it is, if the title does not say.
     about: &'static str,
-    /// The agreement of a payment or an obligation.
     agreement: Option<Link>,
     direction: Option<&'static str>,
     who: Option<Who>,
@@ -99,11 +91,9 @@ struct RowView {
     status: Option<String>,
 }
 
-/// The people of a row.
 enum Who {
     /// The counterparties of an agreement, which binds all.
     All(Names),
-    /// Who owes it, and to whom.
     Owing(Names, Names),
 }
 
@@ -118,14 +108,12 @@ impl Who {
     }
 }
 
-/// The first of some contacts, and how many more there are.
 struct Names {
     named: Vec<Link>,
     more: usize,
 }
 
 impl Names {
-    /// How many contacts of a side a row names.
     const NAMED_MAX: usize = 2;
 
     fn of(contacts: &[NamedContact]) -> Self {
@@ -162,7 +150,7 @@ impl RowView {
     }
 }
 
-/// Whether the sentence of a row says more than its badge and its columns do.
+/// Whether a row's sentence says more than its badge and columns.
 fn adds_to(row: &LedgerRow, status: &str, badge: &str) -> bool {
     match row.thing.row_type() {
         LedgerRowType::Movement => row.state == LedgerState::Exception,
@@ -170,7 +158,7 @@ fn adds_to(row: &LedgerRow, status: &str, badge: &str) -> bool {
     }
 }
 
-/// The badge of a state. What is only claimed is never green.
+/// The badge of a state. Mere claims are never green.
 fn state_badge(row_type: LedgerRowType, state: LedgerState) -> Badge {
     let (text, class) = match state {
         LedgerState::Draft if row_type == LedgerRowType::Movement => ("Not set up yet", "quiet"),
@@ -195,7 +183,7 @@ fn state_badge(row_type: LedgerRowType, state: LedgerState) -> Badge {
     Badge { text, class }
 }
 
-/// What an address asks for: as the API has it, but that a form sends its empty fields too, which are no filters.
+/// The URL's query, like the API's, but ignoring empty fields that forms send.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
@@ -213,7 +201,6 @@ struct Query {
     offset: Offset,
 }
 
-/// Reads the filters of an address.
 pub(crate) fn read_query(request: &Request) -> Result<LedgerQuery, Error> {
     let Query { search, product, workspace_id, include_done, limit, offset } = request.read_query()?;
     Ok(LedgerQuery {
@@ -226,13 +213,11 @@ pub(crate) fn read_query(request: &Request) -> Result<LedgerQuery, Error> {
     })
 }
 
-/// The filters of an address, for another address.
 pub(crate) fn filters(request: &Request) -> String {
     let given = FILTERS.iter().filter_map(|name| Some((name, request.query(name).filter(|value| !value.is_empty())?)));
     given.map(|(name, value)| format!("{name}={}", encode_query_value(&value))).collect::<Vec<_>>().join("&")
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let (query, filters) = (read_query(request)?, filters(request));
@@ -246,7 +231,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-/// A query with one more parameter.
 pub(crate) fn with(filters: &str, parameter: &str) -> String {
     if filters.is_empty() { parameter.to_owned() } else { format!("{filters}&{parameter}") }
 }
@@ -274,7 +258,7 @@ fn ledger_page(
         })
         .collect();
     of_workspaces.sort_by(|one, other| one.text.cmp(&other.text));
-    // One that there is not stays the filter, which finds nothing.
+    // An unknown workspace stays in the filter, which finds nothing.
     if let Some(unknown) = query.workspace_id.filter(|_| !of_workspaces.iter().any(|choice| choice.is_selected)) {
         of_workspaces.push(Choice { value: unknown.to_string(), text: unknown.to_string(), is_selected: true });
     }

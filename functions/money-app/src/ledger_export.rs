@@ -1,7 +1,7 @@
-//! The ledger as a file, which is sent as it is read. It holds so many rows that one answer can carry it; its last record
-//! then says where the next file goes on.
+//! The ledger as a streamed file. It has as many rows as one response can carry; its last record says where the next
+//! file continues.
 //!
-//! Decision: the figures of a row are its part of the totals on the page, so that the columns of a file add up to them.
+//! Decision: a row's figures are its share of the page's totals, so that a file's columns add up to them.
 
 use futures_util::stream;
 use pages::csv::Csv;
@@ -16,7 +16,6 @@ use shared::web::Request;
 
 use crate::ledger::{filters, read_query, with};
 
-/// The first record of a file.
 const HEAD: [&str; 24] = [
     "row_type",
     "title",
@@ -44,7 +43,6 @@ const HEAD: [&str; 24] = [
     "app_url",
 ];
 
-/// Exports the rows that the page would show.
 pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let query = read_query(request)?;
@@ -59,7 +57,7 @@ pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error>
         base: request.app().base_url.to_string(),
         filters: filters(request),
     };
-    // What can't be read at all is a page that says so.
+    // A failure on the first part yields an error page.
     let first = file.next().await?;
     let rest = stream::try_unfold(file, async |mut file| Ok(file.next().await?.map(|part| (part, file))));
     let parts = stream::StreamExt::chain(stream::iter(first.map(Ok)), rest);
@@ -67,10 +65,9 @@ pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error>
     Ok(PageResponse::stream(parts, "text/csv; charset=utf-8", &name))
 }
 
-/// A file that is being read.
 struct File {
     rows: LedgerExport,
-    /// The position behind the last row.
+    /// The position after the last row.
     end: u64,
     bytes: usize,
     is_begun: bool,
@@ -80,7 +77,6 @@ struct File {
 }
 
 impl File {
-    /// The next part. None at the end.
     async fn next(&mut self) -> Result<Option<String>, Error> {
         let mut csv = if self.is_begun { Csv::default() } else { Csv::new() };
         if !self.is_begun {

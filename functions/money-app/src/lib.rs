@@ -1,4 +1,4 @@
-//! The pages of the money that moves, and of what is owed: those under `/app/money` and `/app/obligations`.
+//! The pages under `/app/money` and `/app/obligations`: payments and what is owed.
 
 mod ledger;
 mod ledger_export;
@@ -19,7 +19,7 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app)
 }
 
-/// The routes of the money that moves, and of what is owed: the ledger, movements, statements and obligations.
+/// The routes of the ledger, movements, statements and obligations.
 #[must_use]
 pub fn routes() -> Pages {
     let at = |path: &str| format!("/app/money/movements/{{id}}{path}");

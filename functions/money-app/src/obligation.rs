@@ -1,4 +1,4 @@
-//! The page of an obligation: who owes what to whom, when, what was said about it, and what members do about it.
+//! The page of an obligation: parties, due dates, what was said about it, and members' acts.
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with};
@@ -39,15 +39,13 @@ struct ObligationPage {
     triggers: Vec<TriggerRow>,
     is_standing: bool,
     record: OccurrenceList,
-    /// What stands in the field of the day on which something was done.
+    /// The default of the field for the day it was done.
     today: String,
-    /// Whether people may still act on it.
     is_live: bool,
     can_be_cancelled: bool,
     fields: Fields,
 }
 
-/// Shows an obligation.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
@@ -104,7 +102,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([id.uuid(), agreement.id().uuid()]))
 }
 
-/// Why a member doesn't confirm a claim that they recorded, or that was made in their browser.
+/// Why a member can't confirm a claim that they recorded, or that was made in their browser.
 fn why_own(is_hosted: bool) -> &'static str {
     if is_hosted {
         "It was said in your browser. Another member confirms it, or the other side does in a browser of their own."
@@ -113,7 +111,6 @@ fn why_own(is_hosted: bool) -> &'static str {
     }
 }
 
-/// What is owed, by whom and when.
 fn facts(in_full: &obligations::ObligationInFull) -> Vec<(&'static str, String)> {
     let obligations::ObligationInFull { obligation, agreement, contacts } = in_full;
     let mut facts =
@@ -130,7 +127,6 @@ fn facts(in_full: &obligations::ObligationInFull) -> Vec<(&'static str, String)>
     facts
 }
 
-/// Reads the reason of a cancellation.
 fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
     let wrong = |(code, message): (FieldCode, String)| FieldErrors::one("reason", code, message);
     let text = form.get("reason").trim();
@@ -141,10 +137,9 @@ fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
     Note::parse(text).map_err(wrong)
 }
 
-/// What a form asks for, with the notice that follows.
 type Asked = (Doing, [String; 2]);
 
-/// Reads what a form asks for, but for the content of its file.
+/// Parses the requested act, without the content of its file.
 fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<Asked, FieldErrors>, Error> {
     let said = |[title, line]: [&str; 2]| [title.to_owned(), line.to_owned()];
     let occurrence = || form.get("occurrence").parse::<OccurrenceId>().map_err(|_| Error::not_found());
@@ -175,14 +170,12 @@ fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<A
     })
 }
 
-/// Why the file of a form was not kept.
 enum NotKept {
     Refused(Refused),
     Wrong(FieldErrors),
 }
 
-/// Keeps the file with which something is recorded as done, if there is one. No file is stored for a form that records
-/// nothing.
+/// Keeps the file of a satisfaction, if any. Doesn't store a file for a form that records nothing.
 async fn keep(
     submitted: &SubmittedForm<'_>,
     id: ObligationId,
@@ -207,7 +200,6 @@ async fn keep(
     })
 }
 
-/// What the form does, by its button.
 pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -219,7 +211,6 @@ pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
     otherwise: "record_satisfaction",
 };
 
-/// Declares a trigger, records, confirms or verifies that an obligation was kept, or cancels it.
 pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: ObligationId = request.path_id("id")?;
@@ -247,7 +238,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// The page with a form that can't be read. An account number is shown nowhere again.
+/// The page with an invalid form, without account numbers, which no page shows again.
 async fn wrong(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
     let is_sensitive = errors.clone().into_list().iter().any(|one| one.code == FieldCode::SensitiveValue);
     let fields = satisfaction::typed(form, errors).without(|name| is_sensitive && name == "reason");
@@ -256,14 +247,12 @@ async fn wrong(request: &Request, form: &Form, errors: FieldErrors) -> Result<Pa
     Ok(page(request, fields, Some(notice)).await?.unprocessable())
 }
 
-/// The page with a form that was refused.
 async fn refuse(request: &Request, form: &Form, refused: Refused) -> Result<PageResponse, Error> {
     let (title, line) = refusal(refused);
     let fields = satisfaction::typed(form, FieldErrors::default());
     Ok(page(request, fields, Some(Notice::bad(title, line))).await?.conflicting())
 }
 
-/// Downloads the file with which something was recorded as done.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let id: ObligationId = request.path_id("id")?;
     let scope = request.signed_in()?.scope();

@@ -1,4 +1,4 @@
-//! The list of obligations, those that are due first first, and what all pages say of an obligation.
+//! The list of obligations, ordered by due date, and texts about obligations shared by all pages.
 
 use askama::Template;
 use pages::labels::{Badge, obligation_badge, obligation_state_badge};
@@ -12,7 +12,6 @@ use shared::error::Error;
 use shared::service::obligations::{self, ObligationPage, ObligationQuery};
 use shared::web::Request;
 
-/// The path of the list.
 const PATH: &str = pages::urls::OBLIGATIONS;
 
 #[derive(Template)]
@@ -20,9 +19,7 @@ const PATH: &str = pages::urls::OBLIGATIONS;
 struct ObligationsPage {
     layout: Layout,
     states: Vec<StateOption>,
-    /// The filters of the address that have no field.
     kept: Vec<(&'static str, String)>,
-    /// The agreement of the filter, if the page shows one of its obligations.
     agreement: Option<Link>,
     is_filtered: bool,
     rows: Vec<ObligationRow>,
@@ -43,11 +40,9 @@ struct ObligationRow {
     due: Option<String>,
     status: String,
     badge: Badge,
-    /// How many claims wait for a confirmation.
     waiting: usize,
 }
 
-/// Shows the list.
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (now, scope) = (request.now(), request.signed_in()?.scope());
     let query: ObligationQuery = request.read_query()?;

@@ -1,9 +1,9 @@
-//! What became of an attempt to deliver an event, in words.
+//! The outcome of delivery attempts, in words.
 
 use pages::layout::Notice;
 use shared::domain::delivery::{Attempt, FailureClass, Outcome};
 
-/// How an attempt without a response failed, in a cell of a table.
+/// How an attempt without a response failed, for a table cell.
 pub(crate) fn failure_label(class: FailureClass) -> &'static str {
     match class {
         FailureClass::DnsError => "Name not found",
@@ -18,7 +18,6 @@ pub(crate) fn failure_label(class: FailureClass) -> &'static str {
     }
 }
 
-/// What became of a test event, as far as it is known.
 pub(crate) fn outcome_notice(attempt: Option<&Attempt>) -> Notice {
     let took = |attempt: &Attempt| format!("{} ms", attempt.duration_ms);
     match attempt.map(|attempt| (attempt, attempt.outcome)) {
@@ -33,7 +32,7 @@ pub(crate) fn outcome_notice(attempt: Option<&Attempt>) -> Notice {
     }
 }
 
-/// How an attempt failed, as the rest of a sentence that begins with its number.
+/// How an attempt failed, completing a sentence that begins with its number.
 pub(crate) fn failure(class: FailureClass, status: Option<u16>) -> String {
     let description = match class {
         FailureClass::DnsError => "the host’s name could not be found",
@@ -53,7 +52,6 @@ pub(crate) fn failure(class: FailureClass, status: Option<u16>) -> String {
     }
 }
 
-/// A text, as the beginning of a sentence.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())

@@ -1,4 +1,4 @@
-//! The page of the audit log: every call and act of the organization, filtered in the address.
+//! The audit log page: every call and act of the organization, with filters in the URL.
 
 use std::collections::BTreeMap;
 
@@ -28,13 +28,12 @@ struct AuditLogPage {
     actors: Vec<SelectOption>,
     operations: Vec<SelectOption>,
     outcomes: Vec<SelectOption>,
-    /// What the object of the filter is called.
     object_name: Option<String>,
     is_filtered: bool,
     is_first: bool,
     zone: String,
     rows: Vec<RowView>,
-    /// The objects that have what was typed in their names, if there are several, and how many more there are.
+    /// The objects whose names contain the typed text, if several, and the number of others.
     choices: Vec<Choice>,
     more_choices: u64,
     looked_back_to: Option<DisplayTime>,
@@ -51,7 +50,6 @@ struct SelectOption {
     is_selected: bool,
 }
 
-/// An object to choose: the log of what is about it.
 struct Choice {
     log: Link,
     kind: &'static str,
@@ -61,7 +59,7 @@ struct RowView {
     at: DisplayTime,
     request_id: String,
     caller: String,
-    /// The log of this caller alone, if the caller has an id.
+    /// The log of only this caller, if the caller has an id.
     of_caller: Option<String>,
     did: String,
     operation: String,
@@ -72,7 +70,6 @@ struct RowView {
     code: String,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let asked = Typed::read(request)?;
@@ -88,8 +85,8 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     PageResponse::render(&log_page(request, typed, &query, &found))
 }
 
-/// The answer to a filter by a part of a name. What has it is found on the way to the log, not beside it, so that neither
-/// page waits for both; and the address of the log has the id, which stays when the name changes.
+/// The response to a filter by part of a name. The object is found in a separate step, so that neither page waits for
+/// both; and the log's URL has the id, which survives renaming.
 async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let (found, total) = search::objects_named(signed_in.scope(), signed_in.member(), name).await?;
@@ -112,7 +109,6 @@ async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> 
     }
 }
 
-/// What is said of a text that is in no name.
 const NOT_FOUND: &str = "Nothing has this in its name. Enter a part of a name, an id, or a link to a record’s page.";
 
 fn kind_label(kind: ObjectKind) -> &'static str {
@@ -153,12 +149,10 @@ fn refused(request: &Request, typed: Typed, errors: Errors) -> Result<PageRespon
     Ok(PageResponse::render(&page)?.unprocessable())
 }
 
-/// The zone of the days and times on the page.
 fn zone_of(request: &Request) -> TimeZone {
     request.signed_in().map(|signed_in| signed_in.organization().time_zone.clone()).unwrap_or_default()
 }
 
-/// The page without rows.
 fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
     AuditLogPage {
         layout: Layout::new(request),
@@ -183,7 +177,6 @@ fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
     }
 }
 
-/// The callers on the page, and the one of the filter.
 fn actor_options(found: &AuditPage, selected: Option<Uuid>) -> Vec<SelectOption> {
     let on_page = found.rows.iter().filter_map(|row| Some((row.caller.id?, caller_name(row.caller, &found.names))));
     let mut actors: BTreeMap<Uuid, String> = on_page.collect();
@@ -234,7 +227,7 @@ fn outcome_badge(outcome: CallOutcome) -> Badge {
 impl RowView {
     fn new(row: &AuditRow, typed: &Typed, (found, zone): (&AuditPage, &TimeZone), is_admin: bool) -> Self {
         let names = &found.names;
-        // What was done says which part.
+        // The act says which part.
         let parts = audit::objects_of(row).filter(|(kind, _)| *kind == ObjectKind::Part).count();
         let objects: Vec<Object> =
             audit::objects_of(row).filter_map(|object| Object::new(object, names, is_admin)).collect();

@@ -1,5 +1,5 @@
-//! The audit log as a file. It holds so many rows that one answer can carry it; its last record then says where the next
-//! file goes on.
+//! The audit log as a file. It has as many rows as one response can carry; its last record says where the next file
+//! continues.
 
 use pages::audit_rows::caller_of;
 use pages::csv::Csv;
@@ -14,7 +14,6 @@ use shared::web::Request;
 
 use crate::audit_query::{AuditQuery, Typed};
 
-/// The first record of a file.
 const HEAD: [&str; 12] = [
     "time",
     "request_id",
@@ -30,13 +29,12 @@ const HEAD: [&str; 12] = [
     "via",
 ];
 
-/// Exports the rows that the page would show.
 pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let mut typed = Typed::read(request)?;
     let query = match AuditQuery::read(request, &mut typed)? {
         Ok(query) if query.object_name.is_none() => query,
-        // The page says what is wrong, or finds what has the name.
+        // The page shows the error, or finds the object by name.
         _ => return Ok(PageResponse::see_other(typed.url(None))),
     };
     let found = audit::export(scope, query.days, &query.filter, query.before).await?;

@@ -1,8 +1,7 @@
-//! The address of the audit log: days, filters, and a position.
+//! The URL of the audit log: days, filters, and a position.
 //!
-//! Decision: days are those of the organization's time zone, and the page shows its times in that zone too, whatever zone
-//! the reader's machine is in. So a row stands in the day that it shows, and a link to some days shows the same rows to
-//! every member.
+//! Decision: days and times are in the organization's time zone, whatever the reader's. So each row is in the day it
+//! shows, and a link to some days shows the same rows to every member.
 
 use pages::urls::encode_query_value;
 use shared::domain::audit::{AuditFilter, CallOutcome, DayRange};
@@ -17,10 +16,9 @@ use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
 use uuid::Uuid;
 
-/// The path of the log.
 const PATH: &str = pages::urls::AUDIT;
 
-/// The address as a member typed it. What is wrong with a value of these fields the page says beside the field.
+/// The URL as typed. The page shows errors next to their fields.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct Typed {
@@ -36,17 +34,14 @@ pub(crate) struct Typed {
     pub object: String,
     #[deserr(default)]
     pub outcome: String,
-    /// The position of the page in the log.
     #[deserr(default)]
     pub before: Filter<RequestId>,
 }
 
-/// What is wrong with the address, by field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Errors {
     pub from: Option<&'static str>,
     pub to: Option<&'static str>,
-    /// A sentence of its own.
     pub object: Option<&'static str>,
     /// In a field that only offers choices.
     pub choice: bool,
@@ -58,34 +53,31 @@ impl Errors {
     }
 }
 
-/// The rows that an address asks for.
 #[derive(Debug, Clone)]
 pub(crate) struct AuditQuery {
-    /// The first day.
     pub first: Day,
     pub days: DayRange,
     pub filter: AuditFilter,
-    /// The part of a name that was typed for the object. The filter has no object then: who reads the log finds it first.
+    /// The part of a name typed for the object. The filter then has no object until it is found.
     pub object_name: Option<String>,
     pub before: Option<RequestId>,
 }
 
 const NO_DAY: &str = "must be a day such as 2026-03-14";
 
-/// What is wrong with a text for an object that can't be in any name.
+/// The error of an object text that can't be in any name.
 const NO_NAME: &str = "This can’t be a name. Enter a part of a name, an id, or a link to a record’s page.";
 
-/// How a text tells the object of a filter.
 enum ObjectText {
     Id(Uuid),
     Name(String),
 }
 
 impl Typed {
-    /// The address of a request. Fields that a form left empty are empty.
+    /// Reads a request's URL, trimming its fields.
     ///
     /// # Errors
-    /// What the log does not have, or has twice, and a position that is none.
+    /// Unknown or repeated parameters, and an invalid position.
     pub fn read(request: &Request) -> Result<Self, Error> {
         let mut typed: Self = request.read_query()?;
         let fields = [&mut typed.from, &mut typed.to, &mut typed.actor, &mut typed.operation, &mut typed.object];
@@ -95,11 +87,11 @@ impl Typed {
         Ok(typed)
     }
 
-    /// The rows that it asks for, with days in a zone. The address gets the days that it left open, which are the last
-    /// seven, or, for an object, all since the object was created; and the id of its object in the place of a link.
+    /// The requested rows, with days in a zone. Fills in missing days (the last seven, or for an object, since its
+    /// creation), and replaces a link with its object's id.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The URL's errors.
     pub fn check(&mut self, now: Timestamp, zone: &TimeZone) -> Result<AuditQuery, Errors> {
         let mut errors = Errors::default();
         let object = parsed(&self.object, object, || errors.object = Some(NO_NAME));
@@ -140,7 +132,7 @@ impl Typed {
         Err(errors)
     }
 
-    /// The query of this address, at a position if one is given.
+    /// This URL's query, optionally at a position.
     pub fn to_query(&self, before: Option<RequestId>) -> String {
         let pair =
             |(name, value): (&str, &str)| (!value.is_empty()).then(|| format!("{name}={}", encode_query_value(value)));
@@ -156,7 +148,7 @@ impl Typed {
         fields.into_iter().chain([("before", before.as_str())]).filter_map(pair).collect::<Vec<_>>().join("&")
     }
 
-    /// The address of the log for these fields.
+    /// The URL of the log for these fields.
     pub fn url(&self, before: Option<RequestId>) -> String {
         format!("{PATH}?{}", self.to_query(before))
     }
@@ -169,10 +161,10 @@ impl Typed {
 }
 
 impl AuditQuery {
-    /// Reads the address of a member's request.
+    /// Reads the URL of a member's request.
     ///
     /// # Errors
-    /// For strangers; what is wrong with the address.
+    /// Without a session, or with errors in the URL.
     pub fn read(request: &Request, typed: &mut Typed) -> Result<Result<Self, Errors>, Error> {
         let zone = &request.signed_in()?.organization().time_zone;
         let query = typed.check(request.now(), zone);
@@ -180,7 +172,7 @@ impl AuditQuery {
     }
 }
 
-/// The value of a text; none if the text is empty. Calls `refuse` if the text has no value.
+/// The value of a text. None if empty; calls `refuse` if invalid.
 fn parsed<T>(text: &str, read: impl FnOnce(&str) -> Option<T>, refuse: impl FnOnce()) -> Option<T> {
     if text.is_empty() {
         return None;
@@ -192,7 +184,7 @@ fn parsed<T>(text: &str, read: impl FnOnce(&str) -> Option<T>, refuse: impl FnOn
     value
 }
 
-/// The object that a text tells: by its id, by a link to its page, or to a page below it, or by a part of its name.
+/// What a text refers to: an id, a link to a record's page or below it, or part of a name.
 fn object(text: &str) -> Option<ObjectText> {
     const ID_CHARS: usize = 36;
     if let Ok(id) = Uuid::try_parse(text) {
@@ -200,7 +192,7 @@ fn object(text: &str) -> Option<ObjectText> {
     }
     let no_id = |letter: char| !letter.is_ascii_hexdigit() && letter != '-';
     let mut parts = text.split(no_id).filter(|part| part.len() == ID_CHARS);
-    // In links to pages the first id is that of the record.
+    // The first id in a page's link is the record's.
     let linked = parts.find_map(|part| Uuid::try_parse(part).ok()).filter(|_| text.contains('/'));
     if let Some(id) = linked {
         return Some(ObjectText::Id(id));
@@ -209,14 +201,14 @@ fn object(text: &str) -> Option<ObjectText> {
     is_name.then(|| ObjectText::Name(text.to_owned()))
 }
 
-/// An operation's id. Any will do that has the form of one.
+/// Anything with the form of an operation id.
 fn operation(text: &str) -> Option<String> {
     const CHARS_MAX: usize = 64;
     let is_id = text.len() <= CHARS_MAX && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     is_id.then(|| text.to_owned())
 }
 
-/// When an object was created, by its id.
+/// When an object was created, from its id.
 fn created_at(id: Uuid) -> Option<Timestamp> {
     let (seconds, _) = id.get_timestamp()?.to_unix();
     Timestamp::from_unix_ms(i64::try_from(seconds).ok()?.checked_mul(1000)?).ok()
@@ -267,7 +259,7 @@ mod tests {
         assert_eq!((open.from.as_str(), open.to.as_str()), ("2026-11-17", "2026-11-23"), "the next day has begun");
         assert_eq!(query.days.start.to_string(), "2026-11-16T15:00:00.000Z");
         assert_eq!(query.days.end.to_string(), "2026-11-23T15:00:00.000Z");
-        // The clocks go back in the night to November 1: the week has an hour more.
+        // Clocks go back in the night to November 1: the week has an extra hour.
         let query = typed("2026-10-26", "2026-11-01").check(now(), &new_york).expect("no errors");
         assert_eq!(query.days.start.to_string(), "2026-10-26T04:00:00.000Z");
         assert_eq!(query.days.end.to_string(), "2026-11-02T05:00:00.000Z");
@@ -278,7 +270,7 @@ mod tests {
         let mut open = about(OBJECT);
         open.check(now(), &utc()).expect("no errors");
         assert_eq!((open.from.as_str(), open.to.as_str()), ("2025-07-14", "2026-11-22"));
-        // An id that was not made by the service, or is from the future, tells nothing.
+        // Ids from elsewhere or from the future are ignored.
         for object in ["6f1c2a34-90ab-4cde-8f01-23456789abcd", "0fffffff-5f10-7c44-9a6b-2f1d8e0c7b35"] {
             let mut open = about(object);
             open.check(now(), &utc()).expect("no errors");

@@ -1,4 +1,4 @@
-//! The page of a delivery: its attempts, the event's body, and the replay.
+//! The page of a delivery: attempts, event body, and replay.
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with_notice};
@@ -31,18 +31,16 @@ struct DeliveryPage {
     explanation: String,
     notice: Option<Notice>,
     due_at: Option<DisplayTime>,
-    /// The attempts, the latest first: those of the first schedule, and those after each replay.
+    /// The attempts, latest first, grouped by schedule: the first one, and one per replay.
     rounds: Vec<Round>,
-    /// The number of earlier attempts that are no longer stored.
     omitted_attempts: u32,
     body: String,
     can_replay: bool,
     is_delivered: bool,
 }
 
-/// The attempts between two replays.
 struct Round {
-    /// What began it; none, if the delivery has never been replayed.
+    /// What began it. None if the delivery was never replayed.
     title: Option<String>,
     attempts: Vec<AttemptRow>,
 }
@@ -56,7 +54,7 @@ struct AttemptRow {
     duration_ms: u64,
     dialled: Option<String>,
     excerpt: Option<String>,
-    /// Whether the response is open: that of the latest attempt.
+    /// Whether it is the latest attempt, whose response is open.
     is_latest: bool,
 }
 
@@ -84,7 +82,6 @@ impl AttemptRow {
     }
 }
 
-/// The attempts that are stored, in their rounds, the latest first.
 fn rounds(delivery: &Delivery) -> Vec<Round> {
     let latest = delivery.attempts.last().map(|attempt| attempt.number);
     let rounds = delivery.attempts.chunk_by(|one, next| one.replays == next.replays).rev();
@@ -104,7 +101,6 @@ fn rounds(delivery: &Delivery) -> Vec<Round> {
         .collect()
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let (endpoint, event): (EndpointId, EventId) = (request.path_id("id")?, request.path_id("event")?);
@@ -144,11 +140,10 @@ fn delivery_page(
     }
 }
 
-/// The explanation of a quarantined delivery.
 const QUARANTINED_EXPLANATION: &str =
     "We could not process it. That is our fault. Nothing is lost: replay it once it’s fixed.";
 
-/// The number of attempts in the schedule: the first, and one after each wait.
+/// The number of scheduled attempts: the first, and one per wait.
 const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();
 
 fn explanation(delivery: &Delivery) -> String {
@@ -166,7 +161,6 @@ fn explanation(delivery: &Delivery) -> String {
     }
 }
 
-/// Replays the delivery.
 pub(crate) async fn replay(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let endpoint = load_endpoint(request).await?.endpoint.id();

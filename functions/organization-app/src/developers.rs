@@ -1,4 +1,4 @@
-//! The page of the webhook endpoints, on which admins add one.
+//! The page of webhook endpoints, on which admins add one.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ struct DevelopersPage {
     notice: Option<Notice>,
     endpoints: Vec<EndpointRow>,
     is_full: bool,
-    /// The form that adds an endpoint. `None`, if there is no room for one and nothing was submitted.
+    /// The form that adds an endpoint. `None` if the limit is reached and nothing was submitted.
     form: Option<EndpointForm>,
 }
 
@@ -56,7 +56,6 @@ impl EndpointRow {
     }
 }
 
-/// The fields of an endpoint with their values and errors.
 pub(crate) struct EndpointForm {
     pub url: String,
     pub url_error: Option<String>,
@@ -73,12 +72,10 @@ pub(crate) struct EventTypeOption {
 }
 
 impl EndpointForm {
-    /// The form with the values of an endpoint.
     pub fn of_endpoint(url: &str, events: &Subscription) -> Self {
         Self::new(url, &Choice::of(events))
     }
 
-    /// The form with the submitted values.
     fn submitted(form: &Form) -> Self {
         Self::new(form.get("url"), &Choice::submitted(form))
     }
@@ -98,10 +95,10 @@ impl EndpointForm {
         }
     }
 
-    /// The URL and subscription of a submitted form.
+    /// Parses a submitted form's URL and subscription.
     ///
     /// # Errors
-    /// The form with the submitted values and the errors of its fields.
+    /// The form with its values and errors.
     pub async fn parse(form: &Form, webhooks: &Webhooks) -> Result<(EndpointUrl, Subscription), Box<Self>> {
         let url = match EndpointUrl::parse(form.get("url"), &*webhooks.guard) {
             Ok(url) => check_address(&url, webhooks).await.map(|()| url).map_err(|error| error.to_string()),
@@ -118,7 +115,6 @@ impl EndpointForm {
     }
 }
 
-/// The events that a form chooses.
 struct Choice {
     is_all: bool,
     types: BTreeSet<EventType>,
@@ -132,7 +128,7 @@ impl Choice {
         }
     }
 
-    /// A form without the radio buttons comes from a page of an earlier version: no type meant all of them.
+    /// Forms without the radio buttons come from an old page, where no type meant all.
     fn submitted(form: &Form) -> Self {
         let is_selected = |event_type: &EventType| !form.get(&format!("event:{}", event_type.as_str())).is_empty();
         let types: BTreeSet<EventType> = EventType::subscribable().filter(is_selected).collect();
@@ -144,7 +140,7 @@ impl Choice {
         Self { is_all, types }
     }
 
-    /// The subscription; none, if no type is selected.
+    /// The subscription. None if no type is selected.
     fn subscription(self) -> Option<Subscription> {
         match (self.is_all, self.types.is_empty()) {
             (true, _) => Some(Subscription::All),
@@ -154,8 +150,8 @@ impl Choice {
     }
 }
 
-/// Checks that the address guard allows the host's addresses now. A failing name server is no error, because every
-/// attempt resolves the host again.
+/// Checks that the address guard currently allows the host. A failing name server is no error, because every attempt
+/// resolves the host again.
 pub(crate) async fn check_address(url: &EndpointUrl, webhooks: &Webhooks) -> Result<(), AddressError> {
     match check(url, &*webhooks.guard, &*webhooks.resolver).await {
         Err(AddressError::Unresolved(ResolveError::TimedOut | ResolveError::Failed(_))) | Ok(_) => Ok(()),
@@ -163,11 +159,10 @@ pub(crate) async fn check_address(url: &EndpointUrl, webhooks: &Webhooks) -> Res
     }
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let Empty {} = request.read_query()?;
-    // The page also works when the keys that open the flash can't be read.
+    // The page also works when the flash's keys can't be read.
     let (url, cookie) = Flash::DeletedEndpoint.take(request).await.ok().flatten().unzip();
     let notice = url.map(|url| Notice::good("Endpoint deleted", format!("Nothing more is sent to {url}.")));
     Ok(developers_page(request, None, notice).await?.with_cookie(cookie.flatten()))
@@ -190,7 +185,6 @@ async fn developers_page(
     Ok(PageResponse::render(&page)?.showing(endpoints.iter().map(|state| state.endpoint.id().uuid())))
 }
 
-/// Adds an endpoint.
 pub(crate) async fn add_endpoint(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let webhooks = request.app().webhooks()?;
@@ -230,10 +224,10 @@ pub(crate) async fn add_endpoint(request: &mut Request) -> Result<PageResponse, 
     Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable())
 }
 
-/// A new endpoint, with the redirect to its page, which shows the signing secret.
+/// A new endpoint, and the redirect to its page, which shows the signing secret.
 ///
 /// # Errors
-/// [`Error::Unavailable`] when the keys that encrypt the secret can't be read now.
+/// [`Error::Unavailable`] when the secret's encryption keys can't be read.
 async fn new_endpoint(
     submitted: &SubmittedForm<'_, Admin<'_>>,
     url: EndpointUrl,

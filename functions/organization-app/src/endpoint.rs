@@ -1,4 +1,4 @@
-//! The page of an endpoint: its health, its settings and its deliveries.
+//! The page of an endpoint: health, settings and deliveries.
 
 use std::sync::Arc;
 
@@ -29,7 +29,6 @@ use shared::wire::page::Filter;
 use crate::attempts::{failure_label, outcome_notice};
 use crate::developers::{EndpointForm, check_address};
 
-/// The number of deliveries on a page.
 const DELIVERIES_PER_PAGE: usize = 25;
 
 #[derive(Template)]
@@ -42,17 +41,16 @@ struct EndpointPage {
     notice: Option<Notice>,
     new_secret: Option<NewSecret>,
     events: String,
-    /// The number of failures in a row, if the endpoint is failing because of them.
+    /// The consecutive failures, if the endpoint is failing because of them.
     failing: Option<u32>,
     paused_at: Option<DisplayTime>,
-    /// When each replaced secret ends that still signs.
+    /// When each replaced secret that still signs ends.
     previous_ends: Vec<DisplayTime>,
     last_success_at: Option<DisplayTime>,
     last_failure_at: Option<DisplayTime>,
     failures_in_a_row: u32,
     created_by: String,
     created_at: DisplayTime,
-    /// The time and the page of each quarantined delivery.
     quarantined: Vec<(DisplayTime, String)>,
     replay: Option<ReplayForm>,
     states: Vec<SelectOption>,
@@ -63,20 +61,16 @@ struct EndpointPage {
     is_first: bool,
 }
 
-/// The form that replays undelivered events.
 struct ReplayForm {
     count: u64,
-    /// Whether an earlier replay is still running.
     is_under_way: bool,
-    /// The value of the field: a time in the organization's zone, or the submitted text if that is no time.
+    /// The field's value: a time in the organization's zone, or the submitted invalid text.
     since: String,
     since_at: DisplayTime,
-    /// The organization's time zone.
     zone: String,
     error: Option<&'static str>,
 }
 
-/// An option of a `select` element.
 struct SelectOption {
     value: &'static str,
     text: &'static str,
@@ -86,12 +80,11 @@ struct SelectOption {
 struct DeliveryRow {
     link: String,
     event_type: &'static str,
-    /// The name of the record that the event is about, if it is about one.
     subject: Option<String>,
     badge: Badge,
     created_at: DisplayTime,
     attempted: u32,
-    /// What became of the last attempt, such as `204`, and how long it took.
+    /// The outcome of the last attempt, such as `204`, and its duration.
     last: Option<(String, u64)>,
     due_at: Option<DisplayTime>,
 }
@@ -116,33 +109,31 @@ impl DeliveryRow {
     }
 }
 
-/// The URL of a delivery's page.
 pub(crate) fn delivery_url(endpoint: EndpointId, event: EventId) -> String {
     format!("{}/deliveries/{event}", endpoint_url(endpoint))
 }
 
-/// Code for subscribers that verifies deliveries: the files that the documentation tells them to copy.
+/// The documentation's code for subscribers to verify deliveries.
 pub(crate) const VERIFIERS: [Verifier; 3] = [
     Verifier { id: "verify-py", language: "Python", code: include_str!("../../../events/verify/verify.py") },
     Verifier { id: "verify-ts", language: "TypeScript", code: include_str!("../../../events/verify/verify.ts") },
     Verifier { id: "verify-rs", language: "Rust", code: include_str!("../../../events/verify/verify.rs") },
 ];
 
-/// Code that verifies deliveries, in a language.
+/// The code that verifies deliveries, in one language.
 pub(crate) struct Verifier {
     pub id: &'static str,
     pub language: &'static str,
     pub code: &'static str,
 }
 
-/// The new signing secret of an endpoint, which all of its pages show for two minutes after it was generated.
+/// An endpoint's new signing secret, shown on its pages for two minutes.
 pub(crate) enum NewSecret {
     Shown(String),
-    /// The keys that open it can't be read now. The page can be reloaded.
     Unavailable,
 }
 
-/// The signing secret, if it was generated in this session less than two minutes ago.
+/// The signing secret, if generated in this session less than two minutes ago.
 pub(crate) async fn new_secret(request: &Request, id: EndpointId) -> Result<Option<NewSecret>, Error> {
     match Flash::SigningSecret(id).read(request).await {
         Ok(secret) => Ok(secret.map(NewSecret::Shown)),
@@ -151,20 +142,17 @@ pub(crate) async fn new_secret(request: &Request, id: EndpointId) -> Result<Opti
     }
 }
 
-/// The endpoint in the path.
 pub(crate) async fn load_endpoint(request: &Request) -> Result<EndpointState, Error> {
     let id: EndpointId = request.path_id("id")?;
     endpoints::get(request.signed_in()?.scope(), id).await
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let (notice, cookie) = notice_of_act(request).await;
     Ok(endpoint_page(request, notice).await?.with_cookie(cookie))
 }
 
-/// What the address asks for.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
@@ -172,10 +160,9 @@ struct Query {
     state: Filter<DeliveryState>,
     #[deserr(default, rename = "type")]
     event_type: Filter<EventType>,
-    /// The position of the page of deliveries.
+    /// The page of deliveries to show.
     #[deserr(default)]
     before: Filter<EventId>,
-    /// From when on a replay begins.
     #[deserr(default)]
     since: Option<String>,
 }
@@ -257,8 +244,8 @@ fn event_type_options(selected: Option<EventType>) -> Vec<SelectOption> {
     EventType::ALL.into_iter().map(option).collect()
 }
 
-/// The replay form with the number of events that it would replay: since the time in the query or the submitted form, or
-/// since the beginning. `None`, if there are none and no time was given.
+/// The replay form with the number of events it would replay since a requested time or the beginning. `None` without
+/// events and without a requested time.
 async fn replay_form(
     request: &Request,
     since: Option<String>,
@@ -275,7 +262,7 @@ async fn replay_form(
         return Ok(None);
     }
     let from = since.flatten().or(found.earliest).unwrap_or(request.now());
-    // Rounded down to the second, so that the earliest event is included.
+    // Rounded down to the second, to include the earliest event.
     let value = zone.write_datetime_local(from);
     let invalid = requested.filter(|_| since == Some(None));
     Ok(Some(ReplayForm {
@@ -292,7 +279,6 @@ fn beginning_of_time() -> Timestamp {
     Timestamp::from_unix_ms(0).unwrap_or_else(|_| Timestamp::now())
 }
 
-/// A button of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Button {
     Test,
@@ -320,7 +306,6 @@ impl Button {
     }
 }
 
-/// What the form does, by its button.
 pub(crate) const SUBMIT_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -335,7 +320,6 @@ pub(crate) const SUBMIT_OPERATIONS: Operation = Operation::ByField {
     otherwise: "change_endpoint",
 };
 
-/// Does what the pressed button says.
 pub(crate) async fn submit(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
@@ -352,10 +336,9 @@ pub(crate) async fn submit(request: &mut Request) -> Result<PageResponse, Error>
     }
 }
 
-/// A form of the page, submitted by an admin.
 type AdminForm<'a> = SubmittedForm<'a, Admin<'a>>;
 
-/// Sends a test event, if the address guard allows the endpoint's address now, and waits a moment for what becomes of it.
+/// Sends a test event, if the address guard currently allows the endpoint, and briefly waits for the outcome.
 async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
     let state = load_endpoint(request).await?;
     if let Err(error) = check_address(state.endpoint.url(), submitted.app().webhooks()?).await {
@@ -363,7 +346,7 @@ async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId)
         return Ok(endpoint_page(request, Some(notice)).await?.unprocessable());
     }
     let (scope, admin) = (submitted.scope(), submitted.submitter());
-    // All attempts send the same event, so that the page of its delivery is there whichever of them takes effect.
+    // Retries send the same event, so that its delivery's page exists whichever takes effect.
     let event = endpoints::test_event(scope);
     let redirect = Redirect { location: delivery_url(id, event.id), cookie: None };
     submitted.redirect_if_committed(&redirect);
@@ -386,7 +369,7 @@ async fn resume(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageRespons
     Ok(redirect.into())
 }
 
-/// Generates a new signing secret, which the endpoint's pages show for two minutes.
+/// Generates a new signing secret, shown on the endpoint's pages for two minutes.
 async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
     let replace_now = submitted.form().get("old") == "replace";
     let rotation = if replace_now { Rotation::AtOnce } else { Rotation::Overlapping };
@@ -421,7 +404,7 @@ async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: Endpoin
     }
 }
 
-/// A new secret, the keys that encrypt it, and the redirect to the page that shows it.
+/// A new secret, its encryption keys, and the redirect to the page that shows it.
 async fn next_secret(
     submitted: &AdminForm<'_>,
     id: EndpointId,
@@ -435,10 +418,10 @@ async fn next_secret(
     Ok((new, keys, redirect))
 }
 
-/// Deletes the endpoint. Its page is gone then, so the page of all endpoints says so.
+/// Deletes the endpoint. The page of all endpoints confirms it, since its own page is gone.
 async fn delete(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
     let url = load_endpoint(request).await?.endpoint.url().as_str().to_owned();
-    // The endpoint can be deleted even if the keys that seal the flash can't be read.
+    // Deleting works even if the flash's keys can't be read.
     let cookie = Flash::DeletedEndpoint.set(submitted, &url).await.ok().flatten();
     let redirect = Redirect { location: "/app/developers".to_owned(), cookie };
     submitted.redirect_if_committed(&redirect);
@@ -446,7 +429,6 @@ async fn delete(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) ->
     Ok(redirect.into())
 }
 
-/// Shows the page with the number of undelivered events since a time.
 async fn count_undelivered(
     request: &Request,
     submitted: &AdminForm<'_>,
@@ -457,12 +439,11 @@ async fn count_undelivered(
     Ok(PageResponse::see_other(format!("{}?since={since}#replay", endpoint_url(id))))
 }
 
-/// The moment since which events are replayed. Of a date alone, that day is included.
+/// When a replay begins. A date includes the whole day.
 fn since_of(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     Day::read(text).map(|day| zone.start_of(day)).or_else(|_| zone.read_local(text)).ok()
 }
 
-/// Requests a replay of the undelivered events since a time.
 async fn replay_undelivered(
     request: &Request,
     submitted: &AdminForm<'_>,
@@ -490,7 +471,6 @@ struct EditPage {
     form: EndpointForm,
 }
 
-/// Shows the form that changes the URL and events.
 pub(crate) async fn edit(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let endpoint = load_endpoint(request).await?.endpoint;
@@ -505,7 +485,6 @@ async fn edit_page(request: &Request, endpoint: &Endpoint, form: EndpointForm) -
     Ok(PageResponse::render(&page)?.showing([endpoint.id().uuid()]))
 }
 
-/// Saves the form.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let endpoint = load_endpoint(request).await?.endpoint;

@@ -1,4 +1,4 @@
-//! What admins do with invitations on the page of the organization.
+//! Admins' acts on invitations, from the organization's page.
 
 use pages::done::{redirect_with_notice, shown_once};
 use pages::labels::{actor_label, role_label};
@@ -16,7 +16,6 @@ use shared::web::{Flash, Redirect, Request};
 use crate::invite_form::InviteForm;
 use crate::organization::{Shown, organization_page, own_password_error};
 
-/// Invites an address.
 pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let form = submitted.form();
@@ -69,14 +68,12 @@ pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error>
     Ok(organization_page(request, shown).await?.unprocessable())
 }
 
-/// What is said of an invitation in whose place another one is.
 fn replaces(earlier: &Invitation, zone: &TimeZone) -> String {
     let by = earlier.created_by.as_ref().map(|by| format!(" by {}", actor_label(by))).unwrap_or_default();
     let day = zone.day_of(earlier.created_at).for_people();
     format!("It replaces the invitation as {} made on {day}{by}, whose link no longer works.", role_label(earlier.role))
 }
 
-/// Revokes an invitation.
 pub(crate) async fn revoke(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let id: InvitationId = request.path_id("id")?;

@@ -5,7 +5,6 @@ use shared::domain::organization::Role;
 use shared::web::Form;
 use shared::wire::fields::FieldErrors;
 
-/// The fields of an invitation with their values and errors.
 pub(crate) struct InviteForm {
     pub email: String,
     pub roles: Vec<RoleOption>,
@@ -29,7 +28,6 @@ impl InviteForm {
         Self::new("", Role::Member.as_str())
     }
 
-    /// The form with the submitted values and the errors of its fields.
     pub fn refused(form: &Form, errors: FieldErrors) -> Self {
         let mut invite = Self::submitted(form);
         for error in errors.into_list() {
@@ -48,20 +46,18 @@ impl InviteForm {
     }
 }
 
-/// A role to choose.
 pub(crate) struct RoleOption {
     pub value: &'static str,
     pub text: &'static str,
     pub is_selected: bool,
 }
 
-/// The roles to choose from.
 pub(crate) fn role_options(selected: &str) -> Vec<RoleOption> {
     let option = |role: Role| RoleOption {
         value: role.as_str(),
         text: role_label(role),
         is_selected: role.as_str() == selected,
     };
-    // The one with fewer rights first.
+    // The role with fewer rights comes first.
     [Role::Member, Role::Admin].map(option).into()
 }

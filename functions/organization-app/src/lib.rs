@@ -1,4 +1,4 @@
-//! The pages on which admins run the organization: those under `/app/organization`, `/app/developers` and `/app/audit`.
+//! The pages under `/app/organization`, `/app/developers` and `/app/audit`, on which admins run the organization.
 
 mod attempts;
 mod audit;
@@ -28,7 +28,7 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app)
 }
 
-/// The routes of what an admin runs, and of the audit log.
+/// The routes of the organization, developers' pages and the audit log.
 #[must_use]
 pub fn routes() -> Pages {
     Pages::default()

@@ -1,5 +1,5 @@
-//! What admins do with members on the page of the organization: remove them, change their role, make a link to set a new
-//! password, reset their second factor.
+//! Admins' acts on members, from the organization's page: removing them, changing roles, making password links,
+//! resetting second factors.
 
 use http::StatusCode;
 use pages::done::{redirect_with_notice, shown_once};
@@ -20,7 +20,7 @@ use shared::web::{Flash, Redirect, Request};
 
 use crate::organization::{back_url, organization_page, own_password_error, refused_to_member};
 
-/// The status, title and line of a refusal.
+/// The status, code, title and line of a refusal.
 type Refusal = (StatusCode, &'static str, &'static str, &'static str);
 
 const UNKNOWN: Refusal = (
@@ -37,14 +37,14 @@ const WRONG_PASSWORD: Refusal = (
     "Nothing was changed. Enter the password that you sign in with. After several tries, wait a few minutes.",
 );
 
-/// The page with the reason for a refusal. The audit row has the id of the member.
+/// The page with a refusal. The audit row has the member's id.
 async fn refused(request: &Request, id: Option<MemberId>, refusal: Refusal) -> Result<PageResponse, Error> {
     let (status, code, title, line) = refusal;
     let page = organization_page(request, Notice::bad(title, line).into()).await?;
     Ok(page.showing(id.map(MemberId::uuid)).refused(status, code))
 }
 
-/// The page after a wrong password. That there is no such member goes first, as everywhere.
+/// The page after a wrong password. An unknown member takes precedence, as everywhere.
 async fn refused_without_password(request: &Request, scope: &Scope, id: MemberId) -> Result<PageResponse, Error> {
     let is_known = members::list(scope).await?.iter().any(|member| member.id == id);
     refused(request, Some(id), if is_known { WRONG_PASSWORD } else { UNKNOWN }).await
@@ -54,7 +54,6 @@ fn unprocessable(title: &'static str, line: &'static str) -> Refusal {
     (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", title, line)
 }
 
-/// Removes a member.
 pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: Option<MemberId> = submitted.form().get("member").parse().ok();
@@ -63,13 +62,13 @@ pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error>
         Err(Error::AdminsOnly) => return admins_only().await,
         submitted => submitted?,
     };
-    // A value that is no id is no member's.
+    // An invalid id is unknown.
     let Some(member) = id else { return refused(request, None, UNKNOWN).await };
     let back = back_url(request);
     submitted.redirect_if_committed(&Redirect { location: back.clone(), cookie: None });
     match submitted.run(|| members::remove(submitted.scope(), submitted.submitter(), member)).await {
         Ok(Ok(removed)) => {
-            // The removal succeeded even if the keys that seal the flash can't be read.
+            // The removal succeeded even if the flash's keys can't be read.
             let cookie = Flash::RemovedMember.set(&submitted, removed.name.as_str()).await.ok().flatten();
             Ok(PageResponse::see_other(back).with_cookie(cookie))
         }
@@ -88,7 +87,6 @@ async fn refused_remove_to_member(request: &Request) -> Result<PageResponse, Err
     refused_to_member(request, "Only admins remove members", line).await
 }
 
-/// Changes a member's role.
 pub(crate) async fn save_role(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let id: MemberId = request.path_id("id")?;
@@ -112,7 +110,6 @@ pub(crate) async fn save_role(request: &mut Request) -> Result<PageResponse, Err
     }
 }
 
-/// Makes a link with which a member sets a new password.
 pub(crate) async fn create_password_link(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let id: MemberId = request.path_id("id")?;
@@ -149,7 +146,6 @@ pub(crate) async fn create_password_link(request: &mut Request) -> Result<PageRe
     }
 }
 
-/// Resets the second factor of a member.
 pub(crate) async fn reset_second_factor(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let id: MemberId = request.path_id("id")?;

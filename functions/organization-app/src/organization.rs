@@ -1,5 +1,5 @@
-//! The page of the organization: its settings, own contacts, members and invitations. Admins change them; members read
-//! the settings and who the members are.
+//! The page of the organization: settings, own contacts, members and invitations. Admins change them; other members see
+//! the settings and members.
 
 use std::collections::HashSet;
 
@@ -26,14 +26,12 @@ use shared::wire::page::{Filter, Offset, Page, Search};
 use crate::invite_form::{InviteForm, RoleOption, role_options};
 use crate::own_account_rows::OwnAccounts;
 
-/// The path of the page.
 const PATH: &str = pages::urls::ORGANIZATION;
 
-/// What the address of the page asks for. Acts on members have the same, so that they lead back to where they began.
+/// The URL's query. Acts on members have the same, so that they lead back to where they began.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// What the members are searched for.
     #[deserr(default)]
     search: Search<{ limits::SEARCH_CHARS_MAX }>,
     #[deserr(default)]
@@ -46,10 +44,9 @@ struct Query {
     linked: Filter<MemberId>,
 }
 
-/// The field of forms that give someone a way into the organization: the admin's own password.
 const OWN_PASSWORD: &str = "own_password";
 
-/// What is wrong with the admin's own password in a form, as the end of a sentence that begins with it.
+/// The error of the admin's own password, as the end of a sentence.
 pub(crate) async fn own_password_error(request: &Request, form: &Form) -> Result<Option<&'static str>, Error> {
     let typed = form.get(OWN_PASSWORD);
     if typed.is_empty() {
@@ -59,9 +56,8 @@ pub(crate) async fn own_password_error(request: &Request, form: &Form) -> Result
     Ok((!is_right).then_some("is incorrect. After several tries, wait a few minutes"))
 }
 
-/// The URL of the page with the list of members that the form of a request was on.
 pub(crate) fn back_url(request: &Request) -> String {
-    // An act is done whatever else its address says.
+    // The act is done, whatever else is in its URL.
     let Query { search, offset, .. } = request.read_query().unwrap_or_default();
     members_url(search.typed(), offset.get())
 }
@@ -82,7 +78,7 @@ struct OrganizationPage {
     search: String,
     members: Vec<MemberRow>,
     pager: Option<Pager>,
-    /// What the URLs to which the forms of the members are sent end with, so that they lead back here.
+    /// The query for members' forms, so that they lead back here.
     list_query: String,
     invitations: Vec<InvitationRow>,
     invite: InviteForm,
@@ -93,12 +89,12 @@ impl OrganizationPage {
         self.settings.has_errors() || self.invite.has_errors() || self.own_accounts.error.is_some()
     }
 
-    /// Whether there are so many members that one looks for them.
+    /// Whether there are enough members to search.
     fn has_search(&self) -> bool {
         self.pager.is_some() || !self.search.is_empty()
     }
 
-    /// The columns of the members. Only admins see who has a second factor.
+    /// The columns of the members. Only admins see second factors.
     fn member_columns(&self) -> &'static [(&'static str, &'static str)] {
         if self.is_admin {
             &[("Member", ""), ("Second factor", ""), ("Since", ""), ("Role", "")]
@@ -108,19 +104,16 @@ impl OrganizationPage {
     }
 }
 
-/// A new link, which is shown for two minutes.
 struct LinkCard {
     title: String,
     label: &'static str,
-    /// How long it works.
     lifetime: &'static str,
-    /// What the page suggests if the value is not there.
     remedy: &'static str,
-    /// The link. None if the keys that open it can't be read now: the page can be reloaded.
+    /// The link. None if its keys can't be read now; the page can be reloaded.
     value: Option<String>,
 }
 
-/// The link in the page's address, if it was made in this session less than two minutes ago.
+/// The link named in the URL, if made in this session less than two minutes ago.
 async fn link_card(
     request: &Request,
     query: &Query,
@@ -154,10 +147,8 @@ async fn link_card(
     }
 }
 
-/// The check box that says whether participants are asked for codes.
 const ASKS_FOR_CODES: &str = "asks_for_codes";
 
-/// The settings with their values and errors.
 pub(crate) struct SettingsForm {
     name: String,
     zones: Vec<ZoneGroup>,
@@ -166,7 +157,6 @@ pub(crate) struct SettingsForm {
     asks_for_codes: bool,
 }
 
-/// The zones of a region.
 struct ZoneGroup {
     region: String,
     zones: Vec<ZoneOption>,
@@ -181,7 +171,7 @@ struct ZoneOption {
 impl SettingsForm {
     fn new(name: &str, zone: &str, asks_for_codes: bool) -> Self {
         let mut names = TimeZone::choices();
-        // A zone that is not offered can be the organization's, and stays so when the form is saved.
+        // The organization may have a zone not offered, which saving the form keeps.
         if !names.iter().any(|name| name == zone) && TimeZone::parse(zone).is_ok() {
             names.insert(0, zone.to_owned());
         }
@@ -201,7 +191,6 @@ impl SettingsForm {
         Self::new(organization.name.as_str(), organization.time_zone.as_str(), organization.asks_for_codes)
     }
 
-    /// The form with the submitted values and the errors of its fields.
     fn refused(form: &Form, errors: FieldErrors) -> Self {
         let mut settings = Self::new(form.get("name"), form.get("time_zone"), form.has(ASKS_FOR_CODES));
         for error in errors.into_list() {
@@ -238,7 +227,6 @@ struct MemberRow {
     id: String,
     name: String,
     email: String,
-    /// Whether their second factor is on, for admins.
     second_factor: Option<&'static str>,
     role: Badge,
     roles: Vec<RoleOption>,
@@ -247,7 +235,7 @@ struct MemberRow {
 }
 
 impl MemberRow {
-    /// The row of a member. Admins see whether they are among those whose second factor is on.
+    /// A member's row. `with_factor` lists members with a second factor, for admins.
     fn new(member: &MemberRecord, you: MemberId, with_factor: Option<&HashSet<MemberId>>) -> Self {
         let class = if member.is_admin() { "blue" } else { "quiet" };
         Self {
@@ -283,7 +271,6 @@ impl InvitationRow {
     }
 }
 
-/// The parts of the page that the outcome of a form changes.
 #[derive(Default)]
 pub(crate) struct Shown {
     pub notice: Option<Notice>,
@@ -298,7 +285,6 @@ impl From<Notice> for Shown {
     }
 }
 
-/// The page as it is now. A form that was refused keeps its values.
 pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let (scope, you) = (signed_in.scope(), signed_in.member().id());
@@ -344,11 +330,10 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
     Ok(PageResponse::render(&page)?.showing(members.chain(invitations)))
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.signed_in()?;
     let (notice, cookie) = notice_of_act(request).await;
-    // The page also works when the keys that open the flash can't be read.
+    // The page also works when the flash's keys can't be read.
     let (name, removal) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
     let removed = name.map(|name| {
         let line = "They are signed out of this organization, and can’t sign in to it anymore.";
@@ -361,7 +346,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page.with_cookie(cookie).with_cookie(removal.flatten()))
 }
 
-/// Saves the settings.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let settings: OrganizationSettings = match submitted.form().read_new(&["name", "time_zone"]) {
@@ -383,13 +367,12 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// The page with the settings that were typed, and what is wrong with them.
 async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
     let settings = Some(SettingsForm::refused(form, errors));
     Ok(organization_page(request, Shown { settings, ..Shown::default() }).await?.unprocessable())
 }
 
-/// The page with the reason why a member's form was refused: it is for admins.
+/// The page that refuses a non-admin's form.
 pub(crate) async fn refused_to_member(request: &Request, title: &str, line: &str) -> Result<PageResponse, Error> {
     let page = organization_page(request, Notice::bad(title, line).into()).await?;
     Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))

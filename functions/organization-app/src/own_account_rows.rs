@@ -1,4 +1,4 @@
-//! The accounts of the organization, as its page shows them.
+//! The organization's own accounts on its page.
 
 use pages::labels::{Badge, actor_label};
 use pages::second_members::{who_can, why_one_self};
@@ -11,26 +11,22 @@ use shared::error::Error;
 use shared::service::scope::Scope;
 use shared::service::second_members;
 
-/// The own accounts as the page shows them.
 pub(crate) struct OwnAccounts {
     pub rows: Vec<Row>,
     /// What is wrong with the account that was typed.
     pub error: Option<&'static str>,
 }
 
-/// An own account.
 pub(crate) struct Row {
     pub id: String,
     pub ending: String,
-    /// Who said so, and who agreed.
     pub about: String,
     pub badge: Badge,
-    /// Whether the member may agree.
     pub can_agree: bool,
 }
 
 impl OwnAccounts {
-    /// Those of an organization, for a member.
+    /// The own accounts, as the member sees them.
     pub async fn load(
         scope: &Scope,
         organization: &Organization,
@@ -64,7 +60,7 @@ impl Row {
     }
 }
 
-/// Whether a member may agree to an account that waits for a second one, and if not, who can.
+/// Whether a member may agree to a waiting account, or else who can.
 fn waiting(own: &OwnAccount, seconds: &SecondMembers, by: MemberId, zone: &TimeZone) -> (String, bool) {
     let first = own.said_by_member();
     match (seconds.counting(by, first), first) {

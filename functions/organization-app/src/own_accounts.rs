@@ -1,4 +1,4 @@
-//! The accounts that an organization calls its own, on its page: members say so, agree, and remove them.
+//! An organization's own accounts on its page: members mark, agree to and remove them.
 
 use pages::done::redirect_with_notice;
 use pages::layout::Notice;
@@ -13,10 +13,8 @@ use shared::web::{Request, SubmittedForm};
 
 use crate::organization::{Shown, organization_page};
 
-/// The section of the page.
 const SECTION: &str = "/app/organization#own-accounts";
 
-/// Says that an account is the organization's.
 pub(crate) async fn say(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let typed = submitted.form().get("account");
@@ -40,7 +38,6 @@ pub(crate) async fn say(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// Agrees that an account is the organization's.
 pub(crate) async fn agree(request: &mut Request) -> Result<PageResponse, Error> {
     let (submitted, id): (SubmittedForm<'_>, OwnAccountId) = (request.submitted_form()?, request.path_id("id")?);
     let line = "A statement of it is known as your organization’s from now on.";
@@ -52,7 +49,6 @@ pub(crate) async fn agree(request: &mut Request) -> Result<PageResponse, Error> 
     }
 }
 
-/// Removes an account from the organization's own.
 pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error> {
     let (submitted, id): (SubmittedForm<'_>, OwnAccountId) = (request.submitted_form()?, request.path_id("id")?);
     let line = "A statement of it is of an unknown account again. What was filed before stays as it is.";
@@ -64,7 +60,6 @@ pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error>
     }
 }
 
-/// The page that says why nothing was done.
 async fn refuse(request: &Request, refused: NotOwned) -> Result<PageResponse, Error> {
     let line = match refused {
         NotOwned::Unknown => "The account is not among your own anymore.".to_owned(),

@@ -1,4 +1,4 @@
-//! The page on which an admin chooses the contacts that the organization acts as.
+//! The page on which an admin chooses the organization's own contacts.
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with_notice};
@@ -16,7 +16,6 @@ use shared::service::contacts::{self, ContactQuery};
 use shared::service::organizations;
 use shared::web::Request;
 
-/// The path of the page.
 const PATH: &str = "/app/organization/contacts";
 
 #[derive(Template)]
@@ -25,7 +24,7 @@ struct OwnContactsPage {
     layout: Layout,
     notice: Option<Notice>,
     organization: String,
-    /// The path with the search and the offset, to which the forms return.
+    /// The path with search and offset, to which the forms return.
     form_action: String,
     search: String,
     contacts: Vec<ContactOption>,
@@ -52,7 +51,6 @@ impl ContactOption {
     }
 }
 
-/// Shows the contacts to choose from.
 pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let (notice, cookie) = notice_of_act(request).await;
@@ -82,11 +80,10 @@ async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|contact| contact.id.uuid())))
 }
 
-/// Adds a contact.
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let new: NewOwnContact = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
-    // The form's address has the search and the offset, so that the list stays as it was.
+    // The form's URL has the search and offset, so that the list stays the same.
     let back = request.uri().path_and_query().map_or_else(|| PATH.to_owned(), ToString::to_string);
     let line = "When an agreement waits for this contact, Home says that it’s your turn.";
     let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
@@ -103,7 +100,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// Removes a contact from the own ones. It stays a contact.
+/// Removes an own contact. It remains a contact.
 pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let id: ContactId = request.path_id("id")?;

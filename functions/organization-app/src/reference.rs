@@ -1,4 +1,4 @@
-//! The API reference: every operation and event, rendered from the description that the API itself serves.
+//! The API reference: every operation and event, rendered from the API's own description.
 
 use askama::Template;
 use pages::api_description::{Answer, Description, Operation, Part};
@@ -9,9 +9,8 @@ use shared::api::{openapi, page};
 use shared::error::Error;
 use shared::web::Request;
 
-/// The path of the list.
 pub(crate) const PATH: &str = "/app/developers/reference";
-/// The name of the page about errors, where other pages have that of their operation.
+/// The name of the page about errors, in place of an operation's.
 const ERRORS: &str = "errors";
 
 #[derive(Template)]
@@ -26,7 +25,6 @@ struct ListPage {
     errors: String,
 }
 
-/// The operations of a kind of record, or the events.
 struct Group {
     id: String,
     name: String,
@@ -36,14 +34,13 @@ struct Group {
 
 struct Row {
     link: String,
-    /// The method; of an event nothing.
+    /// The method. Empty for events.
     method: String,
-    /// The path; of an event its type.
+    /// The path, or an event's type.
     name: String,
     summary: String,
 }
 
-/// Shows all operations and events.
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let description = Description::read()?;
@@ -81,22 +78,17 @@ struct EntryPage {
     layout: Layout,
     kind: &'static str,
     title: String,
-    /// The method and the path, of an operation.
     route: Option<(String, String)>,
     about: Prose,
-    /// A command that makes the call.
     command: Option<String>,
-    /// What is sent.
     request: Vec<Part>,
     answers: Vec<Answer>,
     errors: String,
-    /// The objects and enums that it refers to.
     types: Vec<Part>,
-    /// The other types: each is one value.
+    /// The other types: single values.
     values: Vec<Part>,
 }
 
-/// Shows an operation, an event, or what errors look like.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let name: String = request.path_id("name")?;

@@ -16,7 +16,6 @@ use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
 
-/// The path of the page.
 const PATH: &str = pages::urls::TOKENS;
 
 #[derive(Template)]
@@ -24,33 +23,28 @@ const PATH: &str = pages::urls::TOKENS;
 struct TokensPage {
     layout: Layout,
     notice: Option<Notice>,
-    /// The base address of the API, for a first call.
     base_url: String,
-    /// The token that was created less than two minutes ago.
     new_token: Option<NewTokenCard>,
     tokens: Vec<TokenRow>,
     ended: Vec<TokenRow>,
-    /// Whether more tokens have ended than the page lists.
     has_more_ended: bool,
     form: TokenForm,
 }
 
 struct NewTokenCard {
     name: String,
-    /// The value. `None`, if the keys that open it can't be read now: the page can be reloaded.
+    /// The value. `None` if its keys can't be read now; the page can be reloaded.
     value: Option<String>,
 }
 
-/// What the address of the page asks for.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// The token whose value is shown.
     #[deserr(default)]
     created: Filter<TokenId>,
 }
 
-/// The card of the token in the address, if it is valid and was created in this session less than two minutes ago.
+/// The card of the token in the URL, if valid and created in this session less than two minutes ago.
 async fn new_token_card(request: &Request, valid: &[&Token]) -> Result<Option<NewTokenCard>, Error> {
     let query: Query = request.read_query()?;
     let Some(token) = query.created.get().and_then(|id| valid.iter().find(|token| token.id == id)) else {
@@ -69,13 +63,12 @@ struct TokenRow {
     id: String,
     name: String,
     scope: &'static str,
-    /// Its state, unless it is simply valid, as the heading says.
+    /// Its state, unless the heading says it: valid.
     badge: Option<Badge>,
     created_by: String,
     created_at: DisplayTime,
-    /// When it ended, or will.
     end: DisplayTime,
-    /// The beginning of the hour in which it was last used.
+    /// The beginning of the hour of its last use.
     last_used_at: Option<DisplayTime>,
 }
 
@@ -95,7 +88,6 @@ impl TokenRow {
     }
 }
 
-/// The fields of a new token with their values and errors.
 struct TokenForm {
     name: String,
     name_error: Option<String>,
@@ -124,12 +116,10 @@ impl TokenForm {
         Self::new("", Scope::Read.as_str())
     }
 
-    /// The form with the submitted values.
     fn submitted(form: &Form) -> Self {
         Self::new(form.get("name"), form.get("scope"))
     }
 
-    /// The form with the errors of its fields.
     fn with_errors(mut self, errors: FieldErrors) -> Self {
         for error in errors.into_list() {
             let field = if error.field == "name" { &mut self.name_error } else { &mut self.scope_error };
@@ -139,7 +129,6 @@ impl TokenForm {
     }
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let (notice, cookie) = notice_of_act(request).await;
@@ -166,7 +155,6 @@ async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-/// Creates a token.
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let new: NewToken = match submitted.form().read_new(&["name", "scope"]) {
@@ -205,16 +193,15 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
     Ok(tokens_page(request, form, Some(Notice::bad("The token was not created", line))).await?.unprocessable())
 }
 
-/// The token that this copy of the form makes from what is typed in it.
+/// The token that this copy of the form makes from its input.
 ///
 /// # Errors
-/// [`Error::Unavailable`] when the keys can't be read now.
+/// [`Error::Unavailable`] when the keys can't be read.
 async fn generate(submitted: &SubmittedForm<'_, Admin<'_>>, new: &NewToken) -> Result<GeneratedToken, Error> {
     let bytes = submitted.derive(&format!("{} token {}", new.scope.as_str(), new.name.as_str())).await?;
     GeneratedToken::generate(submitted.scope(), submitted.submitter(), new, &bytes)
 }
 
-/// The redirect to the page that shows a token's value once.
 async fn value_redirect(
     submitted: &SubmittedForm<'_, Admin<'_>>,
     id: TokenId,
@@ -224,7 +211,6 @@ async fn value_redirect(
     Ok(Redirect { location: format!("{PATH}?created={id}"), cookie })
 }
 
-/// Revokes a token.
 pub(crate) async fn revoke(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let id: TokenId = request.path_id("id")?;

@@ -1,4 +1,4 @@
-//! An information request on a participant's pages: its questions, the draft of the answers, and what was sent.
+//! An information request on a participant's pages: questions, draft answers, and what was sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,37 +46,30 @@ struct AnswersPage {
     organization: String,
     agreement: String,
     step: String,
-    /// Whether the request waits for the participant.
     is_open: bool,
-    /// Whether a participant has declined it, so that it waits for a member.
+    /// Whether a participant declined it, so that it waits for a member.
     is_declined: bool,
     questions: Vec<Question>,
     answered: usize,
     saved_at: Option<DisplayTime>,
-    /// The version of the draft that the form is filled with.
     version: u64,
-    /// What the participant sent last.
     sent: Option<SentAnswers>,
     fields: Fields,
 }
 
-/// A question with its inputs.
 struct Question {
     name: String,
     label: String,
     kind: FieldType,
     is_required: bool,
     choices: Vec<Choice>,
-    /// The parts of an address or of bank details.
     parts: Vec<Part>,
-    /// The file or account number that the draft has.
+    /// The draft's file or account number.
     saved: Option<String>,
-    /// The name of the box that removes it.
     remove: String,
 }
 
 impl AnswersPage {
-    /// What helps with an answer of one input.
     fn hint(kind: FieldType) -> &'static str {
         match kind {
             FieldType::Number => "Such as 1,250 or 12.5.",
@@ -87,13 +80,12 @@ impl AnswersPage {
 }
 
 impl Question {
-    /// Whether its inputs are a group, whose name is the question.
+    /// Whether its inputs are a group named by the question.
     fn is_group(&self) -> bool {
         !self.choices.is_empty() || !self.parts.is_empty() || self.kind == FieldType::File
     }
 }
 
-/// A choice: the name and value of its input.
 struct Choice {
     name: String,
     value: String,
@@ -101,7 +93,6 @@ struct Choice {
     is_checked: bool,
 }
 
-/// A part of an answer.
 struct Part {
     name: String,
     label: &'static str,
@@ -109,16 +100,13 @@ struct Part {
     autocomplete: &'static str,
 }
 
-/// What the participant sent, and what became of it.
 struct SentAnswers {
     at: DisplayTime,
     state: &'static str,
-    /// Why it was returned.
     returned: Option<String>,
     rows: Vec<AnswerRow>,
 }
 
-/// What the page of an information request is made of.
 pub(super) struct Shown<'a> {
     pub attending: &'a Attending,
     pub view: &'a ParticipantView,
@@ -127,13 +115,11 @@ pub(super) struct Shown<'a> {
     pub notice: Option<Notice>,
 }
 
-/// What the participant has written and sent for an information request.
 pub(super) async fn own_answers(request: &Request, gate: GateId) -> Result<OwnAnswers, Error> {
     let attending = request.attending()?;
     information::own(attending.scope(), attending.participant(), gate).await
 }
 
-/// The page of an information request.
 pub(super) async fn page(request: &Request, id: GateId, shown: Shown<'_>) -> Result<PageResponse, Error> {
     let Shown { attending, view, own, fields, notice } = shown;
     let (by, agreement) = (attending.participant(), &view.agreement);
@@ -144,7 +130,7 @@ pub(super) async fn page(request: &Request, id: GateId, shown: Shown<'_>) -> Res
     let is_open = waits_for(view, gate, by.id());
     let (draft, is_lost) = if is_open { open(request, own).await? } else { (TypedAnswers::default(), false) };
     let notice = notice.or_else(|| is_lost.then(lost));
-    // A form of this page has all that its draft has; another one, such as that of a decline, has none of it.
+    // A form of this page has the whole draft; others, such as a decline, have none of it.
     let fields = if fields.is_checked("version") { fields } else { fields.over(Fields::of(draft.shown())) };
     let questions = agreement.questions(id).unwrap_or_default();
     let page = AnswersPage {
@@ -171,7 +157,7 @@ fn lost() -> Notice {
     Notice::bad("We can’t read your saved answers anymore", "Please answer again. Nothing was sent.")
 }
 
-/// The draft in clear, and whether it can't be read anymore because its key is gone.
+/// The draft in clear, and whether its key is gone, so that it can't be read anymore.
 async fn open(request: &Request, own: &OwnAnswers) -> Result<(TypedAnswers, bool), Error> {
     let keys = &*request.app().webhooks()?.keys;
     match open_with(keys, |keyring| own.open(keyring)).await {
@@ -214,7 +200,6 @@ fn question(field: &InformationField, draft: &TypedAnswers, fields: &Fields) -> 
     }
 }
 
-/// The parts of an address or of bank details.
 fn parts(field: &InformationField, is_saved: bool) -> Vec<Part> {
     let keep = if is_saved { " Leave it empty to keep the saved one." } else { "" };
     let part = |(part, label, hint, autocomplete): (&str, &'static str, String, &'static str)| Part {
@@ -270,17 +255,17 @@ fn sent(agreement: &Agreement, (_, gate): (&Stage, &Gate), last: &Submission) ->
     }
 }
 
-/// A submitted form of answers, with the keys that seal them and what is wrong with its files.
+/// A submitted form of answers, its sealing keys, and its files' errors.
 struct Submitted {
     form: AnswerForm,
     keys: Arc<Keyring>,
     wrong_files: FieldErrors,
-    /// What is wrong with the answers as they would be sent.
+    /// The errors of the answers if they were sent.
     wrong_answers: FieldErrors,
 }
 
 impl Submitted {
-    /// The form with all that is wrong as one: a file that was refused is not also missing.
+    /// Merges errors: a refused file is not also missing.
     fn into_one(self) -> Self {
         let mut wrong_files = self.wrong_files;
         let refused: BTreeSet<String> = wrong_files.clone().into_list().into_iter().map(|error| error.field).collect();
@@ -331,10 +316,9 @@ async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Resu
     Ok(Ok(Submitted { form, keys, wrong_files, wrong_answers }))
 }
 
-/// The files of a form, by their questions.
 type ChosenFiles<'a> = BTreeMap<FieldId, Checked<'a>>;
 
-/// The files of a form that may be stored, and what is wrong with the others.
+/// The files of a form that may be stored, and the others' errors.
 fn check_files<'a>(submitted: &'a PartForm<'_>, questions: &[InformationField]) -> (ChosenFiles<'a>, FieldErrors) {
     let (mut chosen, mut wrong) = (ChosenFiles::new(), FieldErrors::default());
     for field in questions.iter().filter(|field| field.field_type == FieldType::File) {
@@ -350,7 +334,6 @@ fn check_files<'a>(submitted: &'a PartForm<'_>, questions: &[InformationField]) 
     (chosen, wrong)
 }
 
-/// The same as answers.
 fn named(chosen: &ChosenFiles<'_>) -> BTreeMap<FieldId, AnswerFile> {
     let answer = |Checked { name, file_type, file }: &Checked<'_>| AnswerFile {
         name: name.clone(),
@@ -360,7 +343,7 @@ fn named(chosen: &ChosenFiles<'_>) -> BTreeMap<FieldId, AnswerFile> {
     chosen.iter().map(|(id, checked)| (*id, answer(checked))).collect()
 }
 
-/// Counts and stores the files of a form. Those for which the participant's link has no room are left out, and returned.
+/// Counts and stores a form's files. Removes and returns those for which the participant's link has no room.
 async fn store(submitted: &PartForm<'_>, chosen: &mut ChosenFiles<'_>) -> Result<FieldErrors, Error> {
     let mut refused = FieldErrors::default();
     for id in chosen.keys().copied().collect::<Vec<_>>() {
@@ -377,7 +360,6 @@ async fn store(submitted: &PartForm<'_>, chosen: &mut ChosenFiles<'_>) -> Result
     Ok(refused)
 }
 
-/// The page with what was typed, and why it was not done.
 async fn again(
     request: &Request,
     submitted: &PartForm<'_>,
@@ -389,7 +371,7 @@ async fn again(
         return crate::consent::page(request, attending, &view, Some(notice));
     }
     let own = own_answers(request, gate).await?;
-    // Not even whoever typed an account number sees it again.
+    // Nobody sees a typed account number again.
     let fields = Fields::submitted(submitted.form(), errors).without(is_secret);
     page(request, gate, Shown { attending, view: &view, own: &own, fields, notice: Some(notice) }).await
 }
@@ -403,14 +385,14 @@ async fn refused(
     Ok(again(request, submitted, (gate, FieldErrors::default()), Notice::bad(title, line)).await?.conflicting())
 }
 
-/// What is said of answers that were saved, but not sent.
+/// The notice for answers saved but not sent.
 fn incomplete(errors: &FieldErrors) -> Notice {
     let count = errors.clone().into_list().len();
     let title = if count == 1 { "One answer needs another look" } else { "Some answers need another look" };
     Notice::bad(title, "What you typed is saved as a draft. Nothing was sent.")
 }
 
-/// Saves what was typed as a draft. Gives the page that says what is wrong, if anything is.
+/// Saves the typed values as a draft. Returns the page with errors, if any.
 async fn save(request: &Request, form: &PartForm<'_>, read: &Submitted) -> Result<Option<PageResponse>, Error> {
     let Submitted { form: answers, keys, wrong_files, .. } = read;
     let (scope, by, gate) = (form.scope(), form.submitter(), answers.gate);
@@ -428,7 +410,6 @@ async fn save(request: &Request, form: &PartForm<'_>, read: &Submitted) -> Resul
     Ok(Some(page.unprocessable()))
 }
 
-/// Saves a draft.
 pub(crate) async fn save_draft(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let gate: GateId = request.path_id("condition")?;

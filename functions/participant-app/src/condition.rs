@@ -1,4 +1,4 @@
-//! A condition on a participant's pages: to approve, to upload a file, or to decline.
+//! A condition on a participant's pages: approve, upload a file, or decline.
 
 use askama::Template;
 use pages::agreement_summary::size;
@@ -36,9 +36,8 @@ struct ConditionPage {
     agreement: String,
     step: String,
     task: GateTask,
-    /// Whether the condition waits for the participant. Otherwise its page says what became of it.
+    /// Whether the condition waits for the participant. Otherwise its page shows the outcome.
     is_open: bool,
-    /// Whether another file can follow those that were uploaded.
     can_upload: bool,
     documents: Vec<DocumentRow>,
     terms: Vec<(&'static str, String)>,
@@ -50,7 +49,6 @@ struct ConditionPage {
     fields: Fields,
 }
 
-/// Shows a condition.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
@@ -58,7 +56,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: GateId = request.path_id("condition")?;
-    // Only an information request has answers, but what the condition is, is known too late to read them at once.
+    // Only information requests have answers, but reading them can't wait until the condition is known to be one.
     let ((attending, view), own) = tokio::try_join!(load(request), own_answers(request, id))?;
     if needs_consent(attending, &view) {
         return consent::page(request, attending, &view, notice);
@@ -102,14 +100,12 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
 
-/// The name of a condition's step, with its agreement.
 async fn step_of(request: &Request, id: GateId) -> Result<(String, Agreement), Error> {
     let (_, view) = load(request).await?;
     let (stage, _) = find_gate(&view.agreement, id).ok_or_else(Error::not_found)?;
     Ok((stage.name.as_str().to_owned(), view.agreement))
 }
 
-/// Approves.
 pub(crate) async fn approve(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let id: GateId = request.path_id("condition")?;
@@ -126,7 +122,6 @@ pub(crate) async fn approve(request: &mut Request) -> Result<PageResponse, Error
     }
 }
 
-/// Uploads a file.
 pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
@@ -152,7 +147,7 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
     }
 }
 
-/// Why a file is not taken for a condition that asks for one, if so.
+/// Why a file isn't taken for a condition that asks for one.
 async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<NotActed>, Error> {
     let (_, view) = load(request).await?;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
@@ -165,7 +160,6 @@ async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<N
     })
 }
 
-/// Declines.
 pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());

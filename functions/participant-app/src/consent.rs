@@ -1,4 +1,4 @@
-//! The consent to electronic records: the first page of a participant, until they have given it.
+//! Consent to electronic records: a participant's first page until they have given it.
 
 use askama::Template;
 use pages::done::redirect_with_notice;
@@ -27,15 +27,12 @@ struct ConsentPage {
     path: String,
     text: [&'static str; 5],
     version: &'static str,
-    /// The SHA-256 of the text that is shown.
     sha256: String,
-    /// Whether an earlier consent was withdrawn.
     was_withdrawn: bool,
     tasks: usize,
     promises: Vec<PromiseRow>,
 }
 
-/// The page.
 pub(super) fn page(
     request: &Request,
     attending: &Attending,
@@ -60,7 +57,6 @@ pub(super) fn page(
     Ok(PageResponse::render(&page)?.showing([by.agreement_id().uuid(), by.id().uuid()]))
 }
 
-/// Gives the consent.
 pub(crate) async fn give(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     if submitted.form().get("sha256") != consent::sha256() {
@@ -71,7 +67,6 @@ pub(crate) async fn give(request: &mut Request) -> Result<PageResponse, Error> {
     change(request, true, "Thank you. You can start now.", "").await
 }
 
-/// Withdraws the consent.
 pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Error> {
     let line = "What you did before stays valid. Ask the organization that sent you the link how to go on.";
     change(request, false, "You have withdrawn your consent", line).await
@@ -94,7 +89,7 @@ async fn change(request: &Request, gives: bool, title: &str, line: &str) -> Resu
     }
 }
 
-/// Ends the session in this browser.
+/// Ends this browser's session.
 pub(crate) async fn leave_pages(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let cookie = leave(&submitted).await?;

@@ -1,8 +1,7 @@
-//! A document on a participant's pages: to read, to download, and to sign or to decline.
+//! A document on a participant's pages: read, download, sign or decline.
 //!
-//! Decision: the page shows the document as pictures of its pages, because browsers of phones show no PDF inside a page.
-//! What is signed are the bytes of the file, which the page offers for download: their SHA-256 is in the form and in the
-//! receipt.
+//! Decision: the page shows pictures of the document's pages, because phones' browsers can't embed PDFs. What is signed
+//! are the bytes of the file offered for download: their SHA-256 is in the form and the receipt.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +32,6 @@ use crate::document_pages::ShownPages;
 use crate::promises::{PromiseRow, promise_rows};
 use crate::{TaskPlace, act, consent, load, name_of, needs_consent, reworded};
 
-/// The beginning of the paths of the pictures of pages.
 const PICTURES: &str = "/app/pictures";
 
 #[derive(Template)]
@@ -43,7 +41,6 @@ struct DocumentPage {
     notice: Option<Notice>,
     path: String,
     url: String,
-    /// The beginning of the paths of its pages' pictures.
     pictures: String,
     agreement: String,
     organization: String,
@@ -56,21 +53,18 @@ struct DocumentPage {
     can_sign: bool,
     can_decline: bool,
     signer: String,
-    /// Whether the participant signs themselves. For anything but a person one signs, with their own name and title.
+    /// Whether the participant is a person. For others, a person signs with their own name and title.
     is_person: bool,
     promises: Vec<PromiseRow>,
     statement: String,
     /// The ids of the blocks that are signed now, as the form says them.
     to_sign: String,
     fields: Fields,
-    /// The receipt of the participant's own signature.
     receipt: Option<String>,
-    /// The participant's own signatures on paper: the day, and the scan.
     papers: Vec<(String, String)>,
     next: Option<Link>,
 }
 
-/// A place to sign.
 struct BlockRow {
     who: String,
     label: String,
@@ -82,17 +76,15 @@ fn document_url(participant: ParticipantId, document: DocumentId) -> String {
     format!("{}/documents/{document}", part_url(participant))
 }
 
-/// Shows a document.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
-/// What the address asks for.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// The number of the first page that is shown.
+    /// The number of the first page shown.
     #[deserr(default)]
     from: Option<Offset>,
 }
@@ -141,12 +133,11 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
 
-/// The ids of blocks as a form says them.
 fn joined(blocks: &BTreeSet<SignatureBlockId>) -> String {
     blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The place of a document among the documents that the participant signs, signed ones included.
+/// The position of a document among those that the participant signs, including signed ones.
 fn place(view: &ParticipantView, by: ParticipantId, id: DocumentId) -> Option<TaskPlace> {
     let to_sign = view.agreement.tasks_of(by);
     let is_own =
@@ -191,15 +182,14 @@ fn own_receipt(view: &ParticipantView, id: DocumentId) -> Option<ReceiptId> {
     })
 }
 
-/// The participant's signatures on paper in a document that count: the day, and the scan.
+/// The participant's counting paper signatures in a document: day and scan.
 fn own_papers(view: &ParticipantView, id: DocumentId, by: ParticipantId) -> Vec<(String, String)> {
     let own = view.papers.iter().filter(|paper| paper.document_id == id && paper.counts_since().is_some());
     let scan = |paper: PaperSignatureId| format!("{}/papers/{paper}/scan", part_url(by));
     own.map(|paper| (paper.signed_on.for_people(), scan(paper.id))).collect()
 }
 
-/// Downloads the scan of the participant's own signature on paper, once it counts: it says that they have signed, so they
-/// can check it.
+/// Downloads the scan of the participant's own paper signature once it counts, so that they can check it.
 pub(crate) async fn download_scan(request: &mut Request) -> Result<PageResponse, Error> {
     let id: PaperSignatureId = request.path_id("paper")?;
     let (attending, view) = load(request).await?;
@@ -209,7 +199,6 @@ pub(crate) async fn download_scan(request: &mut Request) -> Result<PageResponse,
     Ok(file.showing([attending.participant().id().uuid(), id.uuid()]))
 }
 
-/// Signs the document.
 pub(crate) async fn sign(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = match (request.participant_form(), request.form_of_ended_session()) {
         (Err(Error::ForgedForm), Some(form)) => return page_with(request, form).await,
@@ -246,8 +235,7 @@ pub(crate) async fn sign(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// The document's page with a signature that was given when an earlier session had ended: it is there, and signs nothing
-/// before it is given again.
+/// The document's page with a signature given after the session ended. It is kept, but signs nothing until given again.
 async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error> {
     let line = "Your session had ended. Check the document and your signature, then sign.";
     let notice = Notice::warn("Your signature is kept, and nothing is signed yet", line);
@@ -255,7 +243,6 @@ async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error
     Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))
 }
 
-/// The sentence above the button of a participant.
 fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) -> String {
     let (own, name) = ((agreement, by.id()), by.name().as_str());
     if by.is_person(agreement) {
@@ -265,7 +252,7 @@ fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) 
     }
 }
 
-/// Reads a signature, and who signs for a participant that is no person.
+/// Parses a signature, and the signatory of a participant that is not a person.
 fn read_signing(form: &Form, entity: Option<&DisplayName>) -> Result<(Signature, Option<Signatory>), FieldErrors> {
     match (read_signatory(form, entity), read_signature(form)) {
         (Ok(signatory), Ok(signature)) => {
@@ -280,7 +267,7 @@ fn read_signing(form: &Form, entity: Option<&DisplayName>) -> Result<(Signature,
     }
 }
 
-/// Checks that whoever signs for another types their own name.
+/// Checks that a signatory types their own name.
 fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Result<(), FieldErrors> {
     match (signature, signatory) {
         (Signature::Typed { name: typed }, Some(Signatory { name, .. })) if !typed.is_like(name) => {
@@ -291,7 +278,7 @@ fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Resul
     }
 }
 
-/// Reads a typed name, or a drawing where there is one.
+/// Parses a drawing, or else a typed name.
 fn read_signature(form: &Form) -> Result<Signature, FieldErrors> {
     let drawn = form.get("drawing").trim();
     if !drawn.is_empty() && !form.get("signature").trim().is_empty() {
@@ -308,7 +295,6 @@ fn read_signature(form: &Form) -> Result<Signature, FieldErrors> {
     name.map(|name| Signature::Typed { name }).map_err(|(code, message)| FieldErrors::one("signature", code, message))
 }
 
-/// Declines to sign the document.
 pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form) = (request.path_id("document")?, submitted.form());
@@ -328,12 +314,10 @@ pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error
     }
 }
 
-/// Reads why a participant declines.
 pub(super) fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
     Note::parse(form.get("reason")).map_err(|(code, message)| FieldErrors::one("reason", code, message))
 }
 
-/// Downloads the document.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let (document, file) = document_of_participant(request).await?;
     let name = format!("{}.pdf", document.name.as_str());

@@ -1,7 +1,7 @@
-//! The pages of a document as pictures: so many at once, with links to the others.
+//! The pages of a document as pictures, a few at once, with links to the others.
 //!
-//! Decision: a signer's page shows [`limits::DOCUMENT_PAGES_AT_ONCE`] pages, and links to the rest. A phone lays out so many
-//! pictures at once, the page stays small, and nothing that is signed is left to the download.
+//! Decision: a signer's page shows [`limits::DOCUMENT_PAGES_AT_ONCE`] pages, with links to the rest. Phones can lay out
+//! that many pictures, the page stays small, and everything that is signed can be seen without the download.
 
 use std::ops::Range;
 
@@ -10,30 +10,26 @@ use shared::error::Error;
 use shared::limits;
 use shared::platform::pdf_reader::PdfReader;
 
-/// The query parameter with the number of the page from which on a document is shown.
 const FROM: &str = "from";
-/// How many links there are around the current pages, on each side.
+/// The number of links on each side of the current pages.
 const LINKS_AROUND: usize = 2;
 
-/// The pages that are shown.
 #[derive(Default)]
 pub(super) struct ShownPages {
     pub pictures: Vec<PagePicture>,
-    /// How many pages the document has. None, if it can't be shown.
+    /// The document's number of pages. None if it can't be shown.
     pub count: usize,
-    /// The links to all its pages. None, if all are shown.
+    /// The links to all its pages. None if all are shown.
     pub links: Vec<PagesLink>,
 }
 
-/// A picture of a page.
 pub(super) struct PagePicture {
     pub number: usize,
-    /// Its width and height, whose ratio keeps its place until it is there.
+    /// Its width and height, whose ratio reserves its space until it has loaded.
     pub width: f32,
     pub height: f32,
 }
 
-/// A link to pages that are shown together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PagesLink {
     pub url: String,
@@ -42,7 +38,7 @@ pub(super) struct PagesLink {
 }
 
 impl ShownPages {
-    /// The pages of a file from this one on: from the first, if there is no such page. `url` is the document's page.
+    /// A file's pages from this one, or from the first if it doesn't exist. `url` is the document's page.
     pub async fn of(pdfs: &PdfReader, file: Bytes, from: Option<usize>, url: &str) -> Result<Self, Error> {
         let sizes = pdfs.page_sizes(file).await?;
         let (current, links) = links(sizes.len(), from, url);
@@ -55,20 +51,20 @@ impl ShownPages {
         Ok(Self { pictures: numbered.map(picture).collect(), count: sizes.len(), links })
     }
 
-    /// What is shown, where that is not all.
+    /// The range shown, unless everything is.
     pub fn range(&self) -> Option<String> {
         let current = self.links.iter().find(|link| link.is_current)?;
         Some(format!("{} of {}", current.text, self.count))
     }
 
-    /// The link to what comes after the pages that are shown.
+    /// The link to the pages after those shown.
     pub fn next(&self) -> Option<&PagesLink> {
         let current = self.links.iter().position(|link| link.is_current)?;
         self.links.get(current + 1)
     }
 }
 
-/// The pages to show, counted from 0, and the links: to the first and the last ones, and to some around the current ones.
+/// The pages to show, counted from 0, and links to the first, the last, and some around the current ones.
 fn links(count: usize, from: Option<usize>, url: &str) -> (Range<usize>, Vec<PagesLink>) {
     const STEP: usize = limits::DOCUMENT_PAGES_AT_ONCE;
     let current = from.and_then(|from| from.checked_sub(1)).filter(|index| *index < count).unwrap_or_default() / STEP;

@@ -1,5 +1,5 @@
-//! The question that a participant's pages ask in a browser that has or had a member's session of the organization: whether
-//! the participant is there in person. Until it is answered, they show nothing else and do nothing.
+//! The question whether the participant is present, asked in a browser that has or had a member's session of the
+//! organization. Until it is answered, the participant's pages show and do nothing else.
 
 use pages::done::redirect_with_notice;
 use pages::response::PageResponse;
@@ -10,7 +10,6 @@ use shared::web::Request;
 use shared::web::next::safe_next;
 use shared::web::participant_link::act_in_person;
 
-/// Says that the participant is there.
 pub(crate) async fn confirm(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let participant: ParticipantId = submitted.submitter().id();

@@ -1,5 +1,5 @@
-//! The pages of participants: what waits for them, and what they did. They have no account: `link` opens a session, and
-//! all addresses of its pages begin with the participant's id.
+//! The pages of participants: their tasks and what they did. Participants have no account: `link` opens a session, and
+//! all URLs of its pages begin with the participant's id.
 
 pub(crate) mod answers;
 pub(crate) mod condition;
@@ -45,7 +45,7 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app)
 }
 
-/// The routes of participants, who have no account: their link, and the pages that it opens.
+/// The routes of participants: their link, and the pages it opens.
 #[must_use]
 pub fn routes() -> Pages {
     use crate::receipt;
@@ -90,35 +90,31 @@ pub fn routes() -> Pages {
         .route(&at("/papers/{paper}/scan"), get("download_own_paper_signature", document::download_scan))
 }
 
-/// A participant's form.
 type PartForm<'a> = SubmittedForm<'a, &'a ActingParticipant>;
 
-/// What a participant's pages show, unless they have to consent first.
+/// The data of a participant's pages, whether or not they have consented.
 async fn load(request: &Request) -> Result<(&Attending, ParticipantView), Error> {
     let attending = request.attending()?;
     let view = participants::view(attending.scope(), attending.participant()).await?;
     Ok((attending, view))
 }
 
-/// Whether the participant has to consent to electronic records before anything else.
 fn needs_consent(attending: &Attending, view: &ParticipantView) -> bool {
     view.agreement.lifecycle() == Lifecycle::Active && attending.participant().access().consent.is_none()
 }
 
-/// The place of a task in the list of a participant's tasks.
 struct TaskPlace {
     number: usize,
     of: usize,
 }
 
-/// The participant's tasks: those of the agreement's steps in order, then the payments that wait for them.
+/// The participant's tasks: first the agreement's steps in order, then waiting payments.
 fn task_rows(view: &ParticipantView, by: ParticipantId) -> Vec<TaskRow> {
     let mut rows = rows_of(&view.agreement, by);
     rows.extend(payments::payment_tasks(view, by));
     rows
 }
 
-/// The name of a participant, as their contact has it.
 fn name_of(view: &ParticipantView, id: ParticipantId) -> &str {
     participant_name(&view.agreement, &view.contacts, id)
 }
@@ -129,10 +125,10 @@ fn participant_name<'a>(agreement: &Agreement, contacts: &'a [Contact], id: Part
     contact.map_or("Someone", |contact| contact.display_name.as_str())
 }
 
-/// The redirect to the receipt of an act, or what the act's page shows of its refusal, with what was typed.
+/// The redirect to an act's receipt, or the typed values and the refusal for the act's page.
 type Answer = Result<PageResponse, (Fields, Notice)>;
 
-/// Does what a form asks for, and leads to its receipt.
+/// Does an act and redirects to its receipt.
 async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing, String)) -> Result<Answer, Error> {
     let by = submitted.submitter();
     let id: ReceiptId = submitted.new_id();
@@ -158,7 +154,6 @@ fn reworded() -> Notice {
     )
 }
 
-/// Why an act was refused, in words.
 fn refusal(refused: NotActed) -> (&'static str, &'static str) {
     match refused {
         NotActed::NotActive(Lifecycle::Completed) => {
@@ -215,7 +210,6 @@ fn refusal(refused: NotActed) -> (&'static str, &'static str) {
     }
 }
 
-/// What a participant can do about a gate on its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GateTask {
     Approve,
@@ -234,7 +228,6 @@ impl GateTask {
     }
 }
 
-/// Whether a gate waits for a participant now.
 fn waits_for(view: &ParticipantView, gate: &Gate, by: ParticipantId) -> bool {
     gate.state.status() == GateStatus::Open && view.agreement.unmet_by(gate).contains(&by)
 }

@@ -1,4 +1,4 @@
-//! The page that a participant's link opens: who invites them to what. Its button opens their session.
+//! The page of a participant's link: who invites them to what. Its button opens their session.
 
 use askama::Template;
 use http::StatusCode;
@@ -27,7 +27,6 @@ struct LinkPage {
     fields: Fields,
 }
 
-/// Shows who invites whom to what.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, None).await
 }
@@ -61,7 +60,7 @@ fn open_page(
     Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&form_secret))))
 }
 
-/// The page of a link that does not work: the same for all reasons, since only a link that works tells of an agreement.
+/// The page of an invalid link. All look the same, so that only a valid one reveals an agreement.
 fn refused_page(request: &Request, refused: &Followed) -> Result<PageResponse, Error> {
     let (title, text, status, code) = if matches!(refused, Followed::TooMany) {
         (
@@ -88,7 +87,6 @@ fn refused_page(request: &Request, refused: &Followed) -> Result<PageResponse, E
     Ok(PageResponse::render(&page)?.refused(status, code))
 }
 
-/// Opens the session.
 pub(crate) async fn open(request: &mut Request) -> Result<PageResponse, Error> {
     match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret).map(|_| ())) {
         Some(Ok(())) => {}
@@ -110,7 +108,7 @@ pub(crate) async fn open(request: &mut Request) -> Result<PageResponse, Error> {
         Err(NotOpened::Link(refused)) => refused_page(request, &refused),
         Err(NotOpened::NoCode(open)) => {
             let (message, organization) = ("must be six digits", open.organization.name.as_str());
-            // The page was opened before the organization began to ask for codes.
+            // The page was opened before the organization began to require codes.
             let notice = typed
                 .is_empty()
                 .then(|| Notice::warn("You need a code", format!("{organization} reads it out to you by phone.")));

@@ -1,4 +1,4 @@
-//! An obligation on the pages of its parties, also after their agreement is completed.
+//! An obligation on its parties' pages, even after their agreement is completed.
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with};
@@ -31,23 +31,18 @@ use shared::wire::fields::FieldErrors;
 use crate::payment_acts::keep;
 use crate::{PartForm, consent, load, refusal, reworded};
 
-/// The URL of an obligation on a participant's pages.
 pub(super) fn own_obligation_url(by: ParticipantId, id: ObligationId) -> String {
     format!("{}/obligations/{id}", part_url(by))
 }
 
-/// An obligation in the list of a participant's first page.
 pub(super) struct ObligationRow {
     pub link: Link,
-    /// Who owes it to whom, and when.
     pub about: String,
     pub status: String,
     pub badge: Badge,
-    /// What waits for the participant.
     pub verb: Option<&'static str>,
 }
 
-/// The obligations in which a participant is a party.
 pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Timestamp) -> Vec<ObligationRow> {
     let row = |obligation: &Obligation| ObligationRow {
         link: Link { url: own_obligation_url(by, obligation.id()), text: obligation.name().as_str().to_owned() },
@@ -59,7 +54,6 @@ pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Ti
     view.obligations.iter().map(row).collect()
 }
 
-/// Who owes an obligation to whom, and when.
 fn about(view: &ParticipantView, obligation: &Obligation) -> String {
     let parties = sentences::promise_parties(obligation.parties(), &view.agreement, &view.contacts);
     match view.agreement.promise(obligation.promise_id()) {
@@ -68,25 +62,24 @@ fn about(view: &ParticipantView, obligation: &Obligation) -> String {
     }
 }
 
-/// Whether people may still act on an obligation: neither it nor the agreement has ended.
+/// Whether an obligation can still be acted on: neither it nor the agreement has ended.
 fn is_live(view: &ParticipantView, obligation: &Obligation) -> bool {
     let goes_on = matches!(view.agreement.lifecycle(), Lifecycle::Active | Lifecycle::Completed);
     goes_on && obligation.cancellation().is_none()
 }
 
-/// The act for which an obligation waits for a participant, if it does.
+/// The act for which an obligation waits for a participant, if any.
 fn waiting(obligation: &Obligation, by: ParticipantId, now: Timestamp) -> Option<&'static str> {
     let occurrences = obligation.occurrences(now);
     let is_asked = |found: &&Occurrence| found.state != OccurrenceState::Upcoming;
     occurrences.iter().filter(is_asked).find_map(|found| act_of(obligation, found, by).map(|(_, label)| label))
 }
 
-/// What a participant can do about an occurrence: the value and the label of the act.
 fn act_of(obligation: &Obligation, occurrence: &Occurrence, by: ParticipantId) -> Option<(&'static str, &'static str)> {
     let is_standing = obligation.kind() == PromiseKind::Standing;
     let is_due = matches!(occurrence.state, OccurrenceState::Due | OccurrenceState::Overdue);
     match obligation.parties().side(by)? {
-        // What is done early is recorded early.
+        // Early satisfaction is recorded early.
         Side::Promisor if (is_due || occurrence.state == OccurrenceState::Upcoming) && !is_standing => {
             Some(("satisfy", "Record satisfaction"))
         }
@@ -110,20 +103,17 @@ struct ObligationPage {
     status: String,
     facts: Vec<(&'static str, String)>,
     is_standing: bool,
-    /// What the participant can do now, each with the sentence above its button.
+    /// What the participant can do now, with the sentences above the buttons.
     acts: Vec<OwnAct>,
-    /// Whether one of them is to say that something is done.
     can_satisfy: bool,
     more_acts: usize,
     fields: Fields,
-    /// The triggers that were declared.
     declared: Vec<TriggerRow>,
     record: OccurrenceList,
-    /// What stands in the field of the day on which something was done.
+    /// The default of the field for the day it was done.
     today: String,
 }
 
-/// A form of the page: one sentence and one button.
 struct OwnAct {
     /// The field that names what the act is about, and its value.
     field: &'static str,
@@ -131,22 +121,19 @@ struct OwnAct {
     act: &'static str,
     label: &'static str,
     statement: String,
-    /// The claim that is confirmed.
     claim: Option<Claim>,
 }
 
-/// The claim that a participant confirms.
 struct Claim {
-    /// Who made it, and when.
     by: String,
-    /// What it says about how it was done.
+    /// How it was done, according to the claim.
     said: Option<SaidDone>,
 }
 
-/// The acts that a page has room for: a promise that was not kept for years has hundreds.
+/// The maximum number of acts on a page: a promise neglected for years has hundreds.
 const ACTS_MAX: usize = 12;
 
-/// The sentence above the button of an act. The receipt keeps it.
+/// The sentence above an act's button, kept by the receipt.
 fn statement(name: &str, obligation: &Obligation, act: &str, about: &str) -> String {
     let what = obligation.name().as_str();
     match act {
@@ -159,7 +146,7 @@ fn statement(name: &str, obligation: &Obligation, act: &str, about: &str) -> Str
     }
 }
 
-/// What a participant can do about an obligation, in the order of its occurrences.
+/// What a participant can do about an obligation, by occurrence.
 fn own_acts(
     view: &ParticipantView,
     obligation: &Obligation,
@@ -178,7 +165,7 @@ fn own_acts(
         claim: None,
     });
     let occurrences = obligation.occurrences(now);
-    // Of what is to come, only the next.
+    // Only the next upcoming one.
     let mut upcoming = 0;
     let is_offered = |found: &&Occurrence| {
         upcoming += usize::from(found.state == OccurrenceState::Upcoming);
@@ -203,7 +190,6 @@ fn own_acts(
     acts.chain(triggers).collect()
 }
 
-/// Shows an obligation to one of its parties.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let (attending, view) = load(request).await?;
@@ -218,7 +204,7 @@ fn page(
     let (id, now): (ObligationId, _) = (request.path_id("obligation")?, request.now());
     let by = attending.participant();
     let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
-    // Acts need the consent, also after the agreement is completed. Whatever is over can be read without it.
+    // Acts require consent, even after completion. Whatever is over can be read without it.
     if is_live(view, obligation) && by.access().consent.is_none() {
         return consent::page(request, attending, view, notice);
     }
@@ -258,7 +244,6 @@ fn page(
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
 
-/// What a form asks for.
 #[derive(Debug, Clone, Copy)]
 enum Asked {
     Declare(TriggerId),
@@ -268,7 +253,6 @@ enum Asked {
 }
 
 impl Asked {
-    /// None for a form of no act.
     fn of(form: &Form) -> Option<Self> {
         let occurrence = || form.get("occurrence").parse().ok();
         Some(match form.get("act") {
@@ -304,14 +288,12 @@ impl Asked {
     }
 }
 
-/// Why the file of a form was not kept.
 enum NotKept {
     Refused(NotActedOnObligation),
     Wrong(FieldErrors),
 }
 
-/// Keeps the file with which something is said to be done, if there is one. No file is stored for a form that records
-/// nothing.
+/// Keeps the file of a satisfaction, if any. Doesn't store a file for a form that records nothing.
 async fn keep_file(
     submitted: &PartForm<'_>,
     (id, receipt): (ObligationId, ReceiptId),
@@ -335,7 +317,7 @@ async fn keep_file(
     })
 }
 
-/// What is said after an act, of which a claim is no success yet.
+/// The notice after an act. Claims aren't shown as a success.
 fn done_notice(did: &ObligationAct, obligation: &Obligation) -> Notice {
     let title = match did {
         ObligationAct::DeclaredTrigger { .. } => "You declared the trigger",
@@ -350,7 +332,6 @@ fn done_notice(did: &ObligationAct, obligation: &Obligation) -> Notice {
     }
 }
 
-/// What the form does, by its button.
 pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -361,7 +342,6 @@ pub(crate) const ACT_OPERATIONS: Operation = Operation::ByField {
     otherwise: "record_own_satisfaction",
 };
 
-/// Declares a trigger, says that an obligation was kept, confirms it or verifies it.
 pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (ObligationId, _) = (request.path_id("obligation")?, submitted.form());
@@ -372,7 +352,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let about = [form.get("occurrence"), form.get("trigger")];
     let acts = own_acts(&view, obligation, (by.id(), by.name().as_str()), request.now());
     let shown = acts.iter().find(|own| own.act == form.get("act") && about.contains(&own.about.as_str()));
-    // What is not there to be done is refused by the rules, which say why.
+    // The rules refuse unavailable acts with a reason.
     let other = || statement(by.name().as_str(), obligation, form.get("act"), "");
     let mut statement = shown.map_or_else(other, |own| own.statement.clone());
     if shown.is_some() && form.get("statement") != statement {
@@ -404,7 +384,6 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// The page with a form that can't be read.
 fn wrong(
     request: &Request,
     shown: (&Attending, &ParticipantView),
@@ -416,7 +395,6 @@ fn wrong(
     Ok(page(request, shown, (satisfaction::typed(form, errors), notice))?.unprocessable())
 }
 
-/// The page with a form that was refused.
 async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) -> Result<PageResponse, Error> {
     let (title, line) = match reason {
         NotActedOnObligation::Participant(reason) => {
@@ -434,11 +412,10 @@ async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) ->
     Ok(page(request, (attending, &view), (fields, Some(Notice::bad(title, line))))?.conflicting())
 }
 
-/// Downloads the file with which something was said to be done, for either side.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let id: ObligationId = request.path_id("obligation")?;
     let (attending, view) = load(request).await?;
-    // Those of which the participant is a party.
+    // Only obligations to which the participant is a party.
     let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
     let by = attending.participant();
     let file = satisfaction::download(request, obligation, attending.scope().org()).await?;

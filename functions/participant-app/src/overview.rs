@@ -1,4 +1,4 @@
-//! The first page of a participant: what waits for them, the documents, who else has to act, and what they did.
+//! A participant's first page: tasks, documents, who else has to act, and what they did.
 
 use askama::Template;
 use pages::done::notice_of_act;
@@ -36,30 +36,26 @@ struct OverviewPage {
     ended: Option<&'static str>,
     tasks: Vec<TaskRow>,
     payments: Vec<PaymentRow>,
-    /// The payments that are not listed, because there are too many.
     more_payments: usize,
     obligations: Vec<ObligationRow>,
-    /// The promises that the participant makes and receives, until they are in force: obligations then say what became of each.
+    /// The participant's promises, both ways, until obligations replace them.
     promises: Vec<PromiseRow>,
     others: Vec<Other>,
     documents: Vec<DocumentRow>,
-    /// Where the certificate of the completed agreement is.
     certificate: Option<String>,
     terms: Vec<(&'static str, String)>,
     receipts: Vec<ReceiptRow>,
-    /// The signatures on paper that count, with the pages of their documents.
+    /// The counting paper signatures, with links to their documents.
     papers: Vec<Link>,
     has_consent: bool,
 }
 
 impl OverviewPage {
-    /// Whether an obligation waits for the participant.
     fn is_owed(&self) -> bool {
         self.obligations.iter().any(|row| row.verb.is_some())
     }
 }
 
-/// Another participant, by name and state.
 struct Other {
     name: String,
     badge: Badge,
@@ -76,7 +72,6 @@ struct ReceiptRow {
     at: DisplayTime,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let (attending, view) = load(request).await?;
@@ -137,7 +132,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
 }
 
-/// The other participants whom conditions name, each with whether they have done their part.
+/// The other participants named by conditions, and whether they have done their part.
 fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
     let agreement = &view.agreement;
     let is_active = agreement.lifecycle() == Lifecycle::Active;
@@ -164,7 +159,7 @@ fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
     others.filter_map(|id| Some(Other { name: name_of(view, id).to_owned(), badge: badge(id)? })).collect()
 }
 
-/// The participant's signatures on paper that count, each with the page of its document, the newest first.
+/// The participant's counting paper signatures, with links to their documents, newest first.
 fn papers(view: &ParticipantView, by: ParticipantId) -> Vec<Link> {
     let counted = view.papers.iter().rev().filter(|paper| paper.counts_since().is_some());
     let link = |paper: &PaperSignature| Link {
@@ -174,7 +169,7 @@ fn papers(view: &ParticipantView, by: ParticipantId) -> Vec<Link> {
     counted.map(link).collect()
 }
 
-/// The documents, each with its state for the participant.
+/// The documents and their state for the participant.
 pub(super) fn documents(view: &ParticipantView, by: ParticipantId) -> Vec<DocumentRow> {
     let agreement = &view.agreement;
     let with_file = agreement.documents.iter().filter(|document| document.content.is_some());

@@ -1,4 +1,4 @@
-//! The files that a participant uploads: checked, counted, and stored.
+//! Files that a participant uploads: checked, counted and stored.
 
 use pages::tasks::find_gate;
 use pages::uploads::{Checked, Kept, check_file, store_file};
@@ -14,7 +14,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::{PartForm, load, needs_consent};
 
-/// Why no file is taken for a condition now, if so. It is asked before a file is stored, and decided when it is recorded.
+/// Why a condition takes no file now. Checked before a file is stored; recording it decides.
 pub(crate) async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Error> {
     let (attending, view) = load(request).await?;
     if needs_consent(attending, &view) {
@@ -31,7 +31,6 @@ pub(crate) async fn not_asked(request: &Request, id: GateId) -> Result<Option<No
     })
 }
 
-/// Checks a file that a participant uploaded, counts it, and stores it.
 pub(crate) async fn keep_own_file(
     submitted: &PartForm<'_>,
     file: Option<&UploadedFile>,
@@ -44,8 +43,8 @@ pub(crate) async fn keep_own_file(
     store_file(submitted, counted).await
 }
 
-/// Counts a file that a participant is about to store, if their link has room for it. It counts whatever becomes of it: drafts,
-/// and what is refused when it is recorded, take room too.
+/// Counts a file that a participant is about to store, if their link has room. Files of drafts and refused forms count
+/// too.
 pub(crate) async fn count_file(
     submitted: &PartForm<'_>,
     checked: &Checked<'_>,

@@ -1,11 +1,11 @@
-//! A payment on the pages of its sender and its receiver. The sender sees where the money is to go, and says that it was
-//! sent: a claim. The receiver says that it has arrived, which a member still has to accept.
+//! A payment on its sender's and receiver's pages. The sender sees the instructions, and claims to have sent it. The
+//! receiver says that it has arrived, which a member must still accept.
 //!
-//! Decision: the instructions are on the sender's page only, and only where the page is opened: a form that is refused shows
-//! how the account number ends. So each view in full is a call of its own, `read_instructions`, in the audit log.
+//! Decision: the full instructions are only on the sender's page, and only when it is opened: after a refused form it
+//! shows the account number's ending. So each full view is a separate call in the audit log, `read_instructions`.
 //!
-//! Decision: each side sees what it filed itself, and of the other side what the payment's state says: a bank document of
-//! the sender has the sender's account in it.
+//! Decision: each side sees its own filings, and of the other side only the payment's state: a sender's bank document
+//! has the sender's account in it.
 
 use askama::Template;
 use pages::agreement_summary::size;
@@ -55,61 +55,49 @@ struct PaymentPage {
     /// What the sender writes on the transfer, if anything.
     reference: Option<String>,
     method: &'static str,
-    /// Where it is, as the participant is told, a sentence or two.
     standing: Standing,
     instructions: Instructions,
-    /// The last change of the instructions, for the sender.
     change: Option<String>,
     claim: Option<ClaimFacts>,
     proof: Proof,
     evidence: Vec<EvidenceRow>,
     form: Option<PaymentForm>,
-    /// The member in whose browser the participant acts, where they can't confirm an arrival.
+    /// The member whose browser the participant uses, so that they can't confirm an arrival.
     host: Option<String>,
     reference_types: Vec<Choice>,
     fields: Fields,
-    /// The evidence whose withdrawal was refused.
     withdrawing: Option<EvidenceId>,
 }
 
-/// Where a payment is, as the participant is told.
 struct Standing {
     title: String,
     line: String,
-    /// The class of its notice.
     class: &'static str,
 }
 
-/// What the sender's page shows of the instructions.
 enum Instructions {
-    /// Nothing: they are not the participant's to see now.
+    /// The participant may not see them now.
     None,
-    /// All of them.
     Full(FullInstructions),
-    /// How the account number ends, and the way to all of them: on a page that answers a form.
+    /// The account number's ending and a link to the full ones, on a page that answers a form.
     Ending(String),
-    /// That they can't be read now.
     Unreadable,
 }
 
-/// The instructions in full.
 struct FullInstructions {
     lines: Vec<(&'static str, String)>,
-    /// How they were checked before they were released.
+    /// How they were checked before the release.
     checked: String,
     released_at: Option<DisplayTime>,
     shown_at: DisplayTime,
 }
 
-/// What the sender claims.
 struct ClaimFacts {
-    /// Who said it, and to whom.
     who: String,
     at: DisplayTime,
     facts: Vec<(&'static str, String)>,
 }
 
-/// What is proven.
 struct Proof {
     title: String,
     line: String,
@@ -117,7 +105,6 @@ struct Proof {
     is_confirmed: bool,
 }
 
-/// Evidence that the participant filed.
 struct EvidenceRow {
     id: EvidenceId,
     source: &'static str,
@@ -129,14 +116,13 @@ struct EvidenceRow {
     can_withdraw: bool,
 }
 
-/// The form of the participant's next act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PaymentForm {
-    /// The sender says that they sent it, by this revision of the instructions.
+    /// The sender claims to have sent it, by this revision of the instructions.
     Report(u32),
-    /// The sender hands in a document of their bank.
+    /// The sender hands in a bank document.
     HandIn,
-    /// The receiver says that it has arrived; whether something that they said waits for a member already.
+    /// The receiver reports the arrival; whether an earlier report is still undecided.
     Arrived { is_again: bool },
 }
 
@@ -154,16 +140,14 @@ impl PaymentForm {
     }
 }
 
-/// A page that answers a form: with what was typed, and what became of it.
+/// The page after a refused form, with the typed values and the refusal.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
     pub fields: Fields,
     pub notice: Option<Notice>,
-    /// The evidence whose withdrawal was refused.
     pub withdrawing: Option<EvidenceId>,
 }
 
-/// Shows a payment.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let own = load(request).await?;
@@ -177,7 +161,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     };
     let instructions = match shown {
         Some(Ok(instructions)) => {
-            // On record, before they are shown.
+            // Recorded before they are shown.
             request.rename_own_view("read_instructions");
             Instructions::Full(FullInstructions {
                 lines: instructions.in_full(),
@@ -186,7 +170,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
                 shown_at: DisplayTime::from(request.now()),
             })
         }
-        // Nobody pays by instructions that are not there: the page says so.
+        // Without readable instructions, the page says so, and nobody pays.
         Some(Err(_)) => Instructions::Unreadable,
         None => Instructions::None,
     };
@@ -194,15 +178,14 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page.with_cookie(cookie))
 }
 
-/// What the page shows to the participant.
 pub(super) async fn load(request: &Request) -> Result<OwnPayment, Error> {
     let id: MovementId = request.path_id("movement")?;
     let attending = request.attending()?;
     own_movements::page(attending.scope(), attending.participant(), id).await
 }
 
-/// Whether the participant has to consent to electronic records first: to act on a payment they need it, also after
-/// the agreement, and to report money that comes late.
+/// Whether the participant must first consent to electronic records: acting on a payment requires it, even after the
+/// agreement, for money that comes late.
 fn needs_consent(request: &Request, own: &OwnPayment) -> Result<bool, Error> {
     let is_active = own.view.agreement.lifecycle() == Lifecycle::Active;
     let attending = request.attending()?;
@@ -211,7 +194,6 @@ fn needs_consent(request: &Request, own: &OwnPayment) -> Result<bool, Error> {
     Ok(!has_consent && (is_active || !own.movement.state().is_done() || may_act()))
 }
 
-/// The page that answers a form which was refused.
 pub(super) async fn again(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
     let own = load(request).await?;
     let by = request.attending()?.participant().id();
@@ -273,7 +255,7 @@ fn page(
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-/// A change of the instructions in words, with nothing but last characters.
+/// A change of the instructions, in words, with only last characters.
 fn changed(change: &InstructionsChange) -> String {
     let account = |ending: &str| {
         if ending.is_empty() { "another account".to_owned() } else { format!("the account ending in {ending}") }
@@ -282,7 +264,7 @@ fn changed(change: &InstructionsChange) -> String {
     format!("On {}, they changed from {before} to {after}.", change.at.for_people())
 }
 
-/// The types of references, the first of which is none.
+/// The types of references, starting with none.
 fn reference_types() -> Vec<Choice> {
     let none = Choice { value: String::new(), text: "No reference".to_owned() };
     let choice = |kind: ReferenceType| Choice {
@@ -292,7 +274,6 @@ fn reference_types() -> Vec<Choice> {
     std::iter::once(none).chain(ReferenceType::ALL.into_iter().map(choice)).collect()
 }
 
-/// How the instructions were checked before they were released.
 fn checked(organization: &str, movement: &Movement) -> String {
     let verification = movement.instructions().and_then(|instructions| instructions.verification.as_ref());
     match (movement.released().map(|Release { basis, .. }| *basis), verification) {
@@ -306,7 +287,6 @@ fn checked(organization: &str, movement: &Movement) -> String {
     }
 }
 
-/// Where a payment is, as a party is told.
 fn standing(own: &OwnPayment, by: ParticipantId, organization: &str) -> Standing {
     let movement = &own.movement;
     if is_sender(movement, by) { of_sender(own, organization) } else { of_receiver(own, organization) }
@@ -349,7 +329,7 @@ fn of_sender(own: &OwnPayment, organization: &str) -> Standing {
         ),
         MovementState::Reconciled => said("good", "Confirmed received", "This payment is complete."),
         MovementState::Exception if movement.exception_reason() == Some(ExceptionReason::InstructionsChanged) => {
-            // The account that they saw when they reported it: a later change names one that they never saw.
+            // The account they saw when reporting: later changes name one they never saw.
             let reported = movement.claim().map(|claim| claim.reported_at);
             let change = instructions
                 .and_then(|found| found.changes.iter().find(|change| reported.is_none_or(|at| change.at >= at)));
@@ -424,7 +404,7 @@ fn of_receiver(own: &OwnPayment, organization: &str) -> Standing {
             "The money went back",
             format!("{organization} has recorded that it was returned to {sender}."),
         ),
-        // Money that was on its way may come late.
+        // Money in flight may arrive late.
         MovementState::Cancelled if movement.takes_evidence_of(Side::Receiver) => said(
             "warn",
             "This payment was cancelled",
@@ -436,7 +416,6 @@ fn of_receiver(own: &OwnPayment, organization: &str) -> Standing {
     }
 }
 
-/// What the sender claims, to either party.
 fn claim_facts(own: &OwnPayment, claim: &Claim, by: ParticipantId, organization: &str) -> ClaimFacts {
     let name = party_name(&own.view, Some(claim.participant_id));
     let who = if claim.by.actor_type == ActorType::Participant {
@@ -458,7 +437,6 @@ fn claim_facts(own: &OwnPayment, claim: &Claim, by: ParticipantId, organization:
     ClaimFacts { who, at: claim.reported_at.into(), facts }
 }
 
-/// What is proven, to either party.
 fn proof(movement: &Movement, organization: &str) -> Proof {
     let terms = movement.terms();
     let received = movement.receipt().map_or(0, |receipt| receipt.received_minor);
@@ -487,7 +465,6 @@ fn proof(movement: &Movement, organization: &str) -> Proof {
     Proof { title: title.to_owned(), line, at, is_confirmed }
 }
 
-/// Evidence as the party who filed it sees it.
 fn evidence_row(evidence: &Evidence, url: &str, organization: &str) -> EvidenceRow {
     let facts = evidence.facts();
     let is_receipt = evidence.source().side() == Side::Receiver;
@@ -521,7 +498,7 @@ fn evidence_row(evidence: &Evidence, url: &str, organization: &str) -> EvidenceR
     }
 }
 
-/// How a bank's reference ends. It may be a long number, and people paste account numbers where they should not.
+/// The ending of a bank's reference, which may be long or a mistaken account number.
 fn masked(reference: &str) -> String {
     match ending(reference) {
         end if end.is_empty() => "On record".to_owned(),
@@ -529,7 +506,6 @@ fn masked(reference: &str) -> String {
     }
 }
 
-/// Downloads the file of evidence that the participant filed.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let ids: (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
     let attending = request.attending()?;
@@ -538,7 +514,7 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
     let EvidenceFile { name, content, file_type } = evidence.facts().file.as_ref().ok_or_else(Error::not_found)?;
     let file = request.app().files()?.get(scope.org(), content).await?;
     let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
-    // Never shown in the browser: only its form was checked.
+    // Never displayed in the browser: only its format was checked.
     let page = PageResponse::file(file, media_type, "attachment", name.as_str());
     Ok(page.showing([by.id().uuid(), ids.0.uuid(), ids.1.uuid()]))
 }

@@ -1,5 +1,5 @@
-//! What the parties of a payment do on its page: the sender reports it as sent, and hands in what their bank says; the
-//! receiver reports it as arrived; either withdraws what they filed.
+//! What a payment's parties do on its page: the sender reports it as sent, and hands in bank documents; the receiver
+//! reports it as arrived; either withdraws their evidence.
 
 use pages::done::redirect_with;
 use pages::fields::{Fields, read_day};
@@ -31,7 +31,7 @@ use crate::own_files::keep_own_file;
 use crate::payment::{Refused, again, load};
 use crate::{PartForm, refusal};
 
-/// The sender reports that they sent it.
+/// The sender claims to have sent it.
 pub(crate) async fn report_sent(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (MovementId, _) = (request.path_id("movement")?, submitted.form());
@@ -45,7 +45,7 @@ pub(crate) async fn report_sent(request: &mut Request) -> Result<PageResponse, E
     act(request, &submitted, (id, PartyAct::ReportSent(shown, claim)), notice).await
 }
 
-/// The sender hands in a document of their bank.
+/// The sender hands in a bank document.
 pub(crate) async fn hand_in(request: &mut Request) -> Result<PageResponse, Error> {
     let line = "It is on file. It shows what your bank says was sent, and proves nothing about the arrival.";
     let notice = Notice::plain("You handed in a document of your bank", line);
@@ -60,7 +60,6 @@ pub(crate) async fn report_arrival(request: &mut Request) -> Result<PageResponse
     file(request, EvidenceSource::Receiver(ReceiverSource::RecipientConfirmation), notice).await
 }
 
-/// Withdraws evidence that the participant filed.
 pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, evidence): (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
@@ -77,12 +76,10 @@ pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Erro
     act(request, &submitted, (id, PartyAct::WithdrawEvidence(evidence, reason)), notice).await
 }
 
-/// Today, in the organization's zone.
 fn today(request: &Request) -> Result<Day, Error> {
     Ok(request.attending()?.organization().time_zone.day_of(request.now()))
 }
 
-/// Files evidence of a source.
 async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (MovementId, _) = (request.path_id("movement")?, submitted.form());
@@ -109,7 +106,7 @@ async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Resu
     }
 }
 
-/// Why no evidence of a source is taken now, if so. It is asked before a file is stored, and decided when it is recorded.
+/// Why no evidence from a source is taken now. Checked before a file is stored; recording it decides.
 async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> Result<Option<NotMoved>, Error> {
     let own = load(request).await?;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
@@ -134,7 +131,6 @@ async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> R
     })
 }
 
-/// Does what a form asks for, and leads to its receipt.
 async fn act(
     request: &Request,
     submitted: &PartForm<'_>,
@@ -152,7 +148,6 @@ async fn act(
     }
 }
 
-/// What was typed, but for account numbers.
 fn typed(form: &Form, errors: FieldErrors) -> Fields {
     let fields = Fields::submitted(form, errors);
     let is_secret = |name: &str| {
@@ -163,7 +158,6 @@ fn typed(form: &Form, errors: FieldErrors) -> Fields {
     fields.clone().without(|name| secret.contains(&name))
 }
 
-/// The page with a form that can't be read.
 async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
     let line = if form.has_file() { "Nothing was recorded. Choose the file again." } else { "Nothing was recorded." };
     let notice = Some(Notice::bad("Check what is marked below", line));
@@ -171,7 +165,6 @@ async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<
     Ok(again(request, refused).await?.unprocessable())
 }
 
-/// The page with a form that was refused.
 async fn conflict(request: &Request, form: &Form, refused: NotMoved) -> Result<PageResponse, Error> {
     let organization = request.attending()?.organization().name.as_str();
     let notice = Some(of_refusal(refused, organization));
@@ -179,7 +172,6 @@ async fn conflict(request: &Request, form: &Form, refused: NotMoved) -> Result<P
     Ok(again(request, refused).await?.conflicting())
 }
 
-/// Why the rules of payments refuse it, in words.
 fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
     let nothing = "Nothing was recorded.";
     match refused {
@@ -251,7 +243,7 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
     }
 }
 
-/// What a recipient reads who reports an arrival in a member's browser.
+/// The notice for a recipient who reports an arrival in a member's browser.
 fn in_members_browser(organization: &str) -> Notice {
     let line = format!(
         "It has a session of a member of {organization}, so what you report here can’t count as your own word. Nothing was recorded. Open your link in your own browser."
@@ -259,7 +251,7 @@ fn in_members_browser(organization: &str) -> Notice {
     Notice::bad("This isn’t your own browser", line)
 }
 
-/// What a sender reads who reports a payment by instructions that changed meanwhile.
+/// The notice for a sender who reports by outdated instructions.
 fn instructions_changed(organization: &str) -> Notice {
     Notice::new(
         "bad",
@@ -273,9 +265,9 @@ fn instructions_changed(organization: &str) -> Notice {
     )
 }
 
-/// Reads a report of the sender. `today` is that of the organization's time zone.
+/// Parses the sender's report. `today` is in the organization's zone.
 fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
-    // Checked here too, so that it is told together with what is wrong with the reference.
+    // Checked here too, to report it together with the reference's errors.
     let is_past = |day: Day| NewClaim::checked(day, today, Vec::new()).map(|_| day);
     let sent_on = read_day(form, "sent_on").and_then(is_past);
     let reference = match (form.get("reference_type"), form.get("reference").trim()) {
@@ -305,16 +297,14 @@ fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     }
 }
 
-/// The facts of evidence that are typed.
 type TypedFacts = (Money, Day, Option<BankReference>);
 
-/// Reads what evidence says, but for the file.
 fn read_facts(form: &Form, source: ChosenSource, today: Day) -> Result<TypedFacts, FieldErrors> {
     let currency = Currency::read(form.get("currency"))
         .map_err(|error| FieldErrors::one("currency", FieldCode::InvalidValue, error.to_string()));
     let code = currency.as_ref().map(|currency| currency.code()).unwrap_or_default();
     let wrong = |error: NotAnAmount| FieldErrors::one("amount", error.code(), error.message(code));
-    // Without a currency an amount is read as one of most.
+    // Without a currency, assume the usual decimals.
     let amount = read_minor(form.get("amount"), code).map_err(wrong);
     let money = match (&currency, &amount) {
         (Ok(currency), Ok(minor)) => Money::new(*minor, *currency).map(Some).map_err(wrong),
@@ -344,10 +334,9 @@ fn read_facts(form: &Form, source: ChosenSource, today: Day) -> Result<TypedFact
     }
 }
 
-/// Checks the file of a form, if there is one, and stores it.
 pub(super) async fn keep(submitted: &PartForm<'_>) -> Result<Result<Option<EvidenceFile>, FieldErrors>, Error> {
     let Some(file) = submitted.form().file("file") else { return Ok(Ok(None)) };
-    // Before it is stored: members, and the bundle of the agreement's evidence, show its name.
+    // Before it is stored: members and the evidence bundle see its name.
     if has_account_number(&file.name) {
         let message = "has an account or card number in its name. Rename it, and choose it again";
         return Ok(Err(FieldErrors::one("file", FieldCode::SensitiveValue, message)));
@@ -361,7 +350,7 @@ pub(super) async fn keep(submitted: &PartForm<'_>) -> Result<Result<Option<Evide
     })
 }
 
-/// What is said of an account number in a text, to whom there is nowhere to enter one.
+/// The message about an account number in a text, where there is no other place to enter one.
 fn readable(code: FieldCode, message: String) -> String {
     if code == FieldCode::SensitiveValue { "must not contain an account or card number".to_owned() } else { message }
 }

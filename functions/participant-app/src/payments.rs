@@ -1,6 +1,6 @@
-//! The payments of a participant in words: what waits for them, and where each payment is.
+//! A participant's payments in words: tasks and status.
 //!
-//! Decision: what is only claimed is never green, and only a payment that is confirmed received is.
+//! Decision: mere claims are never green; only payments confirmed received are.
 
 use pages::labels::{Badge, movement_badge};
 use pages::layout::Link;
@@ -15,44 +15,37 @@ use shared::service::participants::ParticipantView;
 
 use crate::name_of;
 
-/// The URL of a payment's page.
 pub(super) fn payment_url(participant: ParticipantId, payment: &Movement) -> String {
     format!("{}/payments/{}", part_url(participant), payment.id())
 }
 
-/// What a payment is for.
 pub(super) fn purpose(payment: &Movement) -> String {
     payment.terms().purpose.as_ref().map_or_else(|| "Payment".to_owned(), |purpose| purpose.as_str().to_owned())
 }
 
-/// How much it is.
 pub(super) fn amount(payment: &Movement) -> String {
     payment.terms().money.map_or_else(|| "An amount to be agreed".to_owned(), Money::for_people)
 }
 
-/// Whether a participant sends a payment.
 pub(super) fn is_sender(payment: &Movement, participant: ParticipantId) -> bool {
     payment.terms().sender == Some(participant)
 }
 
-/// Whether a participant receives a payment.
 pub(super) fn is_receiver(payment: &Movement, participant: ParticipantId) -> bool {
     payment.terms().receiver == Some(participant)
 }
 
-/// The name of the sender or the receiver.
 pub(super) fn party_name(view: &ParticipantView, id: Option<ParticipantId>) -> &str {
     id.map_or("Not set", |id| name_of(view, id))
 }
 
-/// A payment in the list of a participant's payments.
 pub(super) struct PaymentRow {
     pub link: Link,
     pub about: String,
     pub badge: Badge,
 }
 
-/// The payments of a participant, those that wait for them first, then those that are not done; and how many more there are.
+/// A participant's payments: waiting ones first, then unfinished ones; and the number of others.
 pub(super) fn payment_rows(view: &ParticipantView, by: ParticipantId) -> (Vec<PaymentRow>, usize) {
     let mut payments: Vec<&Movement> = view.payments.iter().collect();
     payments.sort_by_key(|payment| (task_of(view, payment, by).is_none(), payment.state().is_done()));
@@ -74,7 +67,7 @@ pub(super) fn payment_rows(view: &ParticipantView, by: ParticipantId) -> (Vec<Pa
     (rows.collect(), more)
 }
 
-/// The payments that wait for a participant: for the sender to send, for the receiver to say whether it has arrived.
+/// The payments that wait for a participant: for the sender to send, for the receiver to report the arrival.
 pub(super) fn payment_tasks(view: &ParticipantView, by: ParticipantId) -> Vec<TaskRow> {
     let tasks = view.payments.iter().filter_map(|payment| task_of(view, payment, by));
     tasks.take(limits::OWN_PAYMENTS_SHOWN_MAX).collect()

@@ -1,23 +1,20 @@
-//! The promises that a participant makes and receives, on the pages on which they consent, approve and sign. Once they are in
-//! force, [`obligations`](crate::obligations) has what became of each.
+//! A participant's promises, both ways, on the pages for consent, approval and signing. Once in force,
+//! [`obligations`](crate::obligations) shows them.
 
 use shared::domain::agreement::promise::{Promise, Side};
 use shared::domain::ids::ParticipantId;
 use shared::domain::sentences;
 use shared::service::participants::ParticipantView;
 
-/// A promise of which the participant is a party.
 pub(super) struct PromiseRow {
     pub name: String,
-    /// Whether the participant owes it. Otherwise it is owed to them.
+    /// Whether the participant owes it, rather than being owed it.
     pub is_own: bool,
-    /// Who owes it to whom.
     pub parties: String,
-    /// When it is due.
     pub due: String,
 }
 
-/// The promises of which a participant is a party, in the agreement's order: those that they make first.
+/// The promises to which a participant is a party, in the agreement's order, their own first.
 pub(super) fn promise_rows(view: &ParticipantView, by: ParticipantId) -> Vec<PromiseRow> {
     let agreement = &view.agreement;
     let row = |promise: &Promise| PromiseRow {

@@ -1,4 +1,4 @@
-//! The receipt of what a participant did.
+//! The receipt of a participant's act.
 
 use askama::Template;
 use pages::done::notice_of_act;
@@ -33,7 +33,6 @@ struct ReceiptPage {
     next: Option<TaskRow>,
 }
 
-/// Shows a receipt.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let id: ReceiptId = request.path_id("receipt")?;
@@ -63,7 +62,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
 }
 
-/// What a receipt is of, to its participant.
 pub(super) fn receipt_title(view: &ParticipantView, receipt: &Receipt) -> String {
     receipt_title_of(&view.agreement, receipt, Some("You"))
 }

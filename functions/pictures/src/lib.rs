@@ -1,4 +1,4 @@
-//! The pages of documents as pictures: what is under `/app/pictures`.
+//! Pictures of documents' pages, under `/app/pictures`.
 
 mod picture;
 
@@ -14,13 +14,13 @@ pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app)
 }
 
-/// The routes of the pictures of documents' pages.
+/// The routes of page pictures.
 #[must_use]
 pub fn routes() -> Pages {
     Pages::default().route("/app/pictures/{participant}/{document}/{page}", get("view_document_page", picture::show))
 }
 
-/// Reads a PDF, or draws a page of it, and ends this process, if it was started for that. `main` begins with it.
+/// Reads a PDF or draws a page, then exits, if this process was started for that. `main` calls it first.
 pub fn read_pdf_if_asked() {
     pdf_reader::read_if_asked(Some(picture::draw));
 }

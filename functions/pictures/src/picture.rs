@@ -1,7 +1,7 @@
 //! The pictures of a document's pages.
 //!
-//! Decision: they have a function of their own. What draws them zips to 2.4 MB, which the pages themselves don't carry: a
-//! signer's page is there before its pictures are.
+//! Decision: they are a separate function. The renderer zips to 2.4 MB, which the pages themselves don't carry, so a
+//! signer's page loads before its pictures.
 
 use pages::response::PageResponse;
 use pages::uploads::document_of_participant;
@@ -13,7 +13,7 @@ use shared::platform::pdf_reader::{JPEG, NotDrawn, Picture};
 use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-/// Draws a page: in a process of its own, which [`PdfReader`](shared::platform::pdf_reader::PdfReader) starts.
+/// Draws a page in a separate process, which [`PdfReader`](shared::platform::pdf_reader::PdfReader) starts.
 pub(crate) fn draw(file: Vec<u8>, Picture { page, width_px }: Picture) -> Result<Vec<u8>, NotDrawn> {
     let pages = Pages::open(file).map_err(|_| NotDrawn::TooDemanding)?;
     if page >= pages.count() {
@@ -22,7 +22,6 @@ pub(crate) fn draw(file: Vec<u8>, Picture { page, width_px }: Picture) -> Result
     pages.render(page, width_px).ok_or(NotDrawn::TooDemanding)
 }
 
-/// Shows the picture of a page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let number: usize = request.path_id("page")?;
     let page = number.checked_sub(1).ok_or_else(Error::not_found)?;

@@ -8,7 +8,7 @@ use shared::error::Error;
 use shared::service::organizations;
 use shared::wire::input::Empty;
 
-/// Gets the identity of the token.
+/// Gets the token's identity.
 pub struct GetIdentity;
 
 impl ReadOperation for GetIdentity {

@@ -9,7 +9,7 @@ use shared::error::Error;
 use shared::service::information;
 use shared::wire::input::Empty;
 
-/// Lists the answers that were sent in an agreement.
+/// Lists the answers sent in an agreement.
 pub struct ListInformation;
 
 impl ReadOperation for ListInformation {

@@ -14,7 +14,7 @@ mod workspaces;
 use shared::api::operation::Register;
 use shared::api::page::{self, PublicPage};
 
-/// The documentation for people, and its policy. `make generate` writes both files.
+/// The documentation page and its policy. `make generate` writes both files.
 pub const DOCS: PublicPage = PublicPage {
     path: page::DOCS,
     operation: "view_docs",

@@ -6,11 +6,11 @@ use lambda_http::Error;
 use shared::api::pipeline::Routes;
 use shared::web::entrance::with_entrance;
 
-// One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
+// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let mut routes = Routes::new().with_description().with_page(&read_api::DOCS);
     read_api::operations(&mut routes);
-    // The gateway brings what no route fits to this function, so also a browser that opens the bare origin.
+    // The gateway sends unrouted requests here, including browsers that open the bare origin.
     shared::lambda::serve(|app| Ok(with_entrance(routes.into_router(Arc::new(app))))).await
 }

@@ -7,8 +7,8 @@ use std::time::Instant;
 use shared::domain::ids::EndpointId;
 use shared::limits;
 
-/// When each endpoint's health was last recorded, and whether as a success. Every failure is recorded, repeated
-/// successes only now and then.
+/// When each endpoint's health was last recorded, and whether as a success. All failures are recorded, repeated
+/// successes only occasionally.
 #[derive(Debug, Default)]
 pub(crate) struct HealthThrottle(Mutex<HashMap<EndpointId, (Instant, bool)>>);
 

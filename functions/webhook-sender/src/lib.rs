@@ -1,5 +1,5 @@
 //! Attempts deliveries (specification, "Delivery"). A message names a delivery, whose record says whether an attempt is
-//! due. The sender claims the attempt before sending, so copies of a message make one attempt. If an attempt is
+//! due. The sender claims the attempt before sending, so duplicate messages make one attempt. If an attempt is
 //! interrupted, its claim expires and the clock sends a new message.
 
 mod health;
@@ -49,32 +49,30 @@ pub struct Sender<D, C = Client> {
 pub enum Handled {
     /// An attempt was made, with this outcome.
     Attempted(Outcome),
-    /// The message came before its time and was sent again.
+    /// The message came early and was sent again.
     Requeued,
     /// No attempt was due, or another sender has claimed it.
     Skipped,
-    /// The endpoint is paused, and the delivery is held.
+    /// The endpoint is paused; the delivery is held.
     Held,
-    /// The endpoint is deleted, and so is the delivery.
+    /// The endpoint and the delivery are deleted.
     Dropped,
 }
 
-/// What to do with a claimed delivery.
 #[derive(Debug)]
 enum Prepared {
-    /// Nothing is to be sent.
     Done(Handled),
-    /// The event is to be sent to the endpoint, signed with the secrets.
+    /// The event to send to the endpoint, signed with the secrets.
     Ready(Box<Endpoint>, StoredEvent, Vec<SigningSecret>),
 }
 
-/// Why a message could not be handled.
+/// Why a message couldn't be handled.
 #[derive(Debug)]
 pub enum Failure {
-    /// Another attempt to handle the message may succeed.
+    /// Handling the message again may succeed.
     Retryable(String),
-    /// No attempt can succeed. The delivery is quarantined, where the organization sees it, and the message goes to the
-    /// dead-letter queue, where an operator sees it.
+    /// No attempt can succeed. The delivery is quarantined for the organization to see, and the message goes to the
+    /// dead-letter queue for an operator.
     Permanent(String),
 }
 
@@ -98,7 +96,7 @@ impl From<SealError> for Failure {
 }
 
 impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
-    /// A sender.
+    /// Creates a sender.
     #[must_use]
     pub fn new(
         deliveries: D,
@@ -112,19 +110,19 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         Self { deliveries, queue, keys, client, time_scale, log, clock, health_throttle }
     }
 
-    /// The same sender with another clock, for simulations.
+    /// Replaces the clock, for simulations.
     #[must_use]
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self }
     }
 
-    /// Handles the body of a message. False if the queue must keep the message: it then becomes visible again, and
-    /// finally moves to the dead-letter queue.
+    /// Handles a message's body. False if the queue must keep the message, which then becomes visible again and finally
+    /// moves to the dead-letter queue.
     pub async fn handle_message(&self, body: &str) -> bool {
         if let Ok(wake) = serde_json::from_str(body) {
             return self.handle(wake).await.is_ok();
         }
-        // The body isn't logged, because its content is unknown.
+        // Don't log the body: its content is unknown.
         self.log.line(&serde_json::json!({
             "operation": "attempt_delivery",
             "faults": 1,
@@ -173,7 +171,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         }
     }
 
-    /// Claims the delivery. `None`, if no attempt is due or another sender has claimed it.
+    /// Claims the delivery. `None` if no attempt is due or another sender has claimed it.
     async fn claim(
         &self,
         wake: DeliveryMessage,
@@ -219,11 +217,11 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
                 }
                 return Ok(Prepared::Ready(Box::new(endpoint.into_inner()), event, secrets));
             }
-            // Requires the endpoint's version, so that a delivery isn't held while its endpoint is resumed.
+            // Requires the endpoint's version, so that no delivery is held while its endpoint is resumed.
             let held = delivery.held(self.clock.now());
             match self.deliveries.update(wake, delivery, &held, Some(&endpoint)).await {
                 Ok(true) => return Ok(Prepared::Done(Handled::Held)),
-                // The endpoint has changed, or other deliveries of it are held at the same time.
+                // The endpoint has changed, or other deliveries of it are being held.
                 Ok(false) | Err(StoreError::Conflict) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -238,13 +236,11 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         }
     }
 
-    /// Decrypts the endpoint's signing secrets.
     async fn open_secrets(&self, wake: DeliveryMessage, endpoint: &Endpoint) -> Result<Vec<SigningSecret>, Failure> {
         let now = self.clock.now();
         Ok(open_with(&*self.keys, |keyring| endpoint.secrets(wake.org(), keyring, now)).await?)
     }
 
-    /// Makes the attempt, and records it.
     async fn send(
         &self,
         wake: DeliveryMessage,
@@ -271,16 +267,16 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         let (after, still_exists) = self.record_attempt(wake, claim, delivery, &attempt, ended_at, schedule).await?;
         self.log.line(&AttemptLine::new(wake, &after, &attempt, event.created_at));
         let is_success = matches!(attempt.outcome, Outcome::Delivered { .. });
-        // Nothing would delete the health record of a deleted endpoint.
+        // Nothing would delete a deleted endpoint's health record.
         if still_exists && self.health_throttle.should_record(wake.delivery.endpoint, is_success) {
-            // Errors are ignored: health is for display only.
+            // Ignore errors: health is only displayed.
             let _ = self.deliveries.record_health(wake, is_success, ended_at).await;
         }
         Ok(Handled::Attempted(attempt.outcome))
     }
 
-    /// Records an attempt in its delivery, again after each conflict. Returns the new state, and false if the delivery
-    /// was deleted.
+    /// Records an attempt in its delivery, retrying conflicts. Returns the new state, and false if the delivery was
+    /// deleted.
     async fn record_attempt(
         &self,
         wake: DeliveryMessage,

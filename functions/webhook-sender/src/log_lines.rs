@@ -6,7 +6,7 @@ use shared::domain::ids::{EndpointId, EventId, OrgId};
 use shared::domain::time::Timestamp;
 use shared::webhook::queue::DeliveryMessage;
 
-/// The log line of an attempt. It never has a body, a secret or the endpoint's URL.
+/// The log line of an attempt, without bodies, secrets or the endpoint's URL.
 #[derive(Debug, Serialize)]
 pub(crate) struct AttemptLine {
     operation: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct AttemptLine {
     delivered: u8,
     failed: u8,
     exhausted: u8,
-    /// The time from the event's commit to the start of its first attempt.
+    /// The time from the event's commit to its first attempt's start.
     #[serde(skip_serializing_if = "Option::is_none")]
     since_commit_ms: Option<i64>,
 }
@@ -54,7 +54,6 @@ impl AttemptLine {
     }
 }
 
-/// The log line of a message that could not be handled.
 #[derive(Debug, Serialize)]
 pub(crate) struct FailureLine<'a> {
     operation: &'static str,

@@ -1,4 +1,4 @@
-//! The Lambda function, which the delivery queues invoke with batches of messages.
+//! The Lambda function, invoked by the delivery queues with batches of messages.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use shared::webhook::guard::PublicOnly;
 use shared::webhook::resolve::SystemResolver;
 use webhook_sender::Sender;
 
-// One thread: the attempts of a batch wait for subscribers, not for the CPU.
+// One thread: a batch's attempts wait for subscribers, not for the CPU.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let app = AppState::from_env()?;

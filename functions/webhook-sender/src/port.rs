@@ -33,11 +33,10 @@ pub trait Clock: fmt::Debug + Send + Sync {
     /// The current time. It may jump forward or back.
     fn now(&self) -> Timestamp;
 
-    /// Waits before a write is retried.
+    /// Waits before retrying a write.
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
 }
 
-/// The system's clock.
 #[derive(Debug)]
 pub(crate) struct SystemClock;
 
@@ -91,13 +90,13 @@ pub trait DeliveryStore: Send + Sync {
         due_at: Option<Timestamp>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Deletes the due entry of the message: no delivery is due then.
+    /// Deletes the message's due entry, because no delivery is due.
     fn delete_due_entry(&self, wake: DeliveryMessage) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Quarantines a delivery that can't be processed.
+    /// Quarantines an unprocessable delivery.
     fn quarantine(&self, wake: DeliveryMessage, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Records the result of an attempt in the endpoint's health.
+    /// Records an attempt's result in the endpoint's health.
     fn record_health(
         &self,
         wake: DeliveryMessage,

@@ -11,7 +11,6 @@ use shared::wire::fields::FieldCode;
 use shared::wire::input::Empty;
 use uuid::Uuid;
 
-/// The field of the agreement's id in errors.
 const AGREEMENT_FIELD: &str = "path.agreement_id";
 
 /// Creates a draft agreement.

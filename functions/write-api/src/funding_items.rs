@@ -1,4 +1,4 @@
-//! Operations 27, 30 and 31 of the specification. Papering (28) has a function of its own.
+//! Operations 27, 30 and 31 of the specification. Papering (28) is in a separate function.
 
 use http::Method;
 use shared::api::caller::WriteCaller;

@@ -1,4 +1,5 @@
-//! The write operations except those on proposals and papering, `POST` and `PATCH /api/v1/**`, with a file per resource.
+//! The write operations except those on proposals and papering, `POST` and `PATCH /api/v1/**`, with a file per
+//! resource.
 
 mod agreements;
 mod contacts;

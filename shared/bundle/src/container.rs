@@ -1,10 +1,9 @@
-//! The zip around the files, in its one spelling: entries one after the other from the first byte on, stored, with fixed
-//! flags and dates, then the directory, and nothing else. Numbers are little-endian. The comments have the names of APPNOTE,
-//! the description of the zip format.
+//! The zip format in its single allowed form: consecutive entries from the first byte, stored, with fixed flags and
+//! dates, then the directory, and nothing else. Numbers are little-endian. Comments use the terms of APPNOTE, the zip
+//! specification.
 
 use crate::FILES_MAX;
 
-/// Most entries: the files, manifest and signature.
 const ENTRIES_MAX: usize = FILES_MAX + 2;
 
 const LOCAL_SIGNATURE: [u8; 4] = *b"PK\x03\x04";
@@ -14,60 +13,53 @@ const LOCAL_BYTES: usize = 30;
 const CENTRAL_BYTES: usize = 46;
 const END_BYTES: usize = 22;
 
-/// Version 2.0, whose features every program has.
+/// Version 2.0, which every program supports.
 const VERSION: u8 = 20;
-/// Made by version 2.0 on Unix. Of another system, Info-ZIP's `unzip` would take names in UTF-8 for another alphabet's.
+/// Made by version 2.0 on Unix. For other systems, Info-ZIP's `unzip` would misread UTF-8 names.
 const MADE_BY: [u8; 2] = [VERSION, 3];
-/// The external attributes of each entry: a file, no folder and no link, that its owner may write and all may read.
+/// The external attributes of each entry: a regular file, writable by its owner and readable by all.
 const ATTRIBUTES: [u8; 4] = [0, 0, 0xa4, 0x81];
-/// What both headers have in common: needed to extract version 2.0, the flag for names in UTF-8, stored, 00:00 on
-/// January 1, 1980, the first day that a zip can tell.
+/// The common part of both headers: version 2.0 needed to extract, the flag for UTF-8 names, stored, 00:00 on January
+/// 1, 1980, the earliest date in a zip.
 const FIXED: [u8; 10] = [VERSION, 0, 0x00, 0x08, 0, 0, 0, 0, 0x21, 0x00];
 
-/// An entry of the zip, to write or as read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
-    /// The path.
     pub(crate) name: &'a str,
-    /// The content.
     pub(crate) content: &'a [u8],
-    /// The CRC-32 that the header gives the content.
     crc: u32,
-    /// The header with the name, as read; empty when writing.
+    /// The header with the name, as read. Empty when writing.
     header: &'a [u8],
 }
 
-/// What a zip has: entries, then the directory.
+/// The contents of a zip: entries, then the directory.
 pub(crate) struct Walked<'a> {
-    /// The entries that follow each other from the first byte on.
+    /// The consecutive entries from the first byte.
     pub(crate) entries: Vec<Entry<'a>>,
-    /// All that follows them.
+    /// Everything after them.
     rest: &'a [u8],
 }
 
 impl<'a> Entry<'a> {
-    /// An entry to write.
     pub(crate) fn new(name: &'a str, content: &'a [u8]) -> Self {
         Self { name, content, crc: crc32fast::hash(content), header: &[] }
     }
 
-    /// The bytes that the entry adds to a zip.
     pub(crate) fn size(&self) -> usize {
         LOCAL_BYTES + CENTRAL_BYTES + 2 * self.name.len() + self.content.len()
     }
 
-    /// Whether the content has the CRC-32 that the header gives.
+    /// Whether the content matches the header's CRC-32.
     pub(crate) fn has_its_crc(&self) -> bool {
         crc32fast::hash(self.content) == self.crc
     }
 
-    /// Whether the header as read is the one that the entry must have.
+    /// Whether the header as read is the only allowed one.
     pub(crate) fn has_its_header(&self) -> bool {
         self.header == self.local_header()
     }
 
-    /// The entry that begins at an offset, whatever its header says beside sizes and CRC-32; none if there is none, or
-    /// only a part of one.
+    /// The entry at an offset, whatever its header says besides sizes and CRC-32. None if there is no complete entry.
     fn at(zip: &'a [u8], offset: usize) -> Option<Self> {
         let bytes = zip.get(offset..).filter(|bytes| bytes.starts_with(&LOCAL_SIGNATURE))?;
         let name_end = LOCAL_BYTES + u16_at(bytes, 26)?;
@@ -113,12 +105,11 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The size of a zip with these entries, in bytes.
 pub(crate) fn size(entries: &[Entry<'_>]) -> usize {
     entries.iter().fold(END_BYTES, |size, entry| size.saturating_add(entry.size()))
 }
 
-/// Writes a zip. The caller has checked the entries against the limits of a bundle, which are below those of a zip.
+/// Writes a zip. The caller has checked the limits of a bundle, which are stricter than a zip's.
 pub(crate) fn write(entries: &[Entry<'_>]) -> Vec<u8> {
     let mut zip = Vec::with_capacity(size(entries));
     for entry in entries {
@@ -129,7 +120,7 @@ pub(crate) fn write(entries: &[Entry<'_>]) -> Vec<u8> {
     zip
 }
 
-/// The central directory and its end, which follow from the entries.
+/// The central directory and its end, derived from the entries.
 fn directory(entries: &[Entry<'_>]) -> Vec<u8> {
     let (mut directory, mut offset) = (Vec::new(), 0);
     for entry in entries {
@@ -148,7 +139,7 @@ fn directory(entries: &[Entry<'_>]) -> Vec<u8> {
     directory
 }
 
-/// Reads a zip from its first byte on, entry by entry, without its directory. Nothing is copied or unpacked.
+/// Reads a zip from the first byte, entry by entry, without its directory. Nothing is copied or unpacked.
 pub(crate) fn walk(zip: &[u8]) -> Walked<'_> {
     let (mut entries, mut offset) = (Vec::new(), 0);
     while entries.len() < ENTRIES_MAX
@@ -161,12 +152,11 @@ pub(crate) fn walk(zip: &[u8]) -> Walked<'_> {
 }
 
 impl Walked<'_> {
-    /// Whether the whole directory of the entries follows them, and nothing else does.
+    /// Whether exactly the entries' full directory follows them.
     pub(crate) fn ends_with_its_directory(&self) -> bool {
         self.rest == directory(&self.entries)
     }
 
-    /// The first entry of this name.
     pub(crate) fn find(&self, name: &str) -> Option<&Entry<'_>> {
         self.entries.iter().find(|entry| entry.name == name)
     }
@@ -181,12 +171,12 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// A number that the limits of a bundle keep below 65,535.
+/// A number kept below 65,535 by a bundle's limits.
 fn u16_of(number: usize) -> [u8; 2] {
     u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes()
 }
 
-/// A number that the limits of a bundle keep far below 4 GiB.
+/// A number kept far below 4 GiB by a bundle's limits.
 fn u32_of(number: usize) -> [u8; 4] {
     u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes()
 }

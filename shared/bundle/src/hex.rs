@@ -1,13 +1,12 @@
-//! Hexadecimal in its one spelling, with small letters.
+//! Lower-case hexadecimal.
 
-/// Bytes in hexadecimal.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
-/// The bytes that a text spells; none if it spells another number of them, or has anything but digits and small letters.
+/// Decodes a text. None if its length is wrong, or it has anything but digits and lower-case letters.
 pub(crate) fn decode<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
     let (pairs, rest) = text.as_chunks::<2>();
     if pairs.len() != N || !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! Keys: the service's own, which signs, and the public ones, which verifiers trust.
+//! Keys: the service's own, which signs, and the public ones that verifiers trust.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,25 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{SIGNATURE_PREFIX, hex};
 
-/// Most characters of a key's id.
 const ID_CHARS_MAX: usize = 64;
 
 /// Why a key or a key document can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The id has other characters than ASCII letters, digits, `.`, `_` and `-`, or none, or more than 64.
+    /// The id is not 1 to 64 ASCII letters, digits, `.`, `_` and `-`.
     #[error("a key's id is 1 to 64 ASCII letters, digits, dots, hyphens and underscores")]
     Id,
-    /// The public key is not 64 hexadecimal digits with small letters.
+    /// The public key is not 64 lower-case hexadecimal digits.
     #[error("a public key is 64 hexadecimal digits, with small letters")]
     PublicKey,
     /// Two keys of a document have the same id.
     #[error("the key document has two keys with the id {0}")]
     SameId(String),
-    /// The time since when a key is compromised is spelled otherwise.
+    /// The time since which a key is compromised is malformed.
     #[error("a compromised key has the time since when it is, such as 2026-11-23T06:33:17.000Z")]
     Since,
-    /// The text is no key document.
+    /// The text is not a key document.
     #[error("this is no key document: {0}")]
     Document(String),
 }
@@ -39,7 +38,7 @@ pub struct PublicKey {
     bytes: [u8; 32],
 }
 
-/// A public key as JSON has it.
+/// A public key in JSON.
 #[derive(Serialize, Deserialize)]
 struct Spelled {
     id: String,
@@ -62,7 +61,7 @@ impl From<PublicKey> for Spelled {
 }
 
 impl PublicKey {
-    /// A public key of 32 bytes, as RFC 8032 encodes it.
+    /// A public key of 32 bytes, as encoded by RFC 8032.
     ///
     /// # Errors
     /// [`KeyError::Id`].
@@ -73,13 +72,13 @@ impl PublicKey {
         if is_id { Ok(Self { id, bytes }) } else { Err(KeyError::Id) }
     }
 
-    /// The id, under which the key document has the key.
+    /// The id of the key in the key document.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The 32 bytes of the key.
+    /// The key's 32 bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8; 32] {
         &self.bytes
@@ -89,13 +88,13 @@ impl PublicKey {
     pub(crate) fn verifies(&self, manifest: &[u8], signature: &[u8]) -> bool {
         let Some(signature) = hex::decode(signature) else { return false };
         let Ok(key) = VerifyingKey::from_bytes(&self.bytes) else { return false };
-        // Strictly: keys of small order, whose signatures fit many texts, verify nothing.
+        // Strict: keys of small order, whose signatures fit many texts, verify nothing.
         key.verify_strict(&signed_text(manifest), &Signature::from_bytes(&signature)).is_ok()
     }
 }
 
-/// A public key whose secret half others than the service may have had: its signatures prove nothing, whatever time stands
-/// in what they sign. As JSON, a public key with a further member, `"since": "2026-11-23T06:33:17.000Z"`.
+/// A public key whose secret others may have had: its signatures prove nothing, whatever time they state. As JSON, a
+/// public key with another member, `"since": "2026-11-23T06:33:17.000Z"`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "SpelledCompromised", into = "SpelledCompromised")]
 pub struct CompromisedKey {
@@ -103,7 +102,7 @@ pub struct CompromisedKey {
     since: String,
 }
 
-/// A compromised key as JSON has it.
+/// A compromised key in JSON.
 #[derive(Serialize, Deserialize)]
 struct SpelledCompromised {
     id: String,
@@ -139,7 +138,6 @@ impl CompromisedKey {
     }
 }
 
-/// What a key is to a key document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing<'a> {
     /// Its signatures count.
@@ -149,17 +147,17 @@ pub(crate) enum Standing<'a> {
         /// Since when.
         since: &'a str,
     },
-    /// The document does not have it under its id.
+    /// The document doesn't have it under its id.
     Unknown,
 }
 
-/// The key with which the service signs bundles. It is wiped from memory when dropped.
+/// The service's key that signs bundles. Wiped from memory when dropped.
 pub struct SigningKey {
     id: String,
     key: ed25519_dalek::SigningKey,
 }
 
-/// Without the secret.
+/// Hides the secret.
 impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SigningKey").field("id", &self.id).finish_non_exhaustive()
@@ -167,8 +165,8 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// The key that follows from 32 secret bytes, the seed of RFC 8032: the same bytes give the same key. Two keys must
-    /// not have the same id, ever: bundles name their key by it.
+    /// The key derived from 32 secret bytes, the seed of RFC 8032; the same bytes give the same key. Ids must never be
+    /// reused: bundles name their key by it.
     ///
     /// # Errors
     /// [`KeyError::Id`].
@@ -184,23 +182,21 @@ impl SigningKey {
         PublicKey { id: self.id.clone(), bytes: self.key.verifying_key().to_bytes() }
     }
 
-    /// The text of `manifest.sig`: the signature of a manifest in hexadecimal, 128 digits.
+    /// The text of `manifest.sig`: the signature of a manifest as 128 hexadecimal digits.
     pub(crate) fn sign(&self, manifest: &[u8]) -> String {
         hex::encode(&self.key.sign(&signed_text(manifest)).to_bytes())
     }
 }
 
-/// What is signed.
 fn signed_text(manifest: &[u8]) -> Vec<u8> {
     [SIGNATURE_PREFIX, manifest].concat()
 }
 
-/// The public keys whose signatures count, as the service publishes them: `{"keys": [{"id": …, "public_key": …}, …]}`. Keys
-/// stay in it as long as bundles that they signed are to verify. Other members are ignored, so that later documents may
-/// say more about a key.
+/// The public keys whose signatures count, as published: `{"keys": [{"id": …, "public_key": …}, …]}`. Keys stay as long
+/// as their bundles are to be verified. Unknown members are ignored, so that later documents may say more about a key.
 ///
-/// Decision: a compromised key is not among them but in a list of its own, `compromised_keys`, which is not there as long as
-/// it is empty. A verifier that does not know that list takes the key for an unknown one, and not for one that counts.
+/// Decision: compromised keys are in a separate list, `compromised_keys`, which is omitted while empty. Verifiers that
+/// don't know this list treat them as unknown, not as valid.
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyDocument {
     keys: Vec<PublicKey>,
@@ -217,10 +213,10 @@ impl KeyDocument {
         Self { keys, compromised_keys: Vec::new() }.checked()
     }
 
-    /// The document with these compromised keys.
+    /// Adds compromised keys.
     ///
     /// # Errors
-    /// [`KeyError::SameId`], also if one of them is among the keys that count.
+    /// [`KeyError::SameId`], also for one that is among the valid keys.
     pub fn with_compromised(self, compromised_keys: Vec<CompromisedKey>) -> Result<Self, KeyError> {
         Self { compromised_keys, ..self }.checked()
     }
@@ -234,7 +230,7 @@ impl KeyDocument {
         }
     }
 
-    /// Reads the document.
+    /// Parses the document.
     ///
     /// # Errors
     /// [`KeyError::Document`], which says what is wrong and where, and [`KeyError::SameId`].
@@ -249,7 +245,6 @@ impl KeyDocument {
         Self::new(document.keys)?.with_compromised(document.compromised_keys)
     }
 
-    /// What this key is, under its id.
     pub(crate) fn standing(&self, key: &PublicKey) -> Standing<'_> {
         if self.keys.contains(key) {
             return Standing::Trusted;
@@ -267,7 +262,7 @@ mod tests {
         SigningKey::new(id, &[7; 32]).unwrap().public()
     }
 
-    /// The first test of RFC 8032: the key is made as everywhere else.
+    /// The first test of RFC 8032: keys follow the standard.
     #[test]
     fn the_key_is_that_of_the_standard() {
         let secret = hex::decode(b"9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60").unwrap();
@@ -284,10 +279,10 @@ mod tests {
         assert!(!signing.public().verifies(b"{}", signature.to_uppercase().as_bytes()));
         assert!(!signing.public().verifies(b"{}", &signature.as_bytes()[1..]));
         assert!(!SigningKey::new("a", &[8; 32]).unwrap().public().verifies(b"{}", signature.as_bytes()));
-        // Without the prefix it would be another service's signature of the same bytes.
+        // Without the prefix it could be another service's signature of the same bytes.
         let bare = hex::encode(&signing.key.sign(b"{}").to_bytes());
         assert!(!signing.public().verifies(b"{}", bare.as_bytes()));
-        // A key of small order "verifies" the signature of zeros, if one lets it.
+        // A key of small order "verifies" a signature of zeros under lax rules.
         let mut small = [0; 32];
         small[0] = 1;
         let zeros = format!("01{}", "0".repeat(126));

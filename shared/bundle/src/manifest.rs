@@ -1,4 +1,4 @@
-//! The manifest: what a bundle is about, and the hash of each of its files.
+//! The manifest: what a bundle is about, and each file's hash.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -6,55 +6,54 @@ use sha2::{Digest, Sha256};
 use crate::keys::PublicKey;
 use crate::{BUNDLE_BYTES_MAX, FILES_MAX, FORMAT_VERSION, hex, path};
 
-/// How every manifest of this format begins. A manifest that begins otherwise is another format's.
+/// The beginning of every manifest of this format. Others are of another format.
 pub(crate) const OPENING: &[u8] = b"{\n  \"format_version\": 1,\n";
 
-/// The manifest of a bundle. Its order of members is that of the JSON.
+/// The manifest of a bundle, with members in the order of the JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of the format, [`FORMAT_VERSION`].
     pub format_version: u32,
-    /// The service that made the bundle, as it calls itself.
+    /// The service that made the bundle, by its own name.
     pub service: String,
-    /// The organization whose agreement it is.
+    /// The agreement's organization.
     pub organization_id: String,
     /// The agreement.
     pub agreement_id: String,
-    /// The time as of which the bundle is made, as the service says: that of the newest act in it.
+    /// The bundle's time, according to the service: that of its newest act.
     pub created_at: String,
     /// The key that signed it.
     pub signing_key: PublicKey,
-    /// The files, in the order of the bytes of their paths.
+    /// The files, ordered by the bytes of their paths.
     pub files: Vec<ManifestFile>,
 }
 
-/// A file as the manifest has it.
+/// A file in the manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestFile {
     /// The path in the bundle.
     pub path: String,
-    /// SHA-256 of the content: 64 hexadecimal digits, with small letters.
+    /// SHA-256 of the content: 64 lower-case hexadecimal digits.
     pub sha256: String,
     /// The size of the content, in bytes.
     pub size_bytes: u64,
 }
 
 impl ManifestFile {
-    /// A file with this content.
     pub(crate) fn of(path: &str, content: &[u8]) -> Self {
         Self { path: path.to_owned(), sha256: hex::encode(&Sha256::digest(content)), size_bytes: content.len() as u64 }
     }
 }
 
 impl Manifest {
-    /// The manifest's one spelling: JSON indented by two spaces, with a line break at its end.
+    /// The only form of the manifest: JSON indented by two spaces, with a final line break.
     pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut json = serde_json::to_vec_pretty(self).ok()?;
         json.push(b'\n');
         Some(json)
     }
 
-    /// Reads a manifest; none if these are not the bytes that the service would have written.
+    /// Parses a manifest. None unless the bytes are exactly what the service would write.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let manifest: Self = serde_json::from_slice(bytes).ok()?;
         let is_valid = manifest.format_version == FORMAT_VERSION

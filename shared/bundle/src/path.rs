@@ -1,23 +1,21 @@
-//! Paths inside a bundle. On every system they stay in the folder into which the bundle is extracted, and they have no
-//! hidden characters.
+//! Paths inside a bundle. On every system they stay in the folder of extraction and contain no hidden characters.
 
 use std::collections::HashSet;
 
 use crate::{MANIFEST_PATH, SIGNATURE_PATH};
 
-/// Most bytes of a path.
 const PATH_BYTES_MAX: usize = 255;
 
-/// Whether a file of a bundle may have this path: at most 255 bytes, relative, with `/` between names. No name is empty,
-/// begins or ends with a space, or ends with a dot, as `..` does. No character is a control character, one that Windows
-/// refuses in names (`"*:<>?\|`), or one that is invisible or turns the direction of writing.
+/// Whether a bundle's file may have this path: at most 255 bytes, relative, with `/` between names. No name is empty,
+/// begins or ends with a space, or ends with a dot, as `..` does. No character is a control character, refused by
+/// Windows (`"*:<>?\|`), invisible, or changes the writing direction.
 #[must_use]
 pub fn is_safe_path(path: &str) -> bool {
     let is_name = |name: &str| !name.is_empty() && !name.starts_with(' ') && !name.ends_with([' ', '.']);
     path.len() <= PATH_BYTES_MAX && !path.contains(is_forbidden) && path.split('/').all(is_name)
 }
 
-/// By code points, not by properties: those change with each release of Unicode, and every verifier must agree.
+/// By code points instead of properties: those change with Unicode releases, but all verifiers must agree.
 pub(crate) fn is_forbidden(letter: char) -> bool {
     matches!(letter,
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
@@ -25,8 +23,8 @@ pub(crate) fn is_forbidden(letter: char) -> bool {
         | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The first path that can't be extracted beside the others, or beside manifest and signature, on a system to which small
-/// and capital letters are the same: it is the path of two files, or of a file and a folder.
+/// The first path that can't be extracted along with the others, the manifest and the signature on a case-insensitive
+/// system: it names two files, or a file and a folder.
 pub(crate) fn collision<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let mut files = HashSet::from([MANIFEST_PATH.to_owned(), SIGNATURE_PATH.to_owned()]);
     let twice = paths.clone().find(|path| !files.insert(path.to_ascii_lowercase()));

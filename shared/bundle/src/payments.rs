@@ -1,8 +1,8 @@
-//! Checks that a bundle's records of payments agree with each other and with its files.
+//! Checks that a bundle's payment records agree with each other and with its files.
 //!
-//! Decision: this check runs only once all else is verified. What it finds is then an error in what the service signed, not
-//! damage in transit: an outsider who relies on `reconciled` should not have to rely on the service's arithmetic. A bundle
-//! from before payments were in bundles has no such records, and nothing to compare.
+//! Decision: this check runs only after everything else is verified. Its findings are errors in what the service
+//! signed, not damage in transit: outsiders who rely on `reconciled` shouldn't have to rely on the service's
+//! arithmetic. Bundles older than payments have no such records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,30 +11,25 @@ use serde_json::Value;
 
 use crate::manifest::ManifestFile;
 
-/// The records of payments.
 const PAYMENTS: &str = "movements.jsonl";
 
-/// The assurances of the receiving side that prove an arrival.
+/// The receiver-side assurances that prove an arrival.
 const PROOFS: [&str; 3] = ["recipient_confirmed", "bank_documented", "bank_verified"];
 
-/// The assurance of a bank's data.
 const DATA: &str = "bank_verified";
-/// How the account of evidence compares that is known to be the payee's.
+/// The standings of accounts known to be the payee's.
 const KNOWN: [&str; 2] = ["instructed", "own"];
 
-/// A side of payments in a bundle.
 struct Side {
     name: &'static str,
-    /// The records of its evidence.
     records: &'static str,
-    /// The folder with its documents.
     folder: &'static str,
 }
 
 const SENDER: Side = Side { name: "sender", records: "sender_evidence.jsonl", folder: "sender_evidence/" };
 const RECEIVER: Side = Side { name: "receiver", records: "receiver_evidence.jsonl", folder: "receiver_evidence/" };
 
-/// A disagreement: the path of the file, and what is wrong.
+/// A disagreement: the file's path, and the problem.
 pub(crate) type Disagreement = (String, String);
 
 /// Finds disagreements in a bundle whose files all match its manifest.
@@ -81,7 +76,7 @@ pub(crate) fn disagreements<'a>(
     found
 }
 
-/// A line of `movements.jsonl`, as far as it is compared.
+/// The compared part of a line of `movements.jsonl`.
 #[derive(Deserialize)]
 struct PaymentLine {
     movement_id: String,
@@ -91,17 +86,16 @@ struct PaymentLine {
     confirmed_at: Option<Value>,
     confirmed_by: Option<Value>,
     confirmation_basis: Option<Value>,
-    /// Bundles from before it was recorded have none.
+    /// None in older bundles.
     surplus: Option<Surplus>,
 }
 
-/// What became of money beyond the amount, as far as it is compared.
 #[derive(Deserialize)]
 struct Surplus {
     amount_minor: i64,
 }
 
-/// A line of the evidence of a side, as far as it is compared.
+/// The compared part of an evidence line.
 #[derive(Deserialize)]
 struct EvidenceLine {
     movement_id: String,
@@ -111,11 +105,11 @@ struct EvidenceLine {
     state: String,
     file_sha256: Option<String>,
     path: Option<String>,
-    /// Bundles from before it was compared have none.
+    /// None in older bundles.
     account: Option<Account>,
 }
 
-/// The account that evidence speaks of, as far as it is compared.
+/// The compared part of evidence's account.
 #[derive(Deserialize)]
 struct Account {
     standing: String,
@@ -128,7 +122,7 @@ struct Amount {
 }
 
 impl PaymentLine {
-    /// What is wrong with the payment, given the evidence of either side that its bundle calls accepted.
+    /// The payment's problem, given all evidence that the bundle calls accepted.
     fn wrong(&self, accepted: &[EvidenceLine]) -> Option<&'static str> {
         let confirmation = [&self.confirmed_at, &self.confirmed_by, &self.confirmation_basis];
         let is_confirmed = |count: usize| confirmation.iter().filter(|part| part.is_some()).count() == count;
@@ -158,7 +152,7 @@ impl PaymentLine {
     }
 }
 
-/// What is wrong with a line of evidence. Adds the document that it names.
+/// An evidence line's problem. Adds the document that it names.
 fn wrong_with<'a>(
     line: &'a EvidenceLine,
     side: &Side,
@@ -187,7 +181,7 @@ fn wrong_with<'a>(
     }
 }
 
-/// Reads the records of a file, one per line; else returns the number of the first line that is not a record.
+/// Parses the records of a file, one per line, or returns the number of the first invalid line.
 fn read<T: for<'a> Deserialize<'a>>(content: &[u8]) -> Result<Vec<T>, usize> {
     let lines = content.strip_suffix(b"\n").unwrap_or(content);
     if lines.is_empty() {

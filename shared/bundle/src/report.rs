@@ -1,4 +1,4 @@
-//! What a verification found.
+//! The result of a verification.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,21 +9,21 @@ use crate::path;
 /// What is wrong with a file or with the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProblemKind {
-    /// The file has another content than the manifest says.
+    /// The file's content differs from the manifest.
     Changed,
-    /// The bundle has a file that the manifest does not name.
+    /// The manifest doesn't name the file.
     Added,
-    /// The manifest names a file that the bundle does not have; or the signature is missing.
+    /// The file or the signature is missing.
     Missing,
     /// The manifest is not what the service signed.
     ManifestChanged,
-    /// The key document does not have the key that signed the manifest, or has another under its id.
+    /// The key document lacks the manifest's key, or has another under its id.
     UnknownKey,
-    /// Others than the service may have had the key that signed the manifest.
+    /// Others may have had the key that signed the manifest.
     CompromisedKey,
-    /// The file is no bundle, or something in it is not as it is in every bundle.
+    /// The file is not a bundle, or deviates from a bundle's form.
     NotABundle,
-    /// The bundle is what the service signed, and its records of payments contradict each other or its files.
+    /// The bundle is what the service signed, but its payment records contradict each other or its files.
     Inconsistent,
 }
 
@@ -42,27 +42,28 @@ impl fmt::Display for ProblemKind {
     }
 }
 
-/// One thing that is wrong.
+/// A problem found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong.
+    /// Its kind.
     pub kind: ProblemKind,
-    /// The path of the file with which it is wrong; none if it is the bundle as a whole. Whoever made the bundle chose it:
-    /// it may be anything, and a displayed [`Report`] escapes it.
+    /// The path of the file concerned. None for the whole bundle. The bundle's maker chose it, so it may be anything; a
+    /// displayed [`Report`] escapes it.
     pub path: Option<String>,
-    /// What was found, where the kind does not say all. A sentence for people, without its period; may be empty.
+    /// Details beyond the kind: a sentence without its period, possibly empty.
     pub detail: Cow<'static, str>,
 }
 
-/// What a verification found: all problems, not only the first. Displayed, it has a line for each file and the verdict.
+/// The result of a verification, with all problems. Displays as a line per file and the verdict.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct Report {
-    /// The manifest, if a key of the key document signed it that nobody else had. None else, so that nobody relies on what is not proven.
+    /// The manifest, if signed by a known, uncompromised key. Otherwise none, so that nobody relies on unproven
+    /// content.
     pub manifest: Option<Manifest>,
-    /// The paths of the files that are as the manifest says, in its order. Without [`Report::manifest`] that proves nothing.
+    /// The paths of the files that match the manifest, in its order. Proves nothing without [`Report::manifest`].
     pub matching: Vec<String>,
-    /// The problems: those of the zip, then those of manifest and signature, then those of files in the order of paths.
+    /// The problems: first the zip's, then manifest and signature, then files by path.
     pub problems: Vec<Problem>,
 }
 
@@ -103,7 +104,7 @@ fn write_verdict(f: &mut fmt::Formatter<'_>, manifest: &Manifest) -> fmt::Result
     write!(f, "Organization {organization_id}, agreement {agreement_id}, as of {created_at}")
 }
 
-/// A path without letters that show something else than it is, or that a terminal takes for a command.
+/// A path with misleading or terminal control characters escaped.
 fn visible(path: &str) -> String {
     let shown = |letter: char| {
         if path::is_forbidden(letter) { letter.escape_unicode().to_string() } else { letter.to_string() }

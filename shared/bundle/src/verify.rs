@@ -9,8 +9,8 @@ use crate::payments;
 use crate::report::{ProblemKind, Report};
 use crate::{BUNDLE_BYTES_MAX, MANIFEST_PATH, SIGNATURE_PATH};
 
-/// Verifies the bytes of a bundle. Trusts only keys of the key document; the key that the bundle names is merely compared
-/// with them. Takes time linear in the number of bytes, whatever they are, and unpacks nothing.
+/// Verifies a bundle. Trusts only the key document's keys, against which the bundle's own is compared. Takes linear
+/// time for any input, and unpacks nothing.
 pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
     let mut report = Report::default();
     if bundle.len() > BUNDLE_BYTES_MAX {
@@ -34,7 +34,7 @@ pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
     report
 }
 
-/// Whether the zip is spelled as every bundle is: headers, order, directory.
+/// Checks the zip's form: headers, order, directory.
 fn check_container(report: &mut Report, walked: &Walked<'_>) {
     for entry in &walked.entries {
         if !entry.has_its_header() {
@@ -51,7 +51,7 @@ fn check_container(report: &mut Report, walked: &Walked<'_>) {
     }
 }
 
-/// The place of an entry: manifest, signature, then by the bytes of paths.
+/// An entry's sort key: manifest, signature, then paths by bytes.
 fn rank(name: &str) -> (u8, &str) {
     match name {
         MANIFEST_PATH => (0, ""),
@@ -60,7 +60,7 @@ fn rank(name: &str) -> (u8, &str) {
     }
 }
 
-/// The manifest, if it can be read, and whether it is proven: a key that the document has signed just these bytes.
+/// The manifest, if readable, and whether it is proven: signed as is by a key in the document.
 fn check_manifest(
     report: &mut Report,
     json: &Entry<'_>,
@@ -102,11 +102,10 @@ fn check_manifest(
     Some((manifest, is_proven))
 }
 
-/// Compares the files with the manifest, each by size and SHA-256.
 fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile]) {
     let mut entries = BTreeMap::new();
     for entry in &walked.entries {
-        // Of two with one name the first counts; that there are two was found before.
+        // The first of two with one name counts; the duplicate is already reported.
         entries.entry(entry.name).or_insert(entry);
     }
     entries.remove(MANIFEST_PATH);
@@ -116,7 +115,7 @@ fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile])
         let kind = match entries.remove(file.path.as_str()) {
             None => ProblemKind::Missing,
             Some(entry) if *file != ManifestFile::of(entry.name, entry.content) => ProblemKind::Changed,
-            // A zip that gives the content another CRC-32 says itself that it was changed.
+            // A CRC-32 mismatch shows by itself that the content was changed.
             Some(entry) if !entry.has_its_crc() => ProblemKind::Changed,
             Some(_) => {
                 report.matching.push(file.path.clone());
@@ -132,7 +131,6 @@ fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile])
     }
 }
 
-/// Compares the records of payments with each other and with the files.
 fn check_payments(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile]) {
     let content = |path: &str| walked.find(path).map(|entry| entry.content);
     for (path, wrong) in payments::disagreements(files, content) {

@@ -1,4 +1,4 @@
-//! Writing a bundle.
+//! Writes bundles.
 
 use std::collections::BTreeMap;
 
@@ -7,43 +7,41 @@ use crate::keys::SigningKey;
 use crate::manifest::{Manifest, ManifestFile};
 use crate::{BUNDLE_BYTES_MAX, FILES_MAX, FORMAT_VERSION, MANIFEST_PATH, SIGNATURE_PATH, path};
 
-/// Most bytes of each text about a bundle.
+/// The maximum size of each text about a bundle.
 const TEXT_BYTES_MAX: usize = 255;
 
-/// What a bundle is about. Each text has 1 to 255 bytes and no control or invisible characters but may have any form
-/// otherwise.
+/// What a bundle is about. Each text has 1 to 255 bytes, without control or invisible characters.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
-    /// The service that makes the bundle, by its origin, such as `https://countersign.example`.
+    /// The service that makes the bundle, by origin, such as `https://countersign.example`.
     pub service: &'a str,
-    /// The id of the organization whose agreement it is.
+    /// The id of the agreement's organization.
     pub organization_id: &'a str,
     /// The id of the agreement.
     pub agreement_id: &'a str,
-    /// The time as of which the bundle is made: RFC 3339, in UTC. The caller gives it, so that the same call gives the same
-    /// bundle.
+    /// The bundle's time: RFC 3339, in UTC. An argument, so that the same call gives the same bundle.
     pub created_at: &'a str,
 }
 
-/// A file to put into a bundle.
+/// A file for a bundle.
 #[derive(Debug, Clone, Copy)]
 pub struct File<'a> {
-    /// Its path, such as `documents/deed.pdf`; [`is_safe_path`](crate::is_safe_path) says what a path may be.
+    /// Its path, such as `documents/deed.pdf`, subject to [`is_safe_path`](crate::is_safe_path).
     pub path: &'a str,
-    /// Its content, of any size, empty too.
+    /// Its content, possibly empty.
     pub content: &'a [u8],
 }
 
-/// Why a bundle could not be written.
+/// Why a bundle couldn't be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// A text about the bundle is empty, too long, or has characters that can't be seen.
+    /// A text about the bundle is empty, too long, or has invisible characters.
     #[error("{0} is not a text of 1 to 255 bytes without control characters")]
     Text(&'static str),
-    /// A path leads out of the bundle, or can't be extracted on every system.
+    /// A path leaves the bundle, or can't be extracted on every system.
     #[error("the path {0:?} is not safe")]
     Path(String),
-    /// A path is that of another file, of another file's folder, or of the manifest, but for capital letters.
+    /// Ignoring case, a path is that of another file, of its folder, or of the manifest.
     #[error("the path {0:?} meets another")]
     Collision(String),
     /// The bundle has more than [`FILES_MAX`] files.
@@ -52,16 +50,16 @@ pub enum WriteError {
     /// The bundle is larger than [`BUNDLE_BYTES_MAX`].
     #[error("a bundle has at most {BUNDLE_BYTES_MAX} bytes")]
     TooLarge,
-    /// The manifest can't be spelled as JSON, to which no input leads.
+    /// The manifest can't be encoded as JSON, which no input causes.
     #[error("the manifest can't be written")]
     Manifest,
 }
 
-/// Writes a bundle with these files, in whatever order they come, and signs it. The same input gives the same bytes. It
-/// takes as much memory again as the files have.
+/// Writes and signs a bundle with these files, in any order. The same input gives the same bytes. Uses as much
+/// additional memory as the files have.
 ///
 /// # Errors
-/// [`WriteError`], which says what of the input no bundle may have.
+/// [`WriteError`], which says which input is invalid.
 pub fn write(about: &About<'_>, files: &[File<'_>], key: &SigningKey) -> Result<Vec<u8>, WriteError> {
     check(about)?;
     let files = sorted(files)?;
@@ -98,7 +96,7 @@ fn check(about: &About<'_>) -> Result<(), WriteError> {
     texts.iter().find(|(_, text)| !is_text(text)).map_or(Ok(()), |(name, _)| Err(WriteError::Text(name)))
 }
 
-/// The files by their paths, in the order of their bytes, if they can be in one bundle.
+/// The files ordered by the bytes of their paths, if they fit in one bundle.
 fn sorted<'a>(files: &[File<'a>]) -> Result<BTreeMap<&'a str, &'a [u8]>, WriteError> {
     if files.len() > FILES_MAX {
         return Err(WriteError::TooMany);

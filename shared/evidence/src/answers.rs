@@ -1,8 +1,8 @@
-//! The answers of participants in a bundle.
+//! Participants' answers in a bundle.
 //!
-//! Decision: bank details are left out, and their line says so: whoever checks an agreement need not know an account. So is an
-//! answer in which somebody wrote the number of an account or a card, as in the API; of a file with one in its name, the name.
-//! So is the salt of the answers' hash, with which the answers that are left out could be guessed.
+//! Decision: bank details are omitted, and their line says so: checking an agreement doesn't require accounts. As in
+//! the API, answers with account or card numbers are omitted too, and file names with such numbers. The salt of the
+//! answers' hash is omitted, because omitted answers could be guessed with it.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ use crate::files::{Files, file};
 use crate::lines::lines;
 use crate::{EvidenceError, paths};
 
-/// The files of a bundle that are about answers, by their paths.
+/// The bundle's files about answers, by path.
 ///
 /// # Errors
-/// [`EvidenceError`], also when a file was not handed over.
+/// [`EvidenceError`], also when a file is missing from `files`.
 pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
     let mut contents = BTreeMap::new();
     let kept = record.answer_files();
@@ -65,16 +65,15 @@ struct SubmissionLine<'a> {
     reason: Option<&'a str>,
 }
 
-/// An answer of a line.
 #[derive(Serialize)]
 struct AnswerLine<'a> {
     question_id: FieldId,
     question: Option<&'a str>,
     #[serde(rename = "type")]
     kind: &'static str,
-    /// Null for what is left out.
+    /// Null if omitted.
     answer: Value,
-    /// Why it is left out.
+    /// Why it is omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<&'static str>,
 }
@@ -139,7 +138,7 @@ impl<'a> AnswerLine<'a> {
     }
 }
 
-/// A file among the answers, with its path in the bundle. What looks like an account number in its name is not said.
+/// A file among the answers, with its path in the bundle. Omits names that look like they contain an account number.
 fn of_file(file: &AnswerFile, path: Option<&str>) -> (&'static str, Value, Option<&'static str>) {
     let name = file.shown_name();
     let left_out = match (path, name) {
@@ -157,7 +156,6 @@ fn of_file(file: &AnswerFile, path: Option<&str>) -> (&'static str, Value, Optio
     ("file", about, left_out)
 }
 
-/// The question as it was asked.
 fn question(agreement: &Agreement, gate: GateId, field: FieldId) -> Option<&str> {
     let gate = agreement.stages.iter().flat_map(|stage| &stage.gates).find(|found| found.id == gate)?;
     let GateRule::InformationRequest { fields, .. } = &gate.rule else { return None };
@@ -220,7 +218,7 @@ mod tests {
         }
     }
 
-    /// What the API doesn't say, the bundle doesn't say either.
+    /// The bundle omits whatever the API omits.
     #[test]
     fn answers_with_numbers_of_accounts_or_cards_are_left_out() {
         let field = |n: u8| format!("019a0000-0000-7000-8000-3000000000{n:02}");

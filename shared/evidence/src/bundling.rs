@@ -24,11 +24,11 @@ use crate::lines::{
 use crate::satisfactions::satisfaction_paths;
 use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
-/// Makes the bundle of an agreement's evidence, with the files that its record names and the entries of its statements that
-/// prove payments.
+/// Makes the bundle of an agreement's evidence, with the files named by its record and the statement entries that prove
+/// payments.
 ///
 /// # Errors
-/// [`EvidenceError`], also when a file was not handed over.
+/// [`EvidenceError`], also when a file is missing from `files`.
 pub fn bundle(
     evidence: &Evidence,
     extracts: &[StatementExtract],
@@ -81,7 +81,7 @@ pub fn bundle(
     written(&contents, (record.agreement.id(), record.as_of()), (organization, service), key)
 }
 
-/// Makes the bundle of a later part of an agreement's evidence: acts, and the audit rows of their calls.
+/// Makes the bundle of a later part of an agreement's evidence: acts and their calls' audit rows.
 ///
 /// # Errors
 /// [`EvidenceError`].
@@ -99,7 +99,6 @@ pub fn bundle_of_acts(
     written(&contents, (later.agreement.id(), later.part.newest), (organization, service), key)
 }
 
-/// Writes the files of a bundle, which is as of a moment.
 fn written(
     contents: &BTreeMap<String, Bytes>,
     (agreement, as_of): (AgreementId, Timestamp),
@@ -116,7 +115,6 @@ fn written(
     Ok(bundle::write(&about, &files, key)?)
 }
 
-/// The documents with files, each with its path.
 fn documents(record: &AgreementRecord) -> Vec<(DocumentId, String, &DocumentContent)> {
     let with_file = record.agreement.documents.iter().filter_map(|found| Some((found, found.content.as_ref()?)));
     let numbered = with_file.enumerate().map(|(n, (document, content))| {
@@ -125,7 +123,6 @@ fn documents(record: &AgreementRecord) -> Vec<(DocumentId, String, &DocumentCont
     numbered.collect()
 }
 
-/// The uploaded files by their receipts, each with its path.
 fn uploads(record: &AgreementRecord) -> BTreeMap<ReceiptId, (String, &DocumentContent)> {
     let uploaded = record.receipts.iter().filter_map(|receipt| match &receipt.act {
         ReceiptAct::Uploaded { file_name, content, file_type, .. } => {
@@ -139,7 +136,7 @@ fn uploads(record: &AgreementRecord) -> BTreeMap<ReceiptId, (String, &DocumentCo
     numbered.collect()
 }
 
-/// The scans of what was signed on paper, in the order of the records, each with its path.
+/// The scans of paper signatures, in the order of the records, and their paths.
 fn scans(record: &AgreementRecord) -> Vec<(String, &DocumentContent)> {
     let scans = record.papers.iter().map(|paper| &paper.scan).enumerate();
     let numbered = scans.map(|(n, scan)| {
@@ -173,10 +170,10 @@ fn agreement_file<'a>(
     }
 }
 
-/// The texts that participants consented to: the SHA-256 of each is that of its receipts.
+/// The texts that participants consented to, matched to receipts by SHA-256.
 ///
-/// Decision: a text that is not there is an error. Without it nobody can say what was consented to, and a release that lost
-/// one has to get it back.
+/// Decision: a missing text is an error. Without it nobody can say what was consented to; a release that lost one must
+/// restore it.
 fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
     let given = record.receipts.iter().filter_map(|receipt| match &receipt.act {
         ReceiptAct::Consented { sha256, .. } => Some(sha256),
@@ -195,7 +192,7 @@ mod tests {
     use super::*;
     use crate::tests::{consented, record};
 
-    /// Whoever consented before the text was changed consented to the earlier one.
+    /// Earlier consents were given to the earlier text.
     #[test]
     fn every_text_that_a_receipt_names_is_there() {
         let texts = [

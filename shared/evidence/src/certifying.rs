@@ -1,21 +1,21 @@
 //! The certificate of a completed agreement.
 //!
-//! Decision: every participant gets the certificate, and none sees what another one answered, uploaded or said to the
-//! organization. So it has the hashes of uploads and answers, and neither names of files nor reasons nor the references of
-//! identity checks. That somebody acted on an obligation is in it, and not on which or what they said: others may not take
-//! part in it. All that is in the bundle, which members export.
+//! Decision: every participant gets the certificate, and none sees what others answered, uploaded or said to the
+//! organization. So it has hashes of uploads and answers, but no file names, reasons or references of identity checks.
+//! It says that someone acted on an obligation, but not on which or how: others may not be parties. The bundle, which
+//! members export, has all of that.
 //!
-//! Decision: the amounts of payments that a participant sends or receives are on their certificate, and all of them on that of
-//! members, which the bundle has. One investor doesn't learn from it what another one paid.
+//! Decision: a participant's certificate has the amounts of payments they send or receive; members' certificates, which
+//! bundles contain, have all. One investor doesn't learn what another paid.
 //!
-//! Decision: it names the promises of the agreement, by whom, to whom and when, as it names the documents: they are part of
-//! what was agreed, and were fixed when the agreement was published. What became of one later is not in it.
+//! Decision: it names the agreement's promises (by whom, to whom, when) as it names the documents: they are part of
+//! what was agreed, and fixed at publication. What became of them later is left out.
 //!
-//! Decision: a completed agreement's certificate never changes. So it has the organization's name as of the completion, and
-//! not the address of the service, which an operator may move: the bundle's manifest and README name it.
+//! Decision: a certificate never changes. So it has the organization's name as of completion, and not the service's
+//! URL, which may change and is in the bundle's manifest and README.
 //!
-//! Decision: a certificate has no email addresses. They stand in contacts, where they change, and the service sends no
-//! email: it has never seen one at work.
+//! Decision: a certificate has no email addresses. Contacts may change, and since the service sends no email, it has
+//! never seen an address work.
 
 use std::collections::BTreeSet;
 
@@ -39,12 +39,11 @@ use crate::EvidenceError;
 #[cfg(test)]
 mod tests;
 
-/// Characters of a certificate's id.
 const ID_CHARS: usize = 32;
-/// The height of the field in which a certificate draws signatures of [`Drawing::WIDTH`].
+/// The height of the certificate's field for signatures of [`Drawing::WIDTH`].
 const FIELD_HEIGHT: u16 = 400;
 
-/// Whom a certificate is for.
+/// The audience of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
     /// The members of the organization.
@@ -53,7 +52,7 @@ pub enum Audience {
     Participant(ParticipantId),
 }
 
-/// Makes the certificate. The same record makes the same file, for the same audience.
+/// Makes the certificate. The same record and audience give the same file.
 ///
 /// # Errors
 /// [`EvidenceError::Certificate`].
@@ -63,7 +62,7 @@ pub fn certificate(
     audience: Audience,
 ) -> Result<Vec<u8>, EvidenceError> {
     let mut certificate = content(completed, organization, audience);
-    // Of all that it says: two certificates with one id say the same.
+    // A hash of the whole content: equal ids mean equal certificates.
     certificate.id = crypto::sha256_hex(format!("{certificate:?}").as_bytes());
     certificate.id.truncate(ID_CHARS);
     Ok(certificate::write(&certificate, &fonts::all())?)
@@ -88,7 +87,7 @@ fn content(completed: &CompletedRecord, organization: &Organization, audience: A
     }
 }
 
-/// What the certificate is. One that lists every act says nothing about it.
+/// The certificate's statement about itself. It mentions the limit of acts only if some are left out.
 fn statement(completed: &CompletedRecord) -> String {
     let what = "The Countersign service recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature.";
     if !completed.has_more_acts() {
@@ -132,7 +131,7 @@ fn signer(record: &AgreementRecord, receipt: &Receipt) -> Option<Signer> {
     })
 }
 
-/// What was done, with a mark where it was done in a member's browser.
+/// An act, noting a member's browser.
 fn marked(what: String, receipt: &Receipt) -> String {
     match &receipt.origin.in_person {
         Some(host) => format!("{what}, {host}"),
@@ -140,8 +139,8 @@ fn marked(what: String, receipt: &Receipt) -> String {
     }
 }
 
-/// Whoever signed on paper did nothing electronically: there is no consent, no statement, no address and no browser, and
-/// nothing was shown to them.
+/// A signer on paper did nothing electronically: there is no consent, statement, address or browser, and nothing was
+/// shown to them.
 fn signer_on_paper(paper: &PaperSignature) -> Signer {
     let recorded = format!(
         "On paper, on a copy of the document with the SHA-256 {}. {} recorded a scan (SHA-256 {}) on {}. How it came: {}.",
@@ -179,7 +178,7 @@ fn consent_of(record: &AgreementRecord, id: ReceiptId) -> Option<Consent> {
     Some(Consent { version, sha256, given_at: receipt.at.for_people_to_the_second() })
 }
 
-/// The lines of a drawn signature, in the middle of the higher field.
+/// The lines of a drawn signature, centered in the higher field.
 pub(crate) fn strokes(drawing: &Drawing) -> Vec<Vec<(f32, f32)>> {
     let above = f32::from((FIELD_HEIGHT - Drawing::HEIGHT) / 2);
     let lines = drawing.path().split('M').filter(|line| !line.is_empty());
@@ -200,7 +199,6 @@ fn of_promise(record: &AgreementRecord, promise: &Promise) -> certificate::Promi
     }
 }
 
-/// What was done besides signing, in the order of time.
 fn acts(record: &AgreementRecord, audience: Audience) -> Vec<Act> {
     let of_receipts = record.receipts.iter().filter_map(|receipt| {
         let what = what(receipt, record, audience)?;
@@ -234,7 +232,7 @@ fn acts(record: &AgreementRecord, audience: Audience) -> Vec<Act> {
     all.into_iter().map(act).collect()
 }
 
-/// The amount of a payment, if it is for the audience.
+/// The amount of a payment, if the audience may see it.
 fn amount_of(record: &AgreementRecord, id: MovementId, audience: Audience) -> Option<Money> {
     let movement = &record.payments.iter().find(|payment| payment.movement.id() == id)?.movement;
     let terms = movement.terms();
@@ -245,7 +243,7 @@ fn amount_of(record: &AgreementRecord, id: MovementId, audience: Audience) -> Op
     terms.money.filter(|_| is_for)
 }
 
-/// What a receipt is of, in words. None for a signature, which stands with its document.
+/// A receipt's act in words. None for signatures, which are listed with their documents.
 fn what(receipt: &Receipt, record: &AgreementRecord, audience: Audience) -> Option<String> {
     let payment =
         |of: Option<Money>| of.map_or("a payment".to_owned(), |of| format!("a payment of {}", of.for_people()));
@@ -258,11 +256,11 @@ fn what(receipt: &Receipt, record: &AgreementRecord, audience: Audience) -> Opti
         ReceiptAct::Answered { revision, sha256, .. } => {
             format!("Sent answers, revision {revision}, SHA-256 {sha256}")
         }
-        // A claim, in words that say so.
+        // A claim, worded as such.
         ReceiptAct::ReportedSent { movement_id, .. } => {
             format!("Reported {} as sent", payment(amount_of(record, *movement_id, audience)))
         }
-        // What the evidence says, which need not be all of the payment.
+        // The amount in the evidence, which need not be the whole payment.
         ReceiptAct::FiledEvidence { movement_id, money, .. } => {
             let own = amount_of(record, *movement_id, audience).map(|of| (of, *money));
             let part = own.filter(|(of, money)| of != money).map(|(_, money)| format!(", for {}", money.for_people()));
@@ -277,7 +275,7 @@ fn what(receipt: &Receipt, record: &AgreementRecord, audience: Audience) -> Opti
     })
 }
 
-/// The name under which a participant acted last, or else that of their contact.
+/// The name under which a participant last acted, or else their contact's.
 fn name_of(record: &AgreementRecord, id: ParticipantId) -> &str {
     let acted = record.receipts.iter().rev().find(|receipt| receipt.participant_id == id);
     let contact = || {
@@ -294,7 +292,6 @@ fn event(TimelineEntry { call, act }: &TimelineEntry) -> Event {
     Event { at: act.at.for_people_to_the_second(), name, id: call.to_string() }
 }
 
-/// The parts of a moment, as the text of a timestamp has them.
 fn date(at: Timestamp) -> Date {
     let text = at.to_string();
     let part =

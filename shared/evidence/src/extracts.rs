@@ -1,4 +1,4 @@
-//! The entries of bank statements that prove accepted payments, as they were read.
+//! The statement entries that prove accepted payments, as they were read.
 //!
 //! Decision: only those entries. The rest of a statement is about others, and its file names the account in full.
 
@@ -7,10 +7,10 @@ use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId};
 use shared::domain::money::Money;
 
-/// A line of `statement_extracts.jsonl`: an entry with the statement that it is of.
+/// A line of `statement_extracts.jsonl`: an entry and its statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StatementExtract {
-    /// The evidence that it is, in `receiver_evidence.jsonl`.
+    /// Its evidence in `receiver_evidence.jsonl`.
     pub evidence_id: EvidenceId,
     /// The payment that it proves.
     pub movement_id: MovementId,
@@ -22,19 +22,19 @@ pub struct StatementExtract {
     pub size_bytes: u64,
     /// Its format, such as `camt.053`.
     pub format: &'static str,
-    /// The last characters of the account's number, if the file has it.
+    /// The last characters of the account's number, if in the file.
     pub account_ending: Option<String>,
-    /// Which of the file's entries it is, from 1.
+    /// The entry's number in the file, from 1.
     pub number: u32,
-    /// Where it stands in the file, such as `line 12`.
+    /// Its position in the file, such as `line 12`.
     pub position: String,
-    /// The amount. It came in, and was booked.
+    /// The incoming, booked amount.
     pub amount: Money,
-    /// The day on which the bank booked it.
+    /// The booking day.
     pub booked_on: Option<Day>,
-    /// The day from which on it counts.
+    /// The value day.
     pub value_on: Option<Day>,
-    /// Its references, without those that are account numbers.
+    /// Its references, without account numbers.
     pub references: Vec<ExtractReference>,
     /// Who paid.
     pub counterparty: Option<String>,
@@ -45,7 +45,7 @@ pub struct StatementExtract {
 /// A reference of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExtractReference {
-    /// What it is, such as `account_servicer_reference`.
+    /// Its kind, such as `account_servicer_reference`.
     pub kind: String,
     /// The reference.
     pub value: String,

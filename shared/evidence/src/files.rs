@@ -1,4 +1,4 @@
-//! The files that a record names, as they were read for its bundle.
+//! The files named by a record, as read for its bundle.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use shared::domain::agreement::DocumentContent;
 
 use crate::EvidenceError;
 
-/// The content of files by their SHA-256.
+/// File contents by SHA-256.
 pub type Files = BTreeMap<String, Bytes>;
 
 /// The content of a file of the record.
 ///
 /// # Errors
-/// [`EvidenceError::NoFile`] when it was not handed over.
+/// [`EvidenceError::NoFile`] when it is missing from `files`.
 pub(crate) fn file(files: &Files, content: &DocumentContent) -> Result<Bytes, EvidenceError> {
     files.get(&content.sha256).cloned().ok_or_else(|| EvidenceError::NoFile(content.sha256.clone()))
 }

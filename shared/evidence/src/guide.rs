@@ -1,11 +1,11 @@
-//! The text in a bundle that says what is in it.
+//! The README of a bundle.
 
 use shared::domain::evidence::{AgreementRecord, HistoryPart, LaterActs};
 use shared::domain::organization::Organization;
 use shared::limits;
 use shared::platform::config::BaseUrl;
 
-/// The text, for people.
+/// The README of a bundle.
 pub(crate) fn text(
     record: &AgreementRecord,
     organization: &Organization,
@@ -84,7 +84,6 @@ themselves (PAdES), and no time stamp authority has confirmed the times (RFC 316
     )
 }
 
-/// The text of a later part.
 pub(crate) fn of_acts(later: &LaterActs, organization: &Organization, service: &BaseUrl) -> String {
     format!(
         "Evidence of an agreement: later acts
@@ -113,7 +112,6 @@ The signature says that the service recorded this. No time stamp authority has c
     )
 }
 
-/// The line that says which part this is.
 fn line(part: &HistoryPart) -> String {
     let HistoryPart { number, of, newest } = part;
     let last = part.first_act() + limits::EVIDENCE_ACTS_MAX - 1;
@@ -125,7 +123,6 @@ fn line(part: &HistoryPart) -> String {
     format!("Part          {number} of {of}, with {acts}, as of {newest}\n")
 }
 
-/// How to verify a bundle.
 fn how_to_check(service: &BaseUrl) -> String {
     format!(
         "How to check

@@ -1,8 +1,8 @@
-//! The keys that sign bundles. Each follows from a key of the service's keyring, so there is nothing more to keep, and a
-//! rotation of the keyring brings another.
+//! The keys that sign bundles. Each is derived from a key of the service's keyring, so there is nothing more to store,
+//! and rotating the keyring rotates them.
 //!
-//! Decision: the id of a key is the beginning of the SHA-256 of its public half. It tells nothing of the keyring, not even
-//! what its keys are called, and two keys never share one.
+//! Decision: a key's id is the beginning of the SHA-256 of its public half. It reveals nothing about the keyring, not
+//! even its keys' names, and no two keys share one.
 
 use bundle::{CompromisedKey, KeyDocument, PublicKey, SigningKey};
 use shared::crypto;
@@ -10,25 +10,25 @@ use shared::crypto::keyring::{Keyring, Retired};
 
 use crate::EvidenceError;
 
-/// What the secret of a signing key is derived for. Another text would make other keys, and no earlier bundle would verify.
+/// The purpose in the derivation of signing keys. Changing it would invalidate all earlier bundles.
 const PLACE: &str = "evidence bundles, ed25519";
-/// Characters of a key's id: 64 bits.
+/// The length of a key's id: 64 bits.
 const ID_CHARS: usize = 16;
 
-/// The key that signs now.
+/// The current signing key.
 ///
 /// # Errors
-/// [`EvidenceError`], to which no keyring leads.
+/// [`EvidenceError`], which no keyring causes.
 pub fn signing_key(keyring: &Keyring) -> Result<SigningKey, EvidenceError> {
     let secret = keyring.derive(PLACE)?;
     key(&secret)
 }
 
-/// The public keys of all keys that the keyring has or had: bundles stay checkable for good. Those that have leaked are told
-/// apart, because whoever has one can sign bundles in the service's name.
+/// The public keys of all current and former keys of the keyring, so that bundles stay verifiable permanently. Leaked
+/// ones are separate, because others can sign with them.
 ///
 /// # Errors
-/// [`EvidenceError`], to which no keyring leads.
+/// [`EvidenceError`], which no keyring causes.
 pub fn key_document(keyring: &Keyring) -> Result<KeyDocument, EvidenceError> {
     let keys = keyring.derive_with_each(PLACE);
     let mut public = Vec::new();
@@ -46,10 +46,10 @@ pub fn key_document(keyring: &Keyring) -> Result<KeyDocument, EvidenceError> {
     Ok(KeyDocument::new(public)?.with_compromised(compromised)?)
 }
 
-/// The public key that follows from the key with a name, which stays known when that key is retired.
+/// The public key derived from a named key, which stays known after that key's retirement.
 ///
 /// # Errors
-/// [`EvidenceError::Keyring`] if the keyring does not have that key, or not anymore.
+/// [`EvidenceError::Keyring`] if the keyring doesn't have that key (anymore).
 pub fn public_key(keyring: &Keyring, name: &str) -> Result<PublicKey, EvidenceError> {
     let secret = match keyring.retired(name) {
         Some(Retired { evidence_key, .. }) => return Ok(PublicKey::new(id(evidence_key), *evidence_key)?),
@@ -63,7 +63,6 @@ fn key(secret: &[u8; 32]) -> Result<SigningKey, EvidenceError> {
     Ok(SigningKey::new(id(unnamed.bytes()), secret)?)
 }
 
-/// The id of a public key.
 fn id(public_key: &[u8; 32]) -> String {
     let mut digest = crypto::sha256_hex(public_key);
     digest.truncate(ID_CHARS);

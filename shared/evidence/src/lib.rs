@@ -1,8 +1,8 @@
-//! The evidence of an agreement as files: the certificate of a completed one, and the signed bundle with all there is.
+//! The evidence of an agreement as files: the certificate of a completed one, and the signed bundle with everything.
 //!
-//! The same record makes the same bytes: no file has a clock or anything random in it. What changes a bundle is a new act
-//! on its agreement, a participant's contact, the organization or the service that got another name or address, a new key, or a
-//! release of the service that writes its files otherwise. `events/verify/README.md` describes the files for outsiders.
+//! The same record gives the same bytes, without a clock or randomness. A bundle changes with new acts on its
+//! agreement, changed contacts of participants, a new name or URL of the organization or service, a new key, or a
+//! release that writes files differently. `events/verify/README.md` documents the files for outsiders.
 
 mod answers;
 mod bundling;
@@ -28,7 +28,7 @@ pub use extracts::{ExtractReference, StatementExtract};
 pub use files::Files;
 pub use keys::{key_document, public_key, signing_key};
 
-/// Why no file could be written. The causes are for the log: none of them follows from what people did.
+/// Why a file couldn't be written. The causes are for the log: none result from people's acts.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
     /// The certificate can't be written.
@@ -37,13 +37,13 @@ pub enum EvidenceError {
     /// The bundle can't be written.
     #[error("bundle: {0}")]
     Bundle(#[from] bundle::WriteError),
-    /// A participant consented to a text that this release does not have.
+    /// A participant consented to a text that this release lacks.
     #[error("no text of a consent has the SHA-256 {0}")]
     NoConsentText(String),
-    /// A file of the record was not handed over.
+    /// A file of the record is missing.
     #[error("the file {0} is not there")]
     NoFile(String),
-    /// A record can't be spelled as JSON.
+    /// A record can't be encoded as JSON.
     #[error("json: {0}")]
     Json(#[from] serde_json::Error),
     /// The keyring has no current key.

@@ -1,7 +1,7 @@
-//! The records of a bundle as JSON: one object in `agreement.json`, and a line for each record in the others.
+//! The records of a bundle as JSON: one object in `agreement.json`, and one line per record in the others.
 //!
-//! Decision: the shapes are spelled out here, apart from those in which records are stored. An outsider reads them years
-//! later, so a change of the store must not change them, and nothing new gets into a bundle that nobody put there.
+//! Decision: the formats are defined here, separately from stored ones. Outsiders read them years later, so changes of
+//! the store must not change them, and nothing new may get into a bundle by accident.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,6 @@ use crate::satisfactions::{ObligationActLine, SatisfactionPaths};
 #[derive(Serialize)]
 pub(crate) struct AgreementFile<'a> {
     pub organization: Named<'a>,
-    /// The agreement as the API shows it.
     pub agreement: AgreementView,
     pub emails: Vec<Addressee<'a>>,
     pub document_paths: Vec<DocumentPath<'a>>,
@@ -48,17 +47,16 @@ pub(crate) struct Named<'a> {
     pub name: &'a str,
 }
 
-/// The email address of a participant's contact, as it is now.
+/// The current email address of a participant's contact.
 #[derive(Serialize)]
 pub(crate) struct Addressee<'a> {
     pub participant_id: ParticipantId,
     pub email: Option<&'a str>,
-    /// Absent where neither name, kind nor address has changed since the publication.
+    /// Absent if name, kind and address are unchanged since publication.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<Former<'a>>,
 }
 
-/// A name, a kind and an address that a participant's contact has had since the publication.
 #[derive(Serialize)]
 pub(crate) struct Former<'a> {
     name: &'a str,
@@ -105,7 +103,7 @@ impl<'a> From<&'a TimelineEntry> for ActLine<'a> {
             at: act.at,
             request_id: *call,
             operation: &act.operation,
-            // Without the names of contacts, which may change.
+            // Without names of contacts, which may change.
             what: sentences::act(act, |_| None).into_owned(),
             actor: &act.actor,
             proposed: act.proposed,
@@ -124,7 +122,7 @@ pub(crate) struct ReceiptLine<'a> {
     name: &'a str,
     address: Option<&'a str>,
     browser: Option<&'a str>,
-    /// Absent where the browser had no member's session, so that bundles from before it was asked for keep their bytes.
+    /// Absent without a member's session in the browser, which keeps older bundles' bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     in_person: Option<&'a InPerson>,
     #[serde(flatten)]
@@ -150,7 +148,7 @@ enum ActFields<'a> {
         method: &'static str,
         typed: Option<&'a str>,
         drawn: Option<&'a str>,
-        /// Absent where the participant is a person, so that bundles from before it was asked for keep their bytes.
+        /// Absent if the participant is a person, which keeps older bundles' bytes.
         #[serde(skip_serializing_if = "Option::is_none")]
         signatory: Option<&'a Signatory>,
         consent: ReceiptId,
@@ -212,7 +210,7 @@ enum ActFields<'a> {
 }
 
 impl<'a> ReceiptLine<'a> {
-    /// The line of a receipt, with the path of the file that it is of, and those of what shows that obligations are done.
+    /// The line of a receipt, with the paths of its file and of proof of obligations.
     pub(crate) fn new(receipt: &'a Receipt, path: Option<&'a str>, satisfactions: &SatisfactionPaths) -> Self {
         Self {
             id: receipt.id,
@@ -272,7 +270,7 @@ impl<'a> ActFields<'a> {
                 path,
                 consent: *consent,
             },
-            // What was answered is in `answers.jsonl`.
+            // `answers.jsonl` has the answers.
             ReceiptAct::Answered { gate_id, submission_id, revision, sha256, consent } => Self::Answered {
                 condition_id: *gate_id,
                 submission_id: *submission_id,
@@ -369,7 +367,7 @@ pub(crate) struct PaperLine<'a> {
 }
 
 impl<'a> PaperLine<'a> {
-    /// The line of a signature on paper, with the path of its scan.
+    /// The line of a paper signature, with the path of its scan.
     pub(crate) fn new(paper: &'a PaperSignature, path: &'a str) -> Self {
         let (state, decided_by, decided_at, reason) = match &paper.state {
             PaperState::Pending => ("pending", None, None, None),
@@ -408,7 +406,7 @@ pub(crate) struct AuditLine<'a> {
     operation: &'a str,
     actor_type: &'static str,
     actor_id: Option<String>,
-    /// Absent for a direct call, so that bundles from before it was recorded keep their bytes.
+    /// Absent for a direct call, which keeps older bundles' bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     via: Option<&'static str>,
     status: u16,
@@ -432,7 +430,7 @@ impl<'a> From<&'a AuditRow> for AuditLine<'a> {
     }
 }
 
-/// JSON with an object in each line.
+/// One JSON object per line.
 pub(crate) fn lines<T: Serialize>(records: impl Iterator<Item = T>) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = Vec::new();
     for record in records {
@@ -442,7 +440,7 @@ pub(crate) fn lines<T: Serialize>(records: impl Iterator<Item = T>) -> Result<Ve
     Ok(bytes)
 }
 
-/// JSON for people, with a line break at its end.
+/// Indented JSON with a final line break.
 pub(crate) fn object(record: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = serde_json::to_vec_pretty(record)?;
     bytes.push(b'\n');

@@ -1,7 +1,7 @@
-//! The obligations of an agreement in its bundle: what is owed, and what people said about it, with the files.
+//! The obligations in a bundle: what is owed, what people said about it, and the files.
 //!
-//! Decision: an obligation has the occurrences about which something was said, as far as its record keeps them. What is still
-//! to be done follows from the promise, which `agreement.json` has.
+//! Decision: an obligation has the occurrences with kept claims or confirmations. What is still to be done follows from
+//! the promise in `agreement.json`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +20,10 @@ use crate::files::{Files, file};
 use crate::lines::lines;
 use crate::satisfactions::{HowLine, SatisfactionPaths};
 
-/// The files of a bundle that are about obligations, by their paths.
+/// The bundle's files about obligations, by path.
 ///
 /// # Errors
-/// [`EvidenceError`], also when a file was not handed over.
+/// [`EvidenceError`], also when a file is missing from `files`.
 pub(crate) fn contents(
     record: &AgreementRecord,
     paths: &SatisfactionPaths,
@@ -68,7 +68,6 @@ impl<'a> ObligationLine<'a> {
     }
 }
 
-/// An occurrence about which something was said: the claim that it is done, and the confirmation.
 #[derive(Serialize)]
 struct OccurrenceLine {
     id: OccurrenceId,

@@ -1,9 +1,10 @@
-//! The paths of a bundle's files. People chose their names, so each gets a number, and loses what no path may have.
+//! The paths of a bundle's files. People chose the names, so each gets a number, and loses characters not allowed in
+//! paths.
 
-/// Most bytes of a name in a path. The longest path stays far below the limit of a bundle.
+/// The maximum size of a name in a path, which keeps paths far below the bundle's limit.
 const NAME_BYTES_MAX: usize = 120;
 
-/// The path of the file in a place of a folder, counted from 1, with an ending.
+/// The path of the file at a position in a folder, from 1, with an extension.
 pub(crate) fn numbered(folder: &str, place: usize, name: &str, ending: &str) -> String {
     let name = name.strip_suffix(&format!(".{ending}")).unwrap_or(name);
     let kept: String = name.chars().map(|letter| if is_kept(letter) { letter } else { '_' }).collect();
@@ -14,7 +15,6 @@ pub(crate) fn numbered(folder: &str, place: usize, name: &str, ending: &str) -> 
     format!("{folder}/{place:03} {}.{ending}", kept[..end].trim())
 }
 
-/// Whether a path may have a character, in a name.
 fn is_kept(letter: char) -> bool {
     letter != '/' && bundle::is_safe_path(&format!("a{letter}a"))
 }

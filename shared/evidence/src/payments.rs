@@ -1,14 +1,14 @@
-//! The payments of an agreement in its bundle: what is to be paid, what the senders say, and what was filed about it.
+//! The payments in a bundle: what is to be paid, what senders say, and what was filed.
 //!
-//! Decision: what the sender's side says and what the receiving side shows stand in files and folders of their own, here as
-//! everywhere. A reader of one file can't take a claim for a proof.
+//! Decision: the sender's side and the receiving side have separate files and folders, here as everywhere. A reader of
+//! one file can't mistake a claim for proof.
 //!
-//! Decision: evidence that was rejected or withdrawn is there too, with its state and the reason. A bundle has what was
-//! recorded, and what a member did not believe is part of it.
+//! Decision: rejected and withdrawn evidence is included, with its state and reason. A bundle has what was recorded,
+//! including what a member did not believe.
 //!
-//! Decision: no line has anything of the instructions, not even last characters, nor the bank's reference of evidence, which
-//! may be an account number at some banks. The account that evidence speaks of is there by its last characters, for they say
-//! what was compared. A document is there byte for byte, and says what its bank wrote.
+//! Decision: no line contains anything of the instructions, not even last characters, nor the bank's reference of
+//! evidence, which may be an account number. The account of evidence is included by its last characters, which show
+//! what was compared. Documents are included byte for byte.
 
 use std::collections::BTreeMap;
 
@@ -38,10 +38,10 @@ use crate::files::{Files, file};
 use crate::lines::lines;
 use crate::{EvidenceError, paths};
 
-/// The files of a bundle that are about payments, by their paths.
+/// The bundle's files about payments, by path.
 ///
 /// # Errors
-/// [`EvidenceError`], also when a file was not handed over.
+/// [`EvidenceError`], also when a file is missing from `files`.
 pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
     let movements = || record.payments.iter().map(|payment| &payment.movement);
     let mut contents = BTreeMap::new();
@@ -65,7 +65,7 @@ pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeM
     Ok(contents)
 }
 
-/// A line of `movements.jsonl`. No claim is in it.
+/// A line of `movements.jsonl`, without claims.
 #[derive(Serialize)]
 struct MovementLine<'a> {
     movement_id: MovementId,
@@ -81,9 +81,9 @@ struct MovementLine<'a> {
     exception_reason: Option<ExceptionReason>,
     reason: Option<&'a str>,
     received_minor: i64,
-    /// What of it came after the payment had ended with its agreement.
+    /// The part that came after the payment ended with its agreement.
     late_minor: i64,
-    /// What became of money beyond the amount, as a member said last.
+    /// What became of a surplus, as a member last stated it.
     surplus: Option<&'a Surplus>,
     reconciled: bool,
     confirmed_at: Option<Timestamp>,
@@ -125,8 +125,8 @@ impl<'a> From<&'a Movement> for MovementLine<'a> {
     }
 }
 
-/// Who entered, verified and released the instructions of a payment, whom they called for it, and nothing of what the
-/// instructions say.
+/// Who entered, verified and released a payment's instructions, and whom they called; nothing of the instructions
+/// themselves.
 #[derive(Serialize)]
 struct InstructionsLine<'a> {
     revision: u32,
@@ -134,11 +134,10 @@ struct InstructionsLine<'a> {
     entered_at: Timestamp,
     #[serde(flatten)]
     course: InstructionsCourse<'a>,
-    /// The revisions before, the oldest first.
+    /// The previous revisions, oldest first.
     replaced: Vec<ReplacedInstructions<'a>>,
 }
 
-/// Instructions that were changed.
 #[derive(Serialize)]
 struct ReplacedInstructions<'a> {
     revision: usize,
@@ -148,7 +147,6 @@ struct ReplacedInstructions<'a> {
     course: InstructionsCourse<'a>,
 }
 
-/// Who verified and released a revision.
 #[derive(Serialize)]
 struct InstructionsCourse<'a> {
     verified_by: Option<&'a Actor>,
@@ -202,13 +200,13 @@ impl<'a> InstructionsCourse<'a> {
 #[derive(Serialize)]
 struct ClaimLine<'a> {
     movement_id: MovementId,
-    /// Counted from 1 for each payment.
+    /// Counted from 1 per payment.
     attempt: usize,
-    /// Whether it is of the attempt that the payment is at.
+    /// Whether it belongs to the current attempt.
     is_current: bool,
     participant_id: ParticipantId,
     reported_by: &'a Actor,
-    /// The member in whose browser the sender reported it.
+    /// The member whose browser the sender used.
     reported_in_person: Option<&'a InPerson>,
     reported_at: Timestamp,
     sent_on: Day,
@@ -216,7 +214,6 @@ struct ClaimLine<'a> {
 }
 
 impl<'a> ClaimLine<'a> {
-    /// The lines of a payment, the oldest first.
     fn of(movement: &'a Movement) -> impl Iterator<Item = Self> {
         let earlier = movement.earlier_claims().iter().map(|claim| (false, claim));
         let all = earlier.chain(movement.claim().map(|claim| (true, claim)));
@@ -247,7 +244,6 @@ struct EvidenceLine<'a> {
     side: Side,
     source: EvidenceSource,
     assurance: Assurance,
-    /// Whether a person typed the facts, or they were read from a bank's data.
     origin: &'static str,
     amount: Money,
     value_day: Day,
@@ -258,12 +254,12 @@ struct EvidenceLine<'a> {
     path: Option<String>,
     account: Option<AccountLine<'a>>,
     filed_by: &'a Actor,
-    /// The member in whose browser a participant filed it.
+    /// The member whose browser the filing participant used.
     filed_in_person: Option<&'a InPerson>,
     filed_at: Timestamp,
-    /// Whether it was filed after the payment had ended with its agreement.
+    /// Whether it was filed after the payment ended with its agreement.
     is_late: bool,
-    /// Whether the member who accepted it said that it is another arrival than one that looks like it.
+    /// Whether the accepting member called it a separate arrival from one that looks like it.
     is_another: bool,
     state: &'static str,
     decided_by: Option<&'a Actor>,
@@ -271,12 +267,11 @@ struct EvidenceLine<'a> {
     reason: Option<&'a str>,
 }
 
-/// The account that evidence speaks of, as it compared with the payment's instructions when it was filed.
 #[derive(Serialize)]
 struct AccountLine<'a> {
     ending: Option<&'a str>,
     standing: AccountStanding,
-    /// Why the evidence counts though it is another account, as the member says who filed it.
+    /// Why the evidence counts although it is a different account, according to the filing member.
     reason: Option<&'a str>,
 }
 
@@ -287,7 +282,6 @@ impl<'a> From<&'a EvidenceAccount> for AccountLine<'a> {
 }
 
 impl<'a> EvidenceLine<'a> {
-    /// The line of evidence, with the path of its document.
     fn new(evidence: &'a Evidence, path: Option<String>) -> Self {
         let (source, facts) = (evidence.source(), evidence.facts());
         let (state, decided_by, decided_at, reason) = match evidence.state() {
@@ -343,7 +337,6 @@ mod tests {
         json!({"type": "member", "id": PAYMENT, "display_name": "Kim"})
     }
 
-    /// Evidence of another account, as its line has it.
     fn of_another_account() -> Evidence {
         let mut stored = serde_json::to_value(evidence(
             6,
@@ -377,7 +370,6 @@ mod tests {
         .unwrap()
     }
 
-    /// A payment of two attempts, with evidence of both sides in every state.
     fn with_payment() -> AgreementRecord {
         let claim = |day: &str| {
             json!({"reported_at": at(4), "participant_id": PAYMENT, "by": kim(), "sent_on": day,
@@ -475,7 +467,7 @@ mod tests {
             [&movement["state"], &movement["reason"], &movement["received_minor"], &movement["reconciled"]],
             [&json!("exception"), &json!("A cent more"), &json!(25_000_003), &json!(false)]
         );
-        // Neither the instructions, to their last characters, nor the bank's references.
+        // Neither the instructions, down to their last characters, nor the bank's references.
         for (path, content) in &contents {
             let text = String::from_utf8_lossy(content);
             for secret in ["6789", "004829301847", &"ab".repeat(32)] {

@@ -1,4 +1,4 @@
-//! What people said about how something was done, in receipts and obligations of a bundle, and the paths of the files.
+//! What people said about how something was done, in a bundle's receipts and obligations, and the files' paths.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use shared::domain::satisfaction::{Satisfaction, SatisfactionNote};
 
 use crate::paths;
 
-/// The paths of the files with which people recorded that obligations are done, by their SHA-256.
+/// The paths of the files that show satisfied obligations, by SHA-256.
 pub(crate) type SatisfactionPaths = BTreeMap<String, String>;
 
-/// The paths of those files, each content once.
+/// The paths of those files, without duplicate content.
 pub(crate) fn satisfaction_paths(record: &AgreementRecord) -> SatisfactionPaths {
     let mut found = SatisfactionPaths::new();
     for EvidenceFile { name, content, file_type } in record.satisfaction_files() {
@@ -29,7 +29,6 @@ pub(crate) fn satisfaction_paths(record: &AgreementRecord) -> SatisfactionPaths 
     found
 }
 
-/// What was said about how something was done.
 #[derive(Serialize)]
 pub(crate) struct HowLine {
     done_on: Day,
@@ -41,7 +40,6 @@ pub(crate) struct HowLine {
 }
 
 impl HowLine {
-    /// The line, with the path of the file.
     pub(crate) fn new(Satisfaction { done_on, note, file }: &Satisfaction, paths: &SatisfactionPaths) -> Self {
         let file = file.as_ref();
         Self {
@@ -55,7 +53,6 @@ impl HowLine {
     }
 }
 
-/// What a participant said about an obligation, in their receipt.
 #[derive(Serialize)]
 #[serde(tag = "did", rename_all = "snake_case")]
 pub(crate) enum ObligationActLine {
@@ -78,7 +75,6 @@ pub(crate) enum ObligationActLine {
 }
 
 impl ObligationActLine {
-    /// The line of an act, with the paths of the files.
     pub(crate) fn new(did: &ObligationAct, paths: &SatisfactionPaths) -> Self {
         match did {
             ObligationAct::DeclaredTrigger { trigger_id, happened_on } => {

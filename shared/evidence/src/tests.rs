@@ -25,7 +25,7 @@ use crate::{
 };
 
 pub(crate) const PAPER: &[u8] = b"%PDF-1.7 a deed";
-/// The whole service in ten scripts, and a name that would turn a line around.
+/// Names in ten scripts, and one that would reverse a line.
 const NAMES: &str = "Ada Okafor Δήμητρα Жанна דנה ليلى सीता สมชาย 山田太郎 王伟 김민수 \u{202e}fdp.exe";
 
 pub(crate) fn service() -> BaseUrl {
@@ -36,14 +36,12 @@ pub(crate) fn organization() -> Organization {
     Organization::create(DisplayName::parse("Harbor & Pine").unwrap(), at(0))
 }
 
-/// The organization when it had been renamed.
 pub(crate) fn renamed(minute: i64) -> Organization {
     let Organization { name, .. } = organization();
     let earlier_names = vec![EarlierName { name, until: at(minute) }];
     Organization { name: DisplayName::parse("Harbor Holdings").unwrap(), earlier_names, ..organization() }
 }
 
-/// A moment some minutes after noon.
 pub(crate) fn at(minutes: i64) -> Timestamp {
     "2026-03-14T12:00:00.000Z".parse::<Timestamp>().unwrap().plus_seconds(60 * minutes)
 }
@@ -55,7 +53,6 @@ pub(crate) fn entry(minute: i64, operation: &str, events: Vec<EventType>) -> Tim
     TimelineEntry { call, act }
 }
 
-/// The receipt of a consent to a text.
 pub(crate) fn consented(n: u8, text: &ConsentText) -> Receipt {
     receipt(n, 3, &json!({"act": "consented", "version": text.version, "sha256": text.sha256()}))
 }
@@ -68,12 +65,11 @@ fn receipt(n: u8, minute: i64, act: &Value) -> Receipt {
     serde_json::from_value(receipt).unwrap()
 }
 
-/// The id of the receipt with a number.
 fn receipt_id(n: u8) -> String {
     format!("019a0000-0000-7000-8000-b000000000{n:02}")
 }
 
-/// A completed agreement with a document that was signed twice, a file that was uploaded, and an act after its end.
+/// A completed agreement with a twice-signed document, an uploaded file, and an act after its end.
 pub(crate) fn record() -> AgreementRecord {
     let new = NewAgreement {
         workspace_id: "019a0000-0000-7000-8000-cccccccccccc".parse().unwrap(),
@@ -125,13 +121,12 @@ fn files() -> Files {
     [(crypto::sha256_hex(PAPER), Bytes::from_static(PAPER))].into()
 }
 
-/// A keyring of known keys.
 fn keyring(current: &str) -> Keyring {
     let keys = json!({"2026": "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=", "2027": "CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg="});
     Keyring::parse(&json!({"current": current, "keys": keys}).to_string()).unwrap()
 }
 
-/// Bundles are kept for years: the key that signed them must stay the one that follows from the keyring.
+/// Bundles are kept for years: a keyring must always yield the same signing key.
 #[test]
 fn the_keys_of_a_keyring_never_change() {
     let document = serde_json::to_value(key_document(&keyring("2026")).unwrap()).unwrap();
@@ -148,7 +143,7 @@ fn the_keys_of_a_keyring_never_change() {
     }
 }
 
-/// A retired key stays in the document under the id that it always had, and a leaked one apart from those that count.
+/// A retired key stays in the document under its original id, and a leaked one separate from valid ones.
 #[test]
 fn retired_keys_stay_known() {
     let before = keyring("2027");

@@ -17,7 +17,7 @@ pub struct Account {
     pub memberships: Vec<Membership>,
     /// When the account was created.
     pub created_at: Timestamp,
-    /// How often the person has signed out everywhere. Sessions of an earlier epoch are not valid.
+    /// How often the person has signed out everywhere. Sessions of an earlier epoch are invalid.
     #[serde(default)]
     pub epoch: u64,
 }

@@ -53,7 +53,7 @@ impl Actor {
         self.is(ActorType::Member, id.uuid())
     }
 
-    /// Whether it is the one of a kind with an id.
+    /// Whether it has this kind and id.
     #[must_use]
     pub fn is(&self, actor_type: ActorType, id: uuid::Uuid) -> bool {
         self.actor_type == actor_type && self.id == Some(id)

@@ -1,11 +1,11 @@
-//! The audit log as members read it: the rows of calls, what filters them, and positions in it.
+//! The audit log as members read it: one row per call, with filters and paging.
 //!
-//! Decision: views of pages are recorded like every call, because their rows fence and count them, but the log leaves out
-//! those that succeeded: they would hide the acts. The same is true of what agents ask the agent endpoint without running an
-//! operation. It shows views of documents, refused views, and all calls of the API.
+//! Decision: every page view is recorded, because its row fences and counts it, but the log hides successful views:
+//! they would bury the acts. The same goes for handshakes and tool lists of the agent endpoint. The log shows document
+//! views, refused views and all API calls.
 //!
-//! Decision: the position from which a page of the log goes on is the id of a call, which is a moment. The log is read only
-//! in the reader's organization, so a made-up position shows nothing else than a real one.
+//! Decision: a page of the log continues from a call id, which is a moment. Readers see only their own organization, so
+//! a made-up position reveals nothing.
 
 use uuid::Uuid;
 
@@ -29,11 +29,11 @@ pub struct AuditRow {
     pub caller: Caller,
     /// The HTTP status.
     pub status: u16,
-    /// `ok`, `replayed`, `unknown` where nobody knows whether it took effect, or the error's code.
+    /// `ok`, `replayed`, the error's code, or `unknown` when the effect is unknown.
     pub code: String,
-    /// The objects that the call named, and then those that it showed or changed.
+    /// The objects that the call named, then those that it showed or changed.
     pub objects: Vec<Uuid>,
-    /// The entrance that the call came through, unless it was the HTTP API itself, or the app.
+    /// The entrance of the call. None for the HTTP API and the app.
     pub via: Option<Via>,
 }
 
@@ -47,7 +47,7 @@ pub struct Caller {
 }
 
 text_enum! {
-    /// An entrance to the operations of the API beside HTTP. A call that came through it does, and is recorded as, the same.
+    /// An entrance to the API's operations other than HTTP. Calls through it do, and are recorded as, the same.
     pub enum Via {
         /// The agent endpoint, `/mcp`.
         Mcp = "mcp",
@@ -57,9 +57,9 @@ text_enum! {
 text_enum! {
     /// How a call ended, for a filter.
     pub enum CallOutcome {
-        /// It did what was asked.
+        /// The call succeeded.
         Success = "success",
-        /// It was refused. At most the refusal was counted.
+        /// The call was refused; at most the refusal was counted.
         Refused = "refused",
         /// The service failed.
         Failed = "failed",
@@ -83,7 +83,7 @@ pub enum ObjectKind {
     Trust,
     /// A funding item.
     FundingItem,
-    /// A trust or a funding item: a call that adds an item names its trust first, if it has one.
+    /// A trust or a funding item. A call that adds an item names its trust first, if any.
     TrustOrItem,
     /// A webhook endpoint.
     Endpoint,
@@ -91,19 +91,18 @@ pub enum ObjectKind {
     Token,
     /// A member.
     Member,
-    /// A part of an agreement, which has no record of its own, or a movement, which its agreement names.
+    /// A part of an agreement, which has no record of its own, or a movement, which belongs to its agreement.
     Part,
 }
 
-/// The operations that only show a page, except for the views of documents, which count as acts.
+/// The prefix of operations that only show a page. Document views count as acts and stay in the log.
 const VIEW: &str = "view_";
-/// See [`VIEW`].
 const VIEW_DOCUMENT: &str = "view_document";
-/// A call to a path at which there is nothing.
+/// A call to an unknown path.
 pub const NO_ROUTE: &str = "none";
-/// A call with a method that its path does not answer.
+/// A call with a method that its path doesn't allow.
 pub const WRONG_METHOD: &str = "wrong_method";
-/// A call of the agent endpoint that runs no operation: it shakes hands, or lists the tools.
+/// A call to the agent endpoint that runs no operation: the handshake or the tool list.
 pub const USE_MCP: &str = "use_mcp";
 
 impl AuditRow {
@@ -117,8 +116,8 @@ impl AuditRow {
         }
     }
 
-    /// Whether it is a plain view of a page, which the log leaves out; also with a filter that was mistyped, but not where
-    /// the page was refused to its caller.
+    /// Whether this is a plain page view, which the log hides. Mistyped filters (422) are hidden too; refused views are
+    /// not.
     #[must_use]
     pub fn is_plain_view(&self) -> bool {
         let is_view = self.operation.starts_with(VIEW) && self.operation != VIEW_DOCUMENT;
@@ -127,21 +126,21 @@ impl AuditRow {
     }
 }
 
-/// Which rows are wanted. An absent condition matches every row.
+/// Filters for rows. An absent condition matches every row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditFilter {
-    /// Of this caller.
+    /// By this caller.
     pub actor: Option<Uuid>,
     /// Of this operation.
     pub operation: Option<String>,
-    /// About this object, or by it, if it is a caller itself.
+    /// About this object, or by it if it is a caller.
     pub object: Option<Uuid>,
     /// With this outcome.
     pub outcome: Option<CallOutcome>,
 }
 
 impl AuditFilter {
-    /// Whether there is no condition.
+    /// Whether no condition is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -158,17 +157,17 @@ impl AuditFilter {
     }
 }
 
-/// The moments of a range of days.
+/// A range of days as moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayRange {
     /// The beginning of the first day.
     pub start: Timestamp,
-    /// The end of the last day, which is no longer in the range.
+    /// The end of the last day, exclusive.
     pub end: Timestamp,
 }
 
 impl DayRange {
-    /// The days from one to another, both included, as they begin and end in a zone.
+    /// The days `first` to `last`, inclusive, in a time zone.
     #[must_use]
     pub fn of(first: Day, last: Day, zone: &TimeZone) -> Self {
         Self { start: zone.start_of(first), end: zone.start_of(last.plus_days(1)) }
@@ -236,7 +235,6 @@ mod tests {
             outcome: Some(CallOutcome::Refused),
         };
         assert!(all.fits(&row) && !all.is_empty());
-        // A token's own calls are about it too.
         assert!(AuditFilter { object: row.caller.id, ..all.clone() }.fits(&row));
         let other = Some(Uuid::now_v7());
         for differs in [

@@ -1,4 +1,4 @@
-//! One call, as plain data: the content of its audit row, and what its changes are bound to.
+//! One call as plain data: the content of its audit row and the context of its changes.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::domain::time::Timestamp;
 
 /// One call in an organization, made by a token, a member or the clock.
 ///
-/// Only the entrances make one, so a change can't be recorded as another organization's, or as another caller's:
+/// Only the entrances make one, so a change can't be recorded under another organization or caller:
 ///
 /// ```compile_fail
 /// use shared::domain::call_context::CallContext;
@@ -29,14 +29,13 @@ pub struct CallContext {
     now: Timestamp,
     actor: Actor,
     org: OrgId,
-    /// The ids that the path and the body name, 16 bytes each, for the audit row.
+    /// The ids in the path and body, 16 bytes each, for the audit row.
     named: Vec<u8>,
-    /// The entrance beside HTTP that the call came through.
     via: Option<Via>,
 }
 
 impl CallContext {
-    /// A call that begins at a moment. Only the entrances use this, once they have authenticated the caller.
+    /// Creates a call. Only the entrances use this, after authenticating the caller.
     pub(crate) fn new(
         request_id: RequestId,
         operation: &'static str,
@@ -48,12 +47,11 @@ impl CallContext {
         Self { request_id, operation, now, actor, org, named, via: None }
     }
 
-    /// The same call, through an entrance beside HTTP.
     pub(crate) fn through(self, via: Option<Via>) -> Self {
         Self { via, ..self }
     }
 
-    /// The entrance beside HTTP that the call came through.
+    /// The entrance other than HTTP, if any.
     #[must_use]
     pub fn via(&self) -> Option<Via> {
         self.via
@@ -77,7 +75,7 @@ impl CallContext {
         self.org
     }
 
-    /// When the call began: the time of everything that it does.
+    /// When the call began, which is the time of everything it does.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
@@ -97,8 +95,8 @@ impl CallContext {
 
     /// The moment of an attempt that begins now, after an earlier change of the same record.
     ///
-    /// Decision: acts on one agreement have the order in which they took effect, each with a time of its own. A call may
-    /// begin first and commit last, or have a clock that is behind: its time then follows that of the act before.
+    /// Decision: acts on an agreement are ordered by when they took effect, each with its own time. A call may begin
+    /// first and commit last, or run on a slow clock, so its time always follows the previous act's.
     #[must_use]
     pub fn moment_after(&self, earlier: Timestamp) -> Moment {
         Moment::of_call(self.request_id, self.attempt_moment().at().max(earlier.next()))
@@ -110,17 +108,16 @@ impl CallContext {
         &self.actor
     }
 
-    /// Sets another operation, once it is known what the call does.
+    /// Changes the operation once it is known what the call does.
     pub(crate) fn rename(&mut self, operation: &'static str) {
         self.operation = operation;
     }
 
-    /// Adds records that the call names.
     pub(crate) fn name(&mut self, ids: &[Uuid]) {
         self.named.extend(ids.iter().flat_map(Uuid::as_bytes));
     }
 
-    /// The ids that the call names and those that it shows or changes, each once, 16 bytes each, for the audit row.
+    /// The ids that the call names, shows or changes, without duplicates, 16 bytes each, for the audit row.
     pub(crate) fn objects_with(&self, shown: &[u8]) -> Vec<u8> {
         const ID_BYTES: usize = 16;
         let mut seen = HashSet::new();

@@ -1,10 +1,9 @@
 //! Contacts: the people and entities of an organization. Participants reference contacts and never copy them.
 //!
-//! Decision: whoever changes the name or the address of a contact redirects all that is sent to it, and whoever makes a person
-//! of a company has anyone sign for it without a name. So a contact keeps the names, kinds and addresses that it had, with who
-//! changed them and when, and counts them; an agreement knows by that count what its participants were called, what they
-//! were, and where they were reached, when it was published. Of the oldest, which a contact no longer
-//! keeps, nothing is known but that they were others: whoever relied on one of them has to look again.
+//! Decision: changing a contact's name or address redirects everything sent to it, and turning a company into a person
+//! lets anyone sign for it without a name. So a contact keeps and counts its former names, kinds and addresses, with
+//! who changed them and when. A published agreement stores that count, and so knows what its participants were when it
+//! was published. Beyond the limit, only the fact of a change is known, and members must check the identity again.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -25,14 +24,14 @@ texts! {
     DisplayName: max limits::NAME_CHARS_MAX, example "Ada Okafor";
     /// The caller's own key of a record.
     ExternalReference: max limits::REFERENCE_CHARS_MAX, example "crm-4711";
-    /// An email address: one `@`, no `%`, and a domain of two labels or more, of letters, digits and hyphens in any script,
-    /// whose last label is no number.
+    /// An email address: one `@`, no `%`, and a domain of two labels or more, of letters, digits and hyphens in any
+    /// script, whose last label is no number.
     Email: max limits::EMAIL_CHARS_MAX, example "ada@okafor.example",
         also check_email, pattern email_pattern, format "idn-email";
 }
 
 impl DisplayName {
-    /// Whether another name has the same letters and digits, whatever their case and whatever is between them.
+    /// Whether two names have the same letters and digits, ignoring case and everything in between.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let letters = |name: &Self| -> String {
@@ -42,12 +41,12 @@ impl DisplayName {
     }
 }
 
-/// The printable ASCII characters that a local part may have beside letters and digits: those of RFC 5322's `atext`
-/// without `%`, which old mail servers read as a second `@`.
+/// The printable ASCII characters allowed in a local part besides letters and digits: RFC 5322's `atext` without `%`,
+/// which old mail servers read as a second `@`.
 const LOCAL_MARKS: &str = "!#$&'*+-/=?^_`{|}~";
 
-/// Checks an address (contract, section 1, "Text"). A domain's labels may be in any script: it is not resolved, and mail
-/// programs write it in ASCII.
+/// Checks an address (contract, section 1, "Text"). Labels of a domain may be in any script: it is not resolved, and
+/// mail programs convert it to ASCII.
 fn check_email(text: &str) -> Result<(), (FieldCode, String)> {
     let is_address = text.split_once('@').is_some_and(|(local, domain)| is_local_part(local) && is_domain(domain));
     let wrong = || (FieldCode::InvalidFormat, "must look like name@example.com".to_owned());
@@ -81,22 +80,21 @@ fn is_label(text: &str) -> bool {
         && text.chars().all(is_allowed)
 }
 
-/// Whether software may read a domain that ends with this label as an IPv4 address.
 fn is_number(label: &str) -> bool {
     let hexadecimal = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
     label.chars().all(char::is_numeric)
         || hexadecimal.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-/// The pattern of addresses. It takes any character beyond ASCII that can be seen in a label, leaves the length of parts
-/// out, and takes all characters beyond the first plane for visible ones ([`text::class`]).
+/// The pattern of addresses. It allows any visible non-ASCII character in a label, doesn't limit lengths, and treats
+/// all characters beyond the first plane as visible ([`text::class`]).
 fn email_pattern() -> String {
     let unseen = text::class(&[text::BLANK, text::CONTROL, text::INVISIBLE].concat());
     let atom = format!(r#"[^"%(),.:;<>@\[\\\]{unseen}]+"#);
     let other_than = |ascii: &str| format!(r"[^{ascii}:-@\[-`{{-~{unseen}]");
     let (edge, inner) = (other_than("!-/"), other_than(r"!-,./"));
     let label = format!("{edge}({inner}*{edge})?");
-    // The last label is no number, decimal or hexadecimal: by what it begins with, and what has to follow then.
+    // The last label must not be a decimal or hexadecimal number.
     let (letter, not_x, not_hex) = (other_than("!-9"), other_than("!-9Xx"), other_than("!-9A-Fa-f"));
     let more = format!("{inner}*{edge}");
     let no_number = format!(
@@ -138,7 +136,7 @@ pub struct Contact {
     pub kind: ContactKind,
     /// Its email address. Searchable.
     pub email: Option<Email>,
-    /// The caller's own key of it, unique in the organization.
+    /// The caller's own key for it, unique in the organization.
     pub external_reference: Option<ExternalReference>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -147,15 +145,15 @@ pub struct Contact {
     /// How often its name, kind or address has changed.
     #[serde(default)]
     pub identity_version: u64,
-    /// The names, kinds and addresses that it had before, the newest last, at most [`limits::FORMER_IDENTITIES_MAX`].
+    /// Its former names, kinds and addresses, newest last, at most [`limits::FORMER_IDENTITIES_MAX`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerIdentity>,
 }
 
-/// A name, a kind and an address that a contact had.
+/// A former name, kind and address of a contact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormerIdentity {
-    /// The contact's `identity_version` while it had them.
+    /// The contact's `identity_version` at that time.
     pub version: u64,
     /// Its name.
     pub display_name: DisplayName,
@@ -164,25 +162,25 @@ pub struct FormerIdentity {
     /// Its email address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
-    /// Until when.
+    /// When they were changed.
     pub until: Timestamp,
-    /// Who changed them then.
+    /// Who changed them.
     pub changed_by: Actor,
 }
 
-/// What has changed of a contact since somebody last relied on its name, kind and address.
+/// How a contact has changed since its name, kind and address were last relied on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedIdentity<'a> {
-    /// The contact, as it is now.
+    /// The contact now.
     pub contact: &'a Contact,
-    /// What it was called, what it was, and where it was reached. None if that is too long ago to be kept.
+    /// The identity that was relied on. None if it is too old to be kept.
     pub before: Option<&'a FormerIdentity>,
-    /// The names, kinds and addresses that it had since, that one included, each with who changed it, the oldest first.
+    /// The identities since then, including that one, each with who changed it, oldest first.
     pub changes: &'a [FormerIdentity],
 }
 
 impl ChangedIdentity<'_> {
-    /// Whether it is reached elsewhere now.
+    /// Whether its address has changed.
     #[must_use]
     pub fn is_readdressed(&self) -> bool {
         self.before.is_none_or(|before| before.email != self.contact.email)
@@ -237,7 +235,7 @@ pub struct ContactChanges {
 }
 
 impl NewContact {
-    /// The fields that are sent with other values than an existing contact has, in their order.
+    /// The fields whose values differ from those of an existing contact, in order.
     #[must_use]
     pub fn differences(&self, existing: &Contact) -> Vec<&'static str> {
         let email_differs = self.email.clone().apply(existing.email.clone()) != existing.email;
@@ -267,14 +265,14 @@ impl Contact {
         }
     }
 
-    /// What it was when it had this `identity_version`. None if that is too long ago to be kept.
+    /// Its kind at an `identity_version`. None if that is too old to be kept.
     #[must_use]
     pub fn kind_at(&self, version: u64) -> Option<ContactKind> {
         let former = || self.former.iter().find(|former| former.version == version).map(|former| former.kind);
         if version == self.identity_version { Some(self.kind) } else { former() }
     }
 
-    /// What has changed of its name, kind and address since it had this `identity_version`. None if nothing has.
+    /// How its name, kind and address have changed since an `identity_version`. None if they haven't.
     #[must_use]
     pub fn changed_since(&self, version: u64) -> Option<ChangedIdentity<'_>> {
         let from = self.former.iter().position(|former| former.version >= version)?;
@@ -283,11 +281,11 @@ impl Contact {
         let is_same = |was: &FormerIdentity| {
             (&was.display_name, was.kind, &was.email) == (&self.display_name, self.kind, &self.email)
         };
-        // Changed back: whoever relied on it reaches who they meant.
+        // Changed back to what was relied on.
         (!before.is_some_and(is_same)).then_some(ChangedIdentity { contact: self, before, changes })
     }
 
-    /// The contact with the changes; equal to this one, time included, if they change nothing.
+    /// Applies changes. Equal to this contact, including its time, if nothing changes.
     #[must_use]
     pub fn change(&self, changes: ContactChanges, by: &Actor, now: Timestamp) -> Self {
         let mut next = Self {
@@ -298,7 +296,7 @@ impl Contact {
             ..self.clone()
         };
         if next != *self {
-            // Concurrent calls may be decided in another order than they began.
+            // Concurrent calls may be decided in a different order than they began.
             next.updated_at = now.max(self.updated_at);
         }
         if (&next.display_name, next.kind, &next.email) != (&self.display_name, self.kind, &self.email) {
@@ -435,7 +433,7 @@ mod tests {
         assert_eq!(kinds, [Some(ContactKind::Person), Some(ContactKind::Person), Some(ContactKind::Llc), None]);
         assert!(!other_kind.changed_since(3).unwrap().is_readdressed(), "it is reached where it was");
 
-        // However often it changes, nobody gets rid of what was relied on.
+        // No number of changes erases the fact that the identity changed.
         let flip = |contact: Contact, n: usize| change(&contact, &format!(r#"{{"display_name": "E{n}"}}"#), 7);
         let worn = (0..limits::FORMER_IDENTITIES_MAX + 5).fold(back, flip);
         assert_eq!(worn.former.len(), limits::FORMER_IDENTITIES_MAX);

@@ -1,4 +1,4 @@
-//! Days as calendars show them, such as `2026-03-14`. When one begins depends on the zone
+//! Calendar days, such as `2026-03-14`. A day begins at a different moment in each zone
 //! ([`TimeZone::start_of`](super::time_zone::TimeZone::start_of)).
 
 use std::fmt;
@@ -15,7 +15,7 @@ use super::local_time::{self, NotLocalTime, YEARS};
 #[schema(value_type = String, format = Date, example = "2026-03-14")]
 pub struct Day(Date);
 
-/// A text that names no day.
+/// The text is not a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a day such as 2026-03-14")]
 pub struct InvalidDay;
@@ -43,8 +43,7 @@ impl Day {
         self.0
     }
 
-    /// The day that a text such as `2026-03-14` names, as `<input type="date">` sends it. None if it names none, or one of
-    /// a year that no one means.
+    /// Parses `2026-03-14`, as `<input type="date">` sends it. None if it is not a day or its year is implausible.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_in_place =
@@ -54,7 +53,7 @@ impl Day {
         date.filter(|date| YEARS.contains(&date.year())).map(Self)
     }
 
-    /// The day that people mean who type it: `12/31/2026`, `Dec 31, 2026`, `31 December 2026`, `2026-12-31`.
+    /// Reads a day as people type it: `12/31/2026`, `Dec 31, 2026`, `31 December 2026`, `2026-12-31`.
     ///
     /// # Errors
     /// [`NotLocalTime`].
@@ -62,14 +61,14 @@ impl Day {
         local_time::read_day(text).map(Self)
     }
 
-    /// The day some days later (earlier when negative), at most the last one of the calendar.
+    /// The day `days` later (earlier if negative), at most the last day of the calendar.
     #[must_use]
     pub fn plus_days(self, days: i32) -> Self {
         let span: Span = days.days();
         Self(self.0.saturating_add(span))
     }
 
-    /// Whether the day has begun nowhere yet, given today in one zone: another zone may be a day ahead of it.
+    /// Whether the day has not begun anywhere, given today in one zone: other zones may be a day ahead.
     #[must_use]
     pub fn is_to_come(self, today: Self) -> bool {
         self > today.plus_days(1)
@@ -77,13 +76,13 @@ impl Day {
 }
 
 impl Day {
-    /// The day as a form shows it, which [`Day::read`] reads: `Mar 14, 2026`.
+    /// The day as a form shows it and [`Day::read`] reads it: `Mar 14, 2026`.
     #[must_use]
     pub fn write(self) -> String {
         self.0.strftime("%b %-d, %Y").to_string()
     }
 
-    /// The day for people, such as `14 Mar 2026`.
+    /// The day for display, such as `14 Mar 2026`.
     #[must_use]
     pub fn for_people(self) -> String {
         self.0.strftime("%-d %b %Y").to_string()
@@ -99,7 +98,7 @@ impl Day {
         year * 10_000 + part(self.0.month()) * 100 + part(self.0.day())
     }
 
-    /// The day of a number. None if there is no such day.
+    /// The day for a number such as 20260314. None if there is no such day.
     #[must_use]
     pub fn of_number(number: u32) -> Option<Self> {
         let year = i16::try_from(number / 10_000).ok()?;

@@ -1,11 +1,11 @@
-//! Deliveries: one event on its way to one endpoint (specification, "Delivery"). Pure: the next state after an attempt,
-//! and when the next attempt is due.
+//! Deliveries: one event on its way to one endpoint (specification, "Delivery"). Pure: computes the state after an
+//! attempt and when the next one is due.
 //!
-//! The record is the source of truth; a message in a queue only wakes the sender. The sender claims a delivery before
-//! it attempts it, so that two copies of a message make one attempt.
+//! The record is the source of truth; a queue message only wakes the sender. The sender claims a delivery before
+//! attempting it, so duplicate messages make one attempt.
 //!
-//! Decision: a replay starts the schedule over, because the person who replays has fixed something and wants as many
-//! retries as at first. The numbering of attempts continues, and each attempt keeps the number of replays before it.
+//! Decision: a replay restarts the schedule, because the person has fixed something and wants the full set of retries.
+//! Attempts keep counting up, and each stores how many replays preceded it.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -27,20 +27,20 @@ pub struct Delivery {
     pub event_type: EventType,
     /// When the event happened.
     pub created_at: Timestamp,
-    /// Its state, with what belongs to it.
+    /// Its state and the data of that state.
     #[serde(flatten)]
     pub progress: Progress,
-    /// The number of failed attempts since it was queued or replayed.
+    /// Failed attempts since it was queued or replayed.
     pub failures: u32,
     /// The number of all attempts.
     pub attempted: u32,
-    /// How often it was replayed.
+    /// The number of replays.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replays: u32,
-    /// Whether it is quarantined: no attempt could be made, and none was made since.
+    /// Whether it is quarantined: no attempt could be made, and none has been made since.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_quarantined: bool,
-    /// The last attempts, the oldest first.
+    /// The last attempts, oldest first.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
 }
@@ -55,23 +55,23 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// The state of a delivery, with what belongs to it (architecture, section 5).
+/// The state of a delivery and its data (architecture, section 5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum Progress {
-    /// To be attempted at once: new, replayed, or resumed.
+    /// Due at once: new, replayed or resumed.
     Queued {
         /// When it became due.
         due_at: Timestamp,
-        /// The claim of the sender that attempts it.
+        /// The claim of the current sender.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         claim: Option<Claim>,
     },
-    /// An attempt failed, and the schedule has another one.
+    /// An attempt failed, and another is scheduled.
     Waiting {
         /// When the next attempt is due.
         due_at: Timestamp,
-        /// The claim of the sender that attempts it.
+        /// The claim of the current sender.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         claim: Option<Claim>,
     },
@@ -80,7 +80,7 @@ pub enum Progress {
         /// When the last attempt ended.
         at: Timestamp,
     },
-    /// All attempts of the schedule failed: it waits for a manual replay.
+    /// All scheduled attempts failed: it waits for a manual replay.
     Exhausted {
         /// When the last attempt ended.
         at: Timestamp,
@@ -109,21 +109,21 @@ text_enum! {
 }
 
 impl DeliveryState {
-    /// Whether the delivery is neither delivered nor queued.
+    /// Whether it is neither delivered nor queued.
     #[must_use]
     pub fn is_open(self) -> bool {
         matches!(self, Self::Waiting | Self::Exhausted | Self::Held)
     }
 
-    /// Whether an attempt has failed and none has succeeded: the deliveries that a replay sends again.
+    /// Whether an attempt has failed and none has succeeded. A replay resends these.
     #[must_use]
     pub fn is_undelivered(self) -> bool {
         matches!(self, Self::Waiting | Self::Exhausted)
     }
 }
 
-/// The right to make one attempt. It expires by itself, in case its sender has died; then the attempt may be made
-/// again, and the lost one does not count as a failure.
+/// The right to make one attempt. It expires in case its sender has died; the attempt may then be repeated, and the
+/// lost one doesn't count as a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// Its id.
@@ -139,12 +139,11 @@ impl Claim {
         Self { id: Uuid::now_v7(), until: now.plus_seconds(limits::CLAIM_S) }
     }
 
-    /// Whether it had begun at a moment.
     fn began_by(self, at: Timestamp) -> bool {
         self.until <= at.plus_seconds(limits::CLAIM_S)
     }
 
-    /// Whether an attempt that begins now ends before the claim expires.
+    /// Whether an attempt that begins now would end before the claim expires.
     #[must_use]
     pub fn has_time_for_attempt(self, now: Timestamp) -> bool {
         let left_ms = self.until.unix_ms() - now.unix_ms();
@@ -157,7 +156,7 @@ impl Claim {
 pub struct Attempt {
     /// Counted from 1.
     pub number: u32,
-    /// How often the delivery had been replayed when the attempt was recorded.
+    /// The number of replays before the attempt.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replays: u32,
     /// When it began.
@@ -167,10 +166,10 @@ pub struct Attempt {
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The address that was dialled, if any was.
+    /// The address dialled, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialled: Option<std::net::SocketAddr>,
-    /// The first part of the response, as text.
+    /// The beginning of the response, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<String>,
 }
@@ -179,12 +178,12 @@ pub struct Attempt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum Outcome {
-    /// The subscriber acknowledged: a status of 2xx, and a body that was complete or exceeded what is read.
+    /// Acknowledged: a status of 2xx, with a body that was complete or exceeded the read limit.
     Delivered {
         /// The status.
         status: u16,
     },
-    /// Not acknowledged. The subscriber may have received the event or not.
+    /// Not acknowledged. The subscriber may still have received the event.
     Failed {
         /// The class of the failure.
         class: FailureClass,
@@ -195,37 +194,37 @@ pub enum Outcome {
 }
 
 text_enum! {
-    /// Why an attempt failed. The texts are stable, since subscribers and alarms depend on them.
+    /// Why an attempt failed. The texts are stable: subscribers and alarms depend on them.
     pub enum FailureClass {
-        /// The name was not found, or could not be looked up.
+        /// The name was not found or the lookup failed.
         DnsError = "dns_error",
-        /// The host is not a public one.
+        /// The host is not public.
         AddressRefused = "address_refused",
         /// No connection.
         ConnectError = "connect_error",
-        /// No encrypted connection, or the certificate is not one for this host.
+        /// TLS failed, or the certificate is not for this host.
         TlsError = "tls_error",
-        /// Not done within the deadline.
+        /// The deadline passed.
         Timeout = "timeout",
-        /// A status of 3xx: its target is never contacted.
+        /// A status of 3xx, which is never followed.
         Redirect = "redirect",
-        /// Any other status than 2xx.
+        /// Any other status outside 2xx.
         HttpError = "http_error",
-        /// What came is no HTTP response, or its headers are too large.
+        /// The response is not HTTP, or its headers are too large.
         InvalidResponse = "invalid_response",
         /// The connection ended before the response did.
         ConnectionClosed = "connection_closed",
     }
 }
 
-/// What becomes of a delivery in a replay that was requested of all that an endpoint has not received.
+/// What a replay of all undelivered events does with a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AsAsked {
     /// It is queued again.
     Replayed(Box<Delivery>),
-    /// It may be a part of it, once an attempt has ended that began before the request.
+    /// An attempt that began before the request is still running; decide when it ends.
     UnderAttempt,
-    /// It is no part of it.
+    /// The replay doesn't include it.
     NoPart,
 }
 
@@ -234,17 +233,17 @@ pub enum AsAsked {
 pub struct Schedule {
     /// The divisor of the waits on the local stack.
     pub time_scale: crate::domain::time_scale::TimeScale,
-    /// The jitter, from 0 to 1, where 1 adds a tenth of the wait.
+    /// The jitter, from 0 to 1; 1 adds a tenth of the wait.
     pub jitter: f64,
 }
 
 impl Schedule {
-    /// When the next attempt is due after a number of failures; none at the end of the schedule.
+    /// When the next attempt is due after `failures` failures. None at the end of the schedule.
     #[must_use]
     pub fn next(self, failures: u32, ended_at: Timestamp) -> Option<Timestamp> {
         let after = usize::try_from(failures).ok()?.checked_sub(1)?;
         let wait_ms = self.time_scale.scaled_ms(limits::RETRY_WAITS_S.get(after)?.saturating_mul(1000));
-        // In whole numbers, so that more jitter is never an earlier time.
+        // In integers, so that more jitter never yields an earlier time.
         let part = (self.jitter.clamp(0.0, 1.0) * 1000.0).round();
         #[allow(clippy::cast_possible_truncation, reason = "from 0 to 1000")]
         let later_ms = wait_ms / 10 * (part as i64) / 1000;
@@ -253,7 +252,7 @@ impl Schedule {
 }
 
 impl Delivery {
-    /// An event on its way to an endpoint, to be attempted at once.
+    /// A new delivery, due at once.
     #[must_use]
     pub fn new(
         endpoint_id: EndpointId,
@@ -289,7 +288,7 @@ impl Delivery {
         }
     }
 
-    /// When the next attempt is due, if there is one.
+    /// When the next attempt is due, if any.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {
         match self.progress {
@@ -305,7 +304,7 @@ impl Delivery {
         }
     }
 
-    /// Whether a claim holds at a moment.
+    /// Whether a claim is active.
     #[must_use]
     pub fn is_claimed(&self, now: Timestamp) -> bool {
         self.claim().is_some_and(|claim| now < claim.until)
@@ -317,7 +316,7 @@ impl Delivery {
         self.claim().is_some_and(|claim| claim.id == by.id)
     }
 
-    /// Whether it can be claimed at a moment: it is due, and no other claim holds.
+    /// Whether it can be claimed: it is due, and no claim is active.
     #[must_use]
     pub fn is_claimable(&self, now: Timestamp) -> bool {
         self.due_at().is_some_and(|due_at| due_at <= now) && !self.is_claimed(now)
@@ -334,7 +333,7 @@ impl Delivery {
         Self { progress, ..self.clone() }
     }
 
-    /// The delivery without its claim, after a temporary problem kept it from being sent.
+    /// The delivery without its claim, after a temporary problem prevented the attempt.
     #[must_use]
     pub fn released(&self) -> Self {
         let progress = match &self.progress {
@@ -345,15 +344,14 @@ impl Delivery {
         Self { progress, ..self.clone() }
     }
 
-    /// Whether an attempt is recorded already: the store's response to an earlier write may have been lost.
+    /// Whether an attempt is already recorded: the store's response to an earlier write may have been lost.
     #[must_use]
     pub fn has(&self, attempt: &Attempt) -> bool {
         let Attempt { number, replays, .. } = *attempt;
         self.attempts.iter().any(|kept| Attempt { number, replays, ..kept.clone() } == *attempt)
     }
 
-    /// The delivery after an attempt. An attempt whose claim is no longer the current one is recorded, but does not
-    /// change the state.
+    /// The delivery after an attempt. An attempt under an outdated claim is recorded but doesn't change the state.
     #[must_use]
     pub fn after_attempt(&self, by: Claim, attempt: Attempt, ended_at: Timestamp, schedule: Schedule) -> Self {
         let mut after = self.clone();
@@ -384,15 +382,15 @@ impl Delivery {
         Self { progress: Progress::Held { at: now }, ..self.clone() }
     }
 
-    /// A held delivery, queued again to be due at a moment; none for other states.
+    /// A held delivery, queued again. None for other states.
     #[must_use]
     pub fn resumed(&self, due_at: Timestamp) -> Option<Self> {
         let is_held = matches!(self.progress, Progress::Held { .. });
         is_held.then(|| Self { progress: Progress::Queued { due_at, claim: None }, ..self.clone() })
     }
 
-    /// The delivery as part of a requested replay. It is no part of it once it has been attempted since the request; an
-    /// attempt that began before has to end first.
+    /// The delivery's part in a requested replay. Attempts since the request exclude it; an attempt that began before
+    /// must end first.
     #[must_use]
     pub fn replayed_as_asked(&self, asked_at: Timestamp, due_at: Timestamp, now: Timestamp) -> AsAsked {
         let is_newer = self.attempts.last().is_some_and(|last| asked_at < last.at);
@@ -406,7 +404,7 @@ impl Delivery {
         }
     }
 
-    /// The delivery, queued again with a fresh schedule.
+    /// The delivery, queued with a fresh schedule.
     #[must_use]
     pub fn replayed(&self, due_at: Timestamp) -> Self {
         let replays = self.replays.saturating_add(1);

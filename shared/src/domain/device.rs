@@ -1,9 +1,10 @@
-//! The browser and the system of a session, in words such as `Firefox on Windows`.
+//! The browser and system of a session, such as `Firefox on Windows`.
 //!
-//! Decision: the words come from fixed lists, and the header that they are read from is not kept. It can have any text, and
-//! would identify a person more closely than anyone needs to recognize a session.
+//! Decision: the words come from fixed lists, and the header is not kept. It can contain any text and would identify a
+//! person more closely than recognizing a session requires.
 
-/// The browsers, each with the mark of its header. Most headers also have the marks of browsers further down.
+/// The browsers, each with its mark in the header. Order matters: most headers also have marks of browsers further
+/// down.
 const BROWSERS: &[(&str, &str)] = &[
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -15,7 +16,7 @@ const BROWSERS: &[(&str, &str)] = &[
     ("Safari/", "Safari"),
 ];
 
-/// The systems, each with the mark of its header. The order matters here too.
+/// The systems, each with its mark in the header. Order matters.
 const SYSTEMS: &[(&str, &str)] = &[
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
@@ -26,7 +27,7 @@ const SYSTEMS: &[(&str, &str)] = &[
     ("Linux", "Linux"),
 ];
 
-/// The browser and the system that a `User-Agent` header names. `None`, if it names neither.
+/// The browser and system in a `User-Agent` header. `None` if it names neither.
 #[must_use]
 pub fn device_of(user_agent: &str) -> Option<String> {
     let find = |among: &[(&str, &'static str)]| {

@@ -1,11 +1,11 @@
-//! Endpoints: the addresses to which an organization's events are delivered (specification, "Events"). Members who are
-//! admins set them up in the app; every function that changes one takes an [`Admin`].
+//! Endpoints: where an organization's events are delivered (specification, "Events"). Admins set them up in the app;
+//! every function that changes one takes an [`Admin`].
 //!
-//! Decision: a test event is sent even while the endpoint is paused, because that is when people want to try it.
+//! Decision: test events are sent even while the endpoint is paused, because that is when people want to try it.
 //!
-//! Decision: each replaced secret signs until its own end, whatever is rotated afterwards: a subscriber was told how long
-//! they have. A rotation that would leave too many of them is refused, rather than ending one early. Replacing a secret at
-//! once ends all of them, because that is for a secret that has leaked.
+//! Decision: each replaced secret signs until its promised end, regardless of later rotations. A rotation that would
+//! leave too many is refused rather than ending one early. Replacing a secret at once ends all of them, because that is
+//! for leaked secrets.
 
 use std::collections::BTreeSet;
 
@@ -28,15 +28,15 @@ pub struct Endpoint {
     url: EndpointUrl,
     events: Subscription,
     secret: Sealed,
-    /// The replaced secrets, the latest first. Some may have ended since the record was written.
+    /// The replaced secrets, latest first. Some may have ended since the record was written.
     #[serde(default, rename = "previous_secrets", skip_serializing_if = "Vec::is_empty")]
     previous: Vec<Previous>,
-    /// The only replaced secret, in a record that was last rotated when an endpoint could have just one.
+    /// The only replaced secret in records last rotated when an endpoint could have just one.
     #[serde(default, rename = "previous", skip_serializing_if = "Option::is_none")]
     only_previous: Option<Previous>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     paused_at: Option<Timestamp>,
-    /// Since when its organization is suspended, if it is: a copy of what the organization says.
+    /// When its organization was suspended, if it is: a copy of the organization's own value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     suspended_at: Option<Timestamp>,
     created_by: Actor,
@@ -44,7 +44,6 @@ pub struct Endpoint {
     updated_at: Timestamp,
 }
 
-/// A replaced secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Previous {
     secret: Sealed,
@@ -55,10 +54,10 @@ struct Previous {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subscription {
-    /// All events, including types that are added later.
+    /// All events, including types added later.
     #[default]
     All,
-    /// Events of these types. A type that this version does not know is skipped.
+    /// Events of these types. Unknown types are skipped.
     Only(#[serde(deserialize_with = "known_types")] BTreeSet<EventType>),
 }
 
@@ -78,19 +77,19 @@ impl Subscription {
     }
 }
 
-/// The endpoint has as many replaced secrets that still sign as it can have.
+/// The endpoint already has the maximum number of replaced secrets that still sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManySecrets {
     /// When the first of them ends.
     pub first_end: Timestamp,
 }
 
-/// How a replaced secret is retired.
+/// How a secret is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rotation {
-    /// It stops signing, and so do all secrets before it.
+    /// It and all earlier secrets stop signing.
     AtOnce,
-    /// It signs along with the new one for 24 hours.
+    /// It also signs for 24 hours.
     Overlapping,
 }
 
@@ -166,50 +165,49 @@ impl Endpoint {
         self.updated_at
     }
 
-    /// The replaced secrets that still sign at a moment, the latest first.
     fn previous(&self, now: Timestamp) -> impl Iterator<Item = &Previous> {
         self.previous.iter().chain(&self.only_previous).filter(move |previous| now < previous.until)
     }
 
-    /// When each of the replaced secrets ends that still sign at a moment, the latest secret first.
+    /// When each replaced secret that still signs ends, latest secret first.
     pub fn previous_ends(&self, now: Timestamp) -> impl Iterator<Item = Timestamp> {
         self.previous(now).map(|previous| previous.until)
     }
 
-    /// Whether an event is for this endpoint: it subscribes to the type, and existed when the event happened. An event
-    /// has the time at which its call began, and may have been committed as much later as a call can take.
+    /// Whether an event is for this endpoint: it subscribes to the type and existed when the event happened. An event
+    /// has the time at which its call began, and may be committed up to a call's deadline later.
     #[must_use]
     pub fn wants(&self, event_type: EventType, happened_at: Timestamp) -> bool {
         let call_s = i64::try_from(limits::CALL_DEADLINE.as_secs()).unwrap_or_default();
         self.events.has(event_type) && self.created_at <= happened_at.plus_seconds(call_s)
     }
 
-    /// Whether a delivery of this type may be sent now. A test may, even while the endpoint is paused. None may while the
-    /// organization is suspended.
+    /// Whether a delivery of this type may be sent now. Tests may, even while the endpoint is paused. Nothing may while
+    /// the organization is suspended.
     #[must_use]
     pub fn may_send(&self, event_type: EventType) -> bool {
         self.suspended_at.is_none() && (self.paused_at.is_none() || event_type == EventType::WebhookTest)
     }
 
-    /// Whether its deliveries are held: it is paused, or its organization is suspended.
+    /// Whether deliveries are held: the endpoint is paused or its organization suspended.
     #[must_use]
     pub fn holds_deliveries(&self) -> bool {
         self.paused_at.is_some() || self.suspended_at.is_some()
     }
 
-    /// Since when its organization is suspended, if it is.
+    /// When its organization was suspended, if it is.
     #[must_use]
     pub fn suspended_at(&self) -> Option<Timestamp> {
         self.suspended_at
     }
 
-    /// The endpoint with what its organization says about being suspended. None if it says so already.
+    /// The endpoint with its organization's suspension. None if nothing changes.
     #[must_use]
     pub(crate) fn with_suspension(&self, suspended_at: Option<Timestamp>) -> Option<Self> {
         (self.suspended_at != suspended_at).then(|| Self { suspended_at, ..self.clone() })
     }
 
-    /// The secrets that sign at a moment, the current one first.
+    /// The secrets that sign at a moment, current one first.
     ///
     /// # Errors
     /// When one can't be opened.
@@ -220,7 +218,7 @@ impl Endpoint {
         [&self.secret].into_iter().chain(previous).map(open).collect()
     }
 
-    /// The endpoint with all its secrets sealed with the current key. None if they are. What its page shows stays.
+    /// The endpoint with all secrets sealed with the current key. None if they are. What its page shows doesn't change.
     ///
     /// # Errors
     /// When one can't be opened.
@@ -237,8 +235,7 @@ impl Endpoint {
         Ok(is_changed.then_some(after))
     }
 
-    /// Whether this is its current secret, and it was changed so recently that its page may show it: the form that made the
-    /// secret is submitted again.
+    /// Whether this is the current secret and so recent that the page may show it, for a form that is submitted twice.
     #[must_use]
     pub fn just_got(&self, org: OrgId, secret: &SigningSecret, keys: &Keyring, now: Timestamp) -> bool {
         let opened = self.secrets(org, keys, now);
@@ -246,20 +243,20 @@ impl Endpoint {
             && now <= self.updated_at.plus_seconds(limits::FLASH_LIFETIME_S)
     }
 
-    /// The endpoint with another URL or another subscription.
+    /// The endpoint with another URL or subscription.
     #[must_use]
     pub fn edited(&self, _by: Admin<'_>, url: EndpointUrl, events: Subscription, now: Timestamp) -> Self {
         Self { url, events, updated_at: now.max(self.updated_at), ..self.clone() }
     }
 
-    /// The endpoint, paused, so that its deliveries are held. None when it is paused already.
+    /// The endpoint, paused, so that deliveries are held. None if it is already paused.
     #[must_use]
     pub fn paused(&self, _by: Admin<'_>, now: Timestamp) -> Option<Self> {
         let is_paused = self.paused_at.is_some();
         (!is_paused).then(|| Self { paused_at: Some(now), updated_at: now.max(self.updated_at), ..self.clone() })
     }
 
-    /// The endpoint, resumed. None when it is not paused.
+    /// The endpoint, resumed. None if it is not paused.
     #[must_use]
     pub fn resumed(&self, _by: Admin<'_>, now: Timestamp) -> Option<Self> {
         self.paused_at?;
@@ -296,7 +293,7 @@ impl Endpoint {
     }
 }
 
-/// The place that a secret is sealed for: it opens for this endpoint only.
+/// What a secret is sealed for: it opens for this endpoint only.
 fn place(org: OrgId, endpoint: EndpointId) -> String {
     format!("signing secret of {endpoint} of {org}")
 }
@@ -304,13 +301,13 @@ fn place(org: OrgId, endpoint: EndpointId) -> String {
 /// The recent successes and failures of an endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// When a delivery last arrived.
+    /// When a delivery last succeeded.
     #[serde(default)]
     pub last_success_at: Option<Timestamp>,
     /// When an attempt last failed.
     #[serde(default)]
     pub last_failure_at: Option<Timestamp>,
-    /// Attempts that have failed since one arrived.
+    /// Failed attempts since the last success.
     #[serde(default)]
     pub failures_in_a_row: u32,
 }
@@ -338,7 +335,6 @@ mod tests {
         Member::of_session(OrgId::new(), &record)
     }
 
-    /// An endpoint with all the secrets that it has had, the first one first.
     struct Rotated {
         admin: Member,
         keys: Keyring,
@@ -362,7 +358,6 @@ mod tests {
             Ok(())
         }
 
-        /// The secrets that sign at a moment, by their numbers.
         fn signing(&self, now: Timestamp) -> Vec<usize> {
             let signing = self.endpoint.secrets(self.admin.org(), &self.keys, now).unwrap();
             let number = |secret| self.secrets.iter().position(|known| known == secret).unwrap();
@@ -388,7 +383,7 @@ mod tests {
             assert_eq!(rotated.signing(at(hour)), signing, "after {hour} h");
         }
         assert!(rotated.endpoint.previous_ends(at(20)).eq([at(44), at(27), at(25)]));
-        // What has ended goes with the next rotation.
+        // The next rotation removes ended secrets.
         rotated.rotate(Rotation::Overlapping, at(26)).unwrap();
         assert_eq!(rotated.endpoint.previous.len(), 3);
         assert_eq!(rotated.signing(at(26)), [4, 3, 2, 1]);

@@ -11,35 +11,34 @@ use crate::limits;
 /// The scheme of an endpoint's URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// Plain HTTP, on developers' machines only.
+    /// Plain HTTP, only on developers' machines.
     Http,
     /// HTTP over TLS.
     Https,
 }
 
-/// Decides which hosts deliveries may go to. Functions are built with `webhook::guard::PublicOnly` only.
+/// Decides which hosts deliveries may go to. Deployed functions only use `webhook::guard::PublicOnly`.
 pub trait Guard: fmt::Debug + Send + Sync {
     /// Whether endpoints may have this scheme.
     fn allows_scheme(&self, scheme: Scheme) -> bool;
-    /// Whether an endpoint with this scheme may have this host name, given in lower case and without a final dot.
+    /// Whether an endpoint with this scheme may have this host name, in lower case without a final dot.
     fn allows_name(&self, scheme: Scheme, name: &str) -> bool;
     /// Whether a connection with this scheme may go to this address.
     fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool;
 }
 
-/// The URL of an endpoint: absolute, with a host, and without user info or fragment. A [`Guard`] decides whether
-/// deliveries may go there.
+/// The URL of an endpoint: absolute, with a host, without user info or fragment. A [`Guard`] decides whether deliveries
+/// may go there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EndpointUrl(Url);
 
-/// The message for a host that is not public, by its URL or by the address that its name resolves to.
 pub(crate) const NOT_PUBLIC: &str = "must lead to a public host; names and addresses of private networks are refused";
 
-/// Why a text can't be an endpoint's URL, in words for a form.
+/// Why a text can't be an endpoint's URL, for a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUrl {
-    /// Not a whole URL.
+    /// Not an absolute URL.
     #[error("must be a whole URL such as https://hooks.example.com/countersign")]
     NotAbsolute,
     /// Longer than the limit.
@@ -60,13 +59,13 @@ pub enum InvalidUrl {
     /// The port is not from 1 to 65535.
     #[error("must have a port from 1 to 65535, or none")]
     Port,
-    /// The host is not a public one.
+    /// The host is not public.
     #[error("{NOT_PUBLIC}")]
     NotPublic,
 }
 
 impl EndpointUrl {
-    /// Reads a URL as a person enters it: with a name in any script, which becomes ASCII.
+    /// Parses a URL as typed; names in any script become ASCII.
     ///
     /// # Errors
     /// When it is not a valid URL, or `guard` does not allow it. `webhook::guard::check` resolves its name.
@@ -77,18 +76,17 @@ impl EndpointUrl {
         }
         match url.scheme() {
             _ if url.is_allowed(guard) => Ok(url),
-            // It may have this scheme, but not with this host.
+            // The scheme is allowed, but not with this host.
             Scheme::Http => Err(InvalidUrl::NotHttps),
             Scheme::Https => Err(InvalidUrl::NotPublic),
         }
     }
 
-    /// Reads a URL of any host.
     pub(crate) fn read(text: &str) -> Result<Self, InvalidUrl> {
         if text.chars().count() > limits::WEBHOOK_URL_CHARS_MAX {
             return Err(InvalidUrl::TooLong);
         }
-        // The parser accepts more than a reader of the URL expects: missing slashes, backslashes, line breaks.
+        // The parser also accepts missing slashes, backslashes and line breaks.
         let (scheme, rest) = text.split_once("://").ok_or(InvalidUrl::NotAbsolute)?;
         if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
             return Err(InvalidUrl::NotAbsolute);
@@ -100,7 +98,6 @@ impl EndpointUrl {
         if authority.contains('@') {
             return Err(InvalidUrl::UserInfo);
         }
-        // The parser would look for a host in the path.
         if authority.is_empty() {
             return Err(InvalidUrl::Host);
         }
@@ -115,13 +112,13 @@ impl EndpointUrl {
             return Err(InvalidUrl::Fragment);
         }
         if let Some(Host::Domain(name)) = url.host() {
-            // The final dot of an absolute name is no part of it in a certificate or a `Host` header.
+            // Certificates and `Host` headers omit the final dot of an absolute name.
             let name = name.strip_suffix('.').unwrap_or(name).to_owned();
             if !is_host_name(&name) || url.set_host(Some(&name)).is_err() {
                 return Err(InvalidUrl::Host);
             }
         }
-        // A name or a path in another script is longer in ASCII.
+        // A name or path in another script is longer in ASCII.
         if url.as_str().len() > limits::WEBHOOK_URL_CHARS_MAX { Err(InvalidUrl::TooLong) } else { Ok(Self(url)) }
     }
 
@@ -137,28 +134,24 @@ impl EndpointUrl {
         if self.0.scheme() == "https" { Scheme::Https } else { Scheme::Http }
     }
 
-    /// The host: a name in lower-case ASCII, or an address.
     pub(crate) fn host(&self) -> Host<&str> {
-        // A URL without a host is not read.
+        // Every parsed URL has a host.
         self.0.host().unwrap_or(Host::Domain(""))
     }
 
-    /// The host with its port where it is not the usual one, as a `Host` header names it.
+    /// The host, with its port unless it is the default, as in a `Host` header.
     pub(crate) fn authority(&self) -> &str {
         &self.0[url::Position::BeforeHost..url::Position::AfterPort]
     }
 
-    /// The request target.
     pub(crate) fn path_and_query(&self) -> &str {
         &self.0[url::Position::BeforePath..url::Position::AfterQuery]
     }
 
-    /// The port; the usual one where the URL names none.
     pub(crate) fn port(&self) -> u16 {
         self.0.port_or_known_default().unwrap_or_default()
     }
 
-    /// Whether a guard allows the URL, without resolving its name.
     pub(crate) fn is_allowed(&self, guard: &dyn Guard) -> bool {
         guard.allows_scheme(self.scheme())
             && match self.host() {
@@ -169,7 +162,6 @@ impl EndpointUrl {
     }
 }
 
-/// Whether a name in lower-case ASCII can be one of a host.
 fn is_host_name(name: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -189,7 +181,7 @@ impl fmt::Display for EndpointUrl {
 impl TryFrom<String> for EndpointUrl {
     type Error = InvalidUrl;
 
-    /// Reads a stored URL without a guard: every attempt asks its own, which may be stricter by then.
+    /// Parses a stored URL without a guard: every attempt applies its own, possibly stricter one.
     fn try_from(text: String) -> Result<Self, InvalidUrl> {
         Self::read(&text)
     }

@@ -1,6 +1,5 @@
 //! Events: the notifications that subscribers get (specification, "Event types and data fields"). Each is written in
-//! the transaction of its change. A new type of event is an entry in `events!` below, and a struct if no other event
-//! has the same data.
+//! its change's transaction. To add one, add an entry to `events!` below, and a struct if its data is new.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,22 +17,22 @@ use super::time::Timestamp;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldCode;
 
-/// Declares the events, each with its type, the data that subscribers get, and when it is sent, for people. From this
-/// follow [`EventType`], [`EventKind`], the examples and the webhooks of the API document.
+/// Declares the events, each with its type, its data for subscribers, and a sentence on when it is sent. [`EventType`],
+/// [`EventKind`], the examples and the API document's webhooks follow from it.
 macro_rules! events {
     ($(
         $(#[$($about:tt)*])*
         $name:ident = $text:tt { data: $data:ident, sent_when: $sent_when:literal }
     )+) => {
         text_enum! {
-            /// The type of an event (specification, "Event types and data fields"). More come with their resources.
+            /// The type of an event (specification, "Event types and data fields").
             pub enum EventType {
                 $($(#[$($about)*])* $name = $text,)+
             }
         }
 
         impl EventType {
-            /// When an event of this type is sent, for people.
+            /// When an event of this type is sent, for display.
             #[must_use]
             pub fn sent_when(self) -> &'static str {
                 match self {
@@ -41,7 +40,7 @@ macro_rules! events {
                 }
             }
 
-            /// Shows a visitor the type of the data of such an event.
+            /// Shows a visitor the data type of such an event.
             pub fn visit_data<V: DataVisitor>(self, visitor: &mut V) -> V::Output {
                 match self {
                     $(Self::$name => visitor.data::<$data>(),)+
@@ -49,8 +48,7 @@ macro_rules! events {
             }
         }
 
-        /// What happened, with the data that subscribers get: ids, a name, an enumeration. It serializes as the `data`
-        /// object.
+        /// What happened, with its data for subscribers: ids, a name, an enumeration. Serializes as the `data` object.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
         #[serde(untagged)]
         pub enum EventKind {
@@ -66,7 +64,6 @@ macro_rules! events {
                 }
             }
 
-            /// One of each type, in the order of the types.
             fn examples() -> Result<Vec<Self>, (FieldCode, String)> {
                 Ok(vec![$(Self::$name($data::example()?)),+])
             }
@@ -185,7 +182,7 @@ events! {
         data: WorkspaceData,
         sent_when: "A member activated a workspace"
     }
-    /// An admin pressed the test button of an endpoint. Only that endpoint gets it, whatever it is subscribed to.
+    /// An admin pressed the test button of an endpoint. Only that endpoint gets it, even unsubscribed.
     WebhookTest = "webhook.test" {
         data: TestData,
         sent_when: "An admin sent a test event"
@@ -199,7 +196,7 @@ impl EventType {
     }
 }
 
-/// A visitor of the Rust type of an event's data: the API document, which needs its schema.
+/// Visits the Rust type of an event's data. The API document needs its schema.
 pub trait DataVisitor {
     /// The visitor's result.
     type Output;
@@ -208,7 +205,7 @@ pub trait DataVisitor {
     fn data<D: ToSchema>(&mut self) -> Self::Output;
 }
 
-/// The data of an event as the API document shows them.
+/// The data of an event in the API document.
 trait Example: Sized {
     fn example() -> Result<Self, (FieldCode, String)>;
 }
@@ -478,19 +475,12 @@ impl Example for ProposalData {
     }
 }
 
-/// The document that an example is about.
 const EXAMPLE_DOCUMENT: Uuid = uuid::uuid!("01980a53-1c77-7d20-8a4b-90f3e6d5c2b1");
-/// The participant whom an example is about.
 const EXAMPLE_PARTICIPANT: Uuid = uuid::uuid!("01980a52-f3a8-7b61-9d0e-3c4b5a697887");
-/// The movement that an example is about.
 const EXAMPLE_MOVEMENT: Uuid = uuid::uuid!("01980a54-2d88-7e31-9b5c-a104f7e6d3c2");
-/// The trust that an example is about.
 const EXAMPLE_TRUST: Uuid = uuid::uuid!("01980a60-1b22-7c33-8d44-5e66f7788990");
-/// The funding item that an example is about.
 const EXAMPLE_ITEM: Uuid = uuid::uuid!("01980a61-2c33-7d44-9e55-6f7788990a1b");
-/// The workspace that an example is about.
 const EXAMPLE_WORKSPACE: Uuid = uuid::uuid!("01980a41-0c8a-7e31-b3d4-6a90c1f25e77");
-/// The agreement that the examples are about.
 const EXAMPLE_AGREEMENT: Uuid = uuid::uuid!("01980a52-90bd-7f6a-8e21-c4d2b7035a18");
 
 text_enum! {
@@ -503,10 +493,10 @@ text_enum! {
     }
 }
 
-/// An event in the form that is stored and delivered: `{id, type, created_at, data}`.
+/// An event as stored and delivered: `{id, type, created_at, data}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// Its id, by which subscribers recognize a repeat.
+    /// Its id, by which subscribers detect repeats.
     pub id: EventId,
     /// Its type.
     #[serde(rename = "type")]
@@ -531,10 +521,10 @@ impl Event {
         self.of_type
     }
 
-    /// One of each type, always the same: the examples of the API document.
+    /// One of each type, always the same, for the API document.
     ///
     /// # Errors
-    /// When the data of an example is not valid.
+    /// When an example's data is invalid.
     pub fn examples() -> Result<Vec<Self>, (FieldCode, String)> {
         let id = EventId::from(uuid::uuid!("01980a58-6f2e-7c35-9d40-8b7a6c5e4f31"));
         let created_at =

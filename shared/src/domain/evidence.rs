@@ -1,16 +1,15 @@
-//! The evidence of an agreement: what the service recorded about it, gathered for those who have to prove it later.
+//! The evidence of an agreement: what the service recorded about it, for those who must prove it later.
 //!
-//! Decision: evidence is what was recorded, as it was recorded. An expiry or the end of a waiting period is in it once the
-//! service has written it down, which takes at most a minute and a half, and not from the moment at which it counts.
+//! Decision: evidence holds only what was recorded. An expiry or the end of a waiting period appears once the service
+//! has written it down, at most a minute and a half later.
 //!
-//! Decision: evidence has no clock of its own. It is as of its newest act, so it stays the same until there is another
-//! act; whoever exports it twice gets the same twice.
+//! Decision: evidence is as of its newest act, so exporting it twice gives the same result until there is another act.
 //!
-//! What participants answered is in it, without bank details. Those are not in it, nor are the instructions of a payment:
-//! whoever checks an agreement need not know them.
+//! It holds participants' answers without bank details, and no payment instructions: checking an agreement doesn't
+//! require them.
 //!
-//! Decision: a statement file that was read is not in it either. It names the account, and has every other entry of it. The
-//! entries that were accepted are in it as they were read, with the SHA-256 of the file.
+//! Decision: it leaves out statement files, which name the account and contain all other entries. Accepted entries are
+//! included as they were read, with the SHA-256 of the file.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +30,7 @@ use super::statement::Statement;
 use super::time::Timestamp;
 use crate::limits;
 
-/// An act with the call that did it, whose audit row has the same id.
+/// An act and the call that did it. The call's audit row has the same id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelineEntry {
     /// The call.
@@ -40,19 +39,20 @@ pub struct TimelineEntry {
     pub act: Act,
 }
 
-/// A part of a history that has more than [`limits::EVIDENCE_ACTS_MAX`] acts: as many as that, the last part fewer.
+/// A part of a history with more than [`limits::EVIDENCE_ACTS_MAX`] acts. Each part has that many; the last may have
+/// fewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryPart {
-    /// Which part it is, from 1.
+    /// Its number, from 1.
     pub number: usize,
-    /// How many there are.
+    /// The number of parts.
     pub of: usize,
-    /// The time of the newest act of the whole history.
+    /// The time of the whole history's newest act.
     pub newest: Timestamp,
 }
 
 impl HistoryPart {
-    /// The place of its first act in the history, from 1.
+    /// The position of its first act in the history, from 1.
     #[must_use]
     pub fn first_act(&self) -> usize {
         self.number.saturating_sub(1).saturating_mul(limits::EVIDENCE_ACTS_MAX).saturating_add(1)
@@ -62,40 +62,38 @@ impl HistoryPart {
 /// What was recorded about an agreement.
 #[derive(Debug, Clone)]
 pub struct AgreementRecord {
-    /// The agreement. It was published.
+    /// The agreement, which was published.
     pub agreement: Agreement,
     /// The contacts of its participants, as they are now.
     pub contacts: Vec<Contact>,
-    /// The acts of its history, the oldest first.
+    /// Its acts, oldest first.
     pub timeline: Vec<TimelineEntry>,
-    /// The part of the history that the timeline is. None if it is all that is wanted.
+    /// The part of the history in `timeline`. None if it is whole.
     pub part: Option<HistoryPart>,
-    /// What its participants left behind, the oldest first.
+    /// Its participants' receipts, oldest first.
     pub receipts: Vec<Receipt>,
-    /// The recorded verifications, the oldest first.
+    /// The recorded verifications, oldest first.
     pub verifications: Vec<Verification>,
-    /// The recorded signatures on paper, the oldest first, those that count and those that don't.
+    /// The recorded paper signatures, oldest first, including those that don't count.
     pub papers: Vec<PaperSignature>,
-    /// Its payments, in the order of their ids.
+    /// Its payments, by id.
     pub payments: Vec<RecordedPayment>,
-    /// Its obligations, in the order of its promises. None where only a certificate is made.
+    /// Its obligations, in the order of its promises. None for a certificate.
     pub obligations: Vec<Obligation>,
-    /// What its participants answered, the oldest first, whatever members decided about it. None where only a certificate is
-    /// made.
+    /// Its participants' answers, oldest first, accepted or not. None for a certificate.
     pub submissions: Vec<Submission>,
 }
 
-/// A payment with all that was filed about it.
+/// A payment and everything filed about it.
 #[derive(Debug, Clone)]
 pub struct RecordedPayment {
     /// The payment.
     pub movement: Movement,
-    /// The evidence that was ever filed for it, the oldest first, whatever members decided about it. None where only a
-    /// certificate is made.
+    /// All evidence filed for it, oldest first, accepted or not. None for a certificate.
     pub evidence: Vec<filed::Evidence>,
 }
 
-/// The document of evidence that a bundle has: what was filed, not what was read.
+/// The document of evidence in a bundle: the filed file, not what was read from it.
 #[must_use]
 pub fn document_of(evidence: &filed::Evidence) -> Option<(&filed::EvidenceFile, FileType)> {
     let file = evidence.facts().file.as_ref()?;
@@ -107,37 +105,37 @@ pub fn document_of(evidence: &filed::Evidence) -> Option<(&filed::EvidenceFile, 
 pub struct Evidence {
     /// What was recorded about the agreement.
     pub record: AgreementRecord,
-    /// What was recorded up to its completion, if it is completed: its certificate says so.
+    /// What was recorded up to completion, for the certificate. None if the agreement isn't completed.
     pub completed: Option<CompletedRecord>,
-    /// The audit rows of the calls in the timeline, in its order.
+    /// The audit rows of the timeline's calls, in its order.
     pub audit_rows: Vec<AuditRow>,
-    /// The statements with entries that prove its payments ([`AgreementRecord::statement_ids`]).
+    /// The statements whose entries prove its payments ([`AgreementRecord::statement_ids`]).
     pub statements: Vec<Statement>,
 }
 
-/// A later part of the evidence of an agreement, with acts alone: the first part has everything else.
+/// A later part of an agreement's evidence, which has only acts; the first part has everything else.
 #[derive(Debug, Clone)]
 pub struct LaterActs {
     /// The agreement.
     pub agreement: Agreement,
     /// The part of its history.
     pub part: HistoryPart,
-    /// The acts, the oldest first.
+    /// The acts, oldest first.
     pub timeline: Vec<TimelineEntry>,
     /// The audit rows of their calls, in the same order.
     pub audit_rows: Vec<AuditRow>,
 }
 
-/// Why there is no evidence.
+/// Why evidence isn't available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoEvidence {
     /// The agreement was never published: a draft binds nobody.
     NotPublished,
-    /// A certificate was asked for, and the agreement is not completed.
+    /// A certificate requires a completed agreement.
     NotCompleted,
-    /// The agreement has more than [`limits::EVIDENCE_ACTS_MAX`] acts, and its evidence is in so many parts.
+    /// The agreement has more than [`limits::EVIDENCE_ACTS_MAX`] acts, so its evidence has this many parts.
     InParts(usize),
-    /// Its files have so many bytes in all, more than [`limits::EVIDENCE_FILE_BYTES_MAX`].
+    /// The total bytes of its files, which exceed [`limits::EVIDENCE_FILE_BYTES_MAX`].
     TooLarge(u64),
 }
 
@@ -149,7 +147,7 @@ impl AgreementRecord {
         self.part.map_or_else(newest, |part| part.newest)
     }
 
-    /// What was recorded up to the completion, that included. Later acts, such as a reissued link, change nothing of it.
+    /// What was recorded up to and including completion. Later acts, such as a reissued link, don't change it.
     ///
     /// # Errors
     /// [`NoEvidence::NotCompleted`].
@@ -163,13 +161,12 @@ impl AgreementRecord {
         }
         let end = self.timeline.last().map_or(completed_at, |entry| entry.act.at.max(completed_at));
         self.receipts.retain(|receipt| receipt.at <= end);
-        // Those that count were decided before the completion, which they were needed for.
+        // Completion requires those that count, so they were decided before it.
         self.papers.retain(|paper| paper.counts_since().is_some());
         Ok(CompletedRecord { record: self, published_at, completed_at, has_more_acts: false })
     }
 
-    /// The files with which people recorded that obligations are done: those of participants by their receipts, and those of
-    /// members by the obligations.
+    /// Files that show obligations were satisfied: participants' from receipts, members' from obligations.
     pub fn satisfaction_files(&self) -> impl Iterator<Item = &filed::EvidenceFile> {
         let of_participants = self.receipts.iter().filter_map(|receipt| match &receipt.act {
             ReceiptAct::ActedOnObligation { did, .. } => did.file(),
@@ -178,8 +175,7 @@ impl AgreementRecord {
         of_participants.chain(self.obligations.iter().flat_map(Obligation::files_of_members))
     }
 
-    /// The files of its documents, its uploads, the scans of what was signed on paper, the evidence of its payments and what
-    /// shows that obligations are done. The same content may be there more than once.
+    /// All its files: documents, uploads, scans, payment evidence and proof of obligations. May repeat content.
     fn all_files(&self) -> impl Iterator<Item = &DocumentContent> {
         let documents = self.agreement.documents.iter().filter_map(|document| document.content.as_ref());
         let uploads = self.receipts.iter().filter_map(|receipt| match &receipt.act {
@@ -192,8 +188,8 @@ impl AgreementRecord {
         documents.chain(uploads).chain(scans).chain(evidence.map(|file| &file.content))
     }
 
-    /// The files among the answers that a bundle has room for beside all others, in the order of the answers: no participant
-    /// keeps the proof of a payment out of it by large answers.
+    /// Answer files that still fit in a bundle after all other files, in order: large answers can't push out the proof
+    /// of a payment.
     #[must_use]
     pub fn answer_files(&self) -> Vec<&AnswerFile> {
         let others = self.all_files().fold(0_u64, |bytes, file| bytes.saturating_add(file.size_bytes));
@@ -212,20 +208,20 @@ impl AgreementRecord {
         kept
     }
 
-    /// The accepted evidence that was read from entries of statements, each with its statement.
+    /// Accepted evidence read from statement entries, with each entry.
     pub fn proving_entries(&self) -> impl Iterator<Item = (&filed::Evidence, &filed::StatementEntry)> {
         let evidence = self.payments.iter().flat_map(|payment| &payment.evidence).filter(|found| found.is_accepted());
         evidence.filter_map(|found| Some((found, found.entry()?)))
     }
 
-    /// The statements that [`proving_entries`](Self::proving_entries) are of, each once.
+    /// The statements of [`proving_entries`](Self::proving_entries), each once.
     #[must_use]
     pub fn statement_ids(&self) -> BTreeSet<StatementId> {
         self.proving_entries().map(|(_, entry)| entry.statement_id).collect()
     }
 
-    /// The files that it names, those of the answers as far as there is room ([`answer_files`](Self::answer_files)), each
-    /// content once.
+    /// Its files, without duplicate content. Answer files only as far as they fit
+    /// ([`answer_files`](Self::answer_files)).
     #[must_use]
     pub fn files(&self) -> Vec<&DocumentContent> {
         let answers = self.answer_files().into_iter().map(|file| &file.content);
@@ -235,7 +231,7 @@ impl AgreementRecord {
         files
     }
 
-    /// Checks that its files fit in a bundle, in which each counts as often as it is there.
+    /// Checks that its files fit in a bundle, counting every occurrence.
     ///
     /// # Errors
     /// [`NoEvidence::TooLarge`].
@@ -244,27 +240,27 @@ impl AgreementRecord {
         if bytes > limits::EVIDENCE_FILE_BYTES_MAX { Err(NoEvidence::TooLarge(bytes)) } else { Ok(()) }
     }
 
-    /// The signatures on a document that were given on paper and count.
+    /// The paper signatures on a document that count.
     pub fn paper_signatures(&self, document: DocumentId) -> impl Iterator<Item = &PaperSignature> {
         let of_document = move |paper: &&PaperSignature| paper.document_id == document;
         self.papers.iter().filter(of_document).filter(|paper| paper.counts_since().is_some())
     }
 
-    /// The signatures on a document that were given on screen.
+    /// The on-screen signatures on a document.
     pub fn signatures(&self, document: DocumentId) -> impl Iterator<Item = &Receipt> {
         self.receipts.iter().filter(
             move |receipt| matches!(receipt.act, ReceiptAct::Signed { document_id, .. } if document_id == document),
         )
     }
 
-    /// A receipt.
+    /// The receipt with an id.
     #[must_use]
     pub fn receipt(&self, id: ReceiptId) -> Option<&Receipt> {
         self.receipts.iter().find(|receipt| receipt.id == id)
     }
 }
 
-/// What was recorded about an agreement up to its completion: what a certificate says.
+/// What was recorded about an agreement up to its completion, for a certificate.
 #[derive(Debug, Clone)]
 pub struct CompletedRecord {
     record: AgreementRecord,
@@ -274,14 +270,14 @@ pub struct CompletedRecord {
 }
 
 impl CompletedRecord {
-    /// The same, of which only the first [`limits::EVIDENCE_ACTS_MAX`] acts were read.
+    /// Marks that only the first [`limits::EVIDENCE_ACTS_MAX`] acts were read.
     #[must_use]
     pub fn with_more_acts(mut self) -> Self {
         self.has_more_acts = true;
         self
     }
 
-    /// Whether there are more acts up to the completion than it has.
+    /// Whether more acts precede the completion than were read.
     #[must_use]
     pub fn has_more_acts(&self) -> bool {
         self.has_more_acts
@@ -299,13 +295,13 @@ impl CompletedRecord {
         self.completed_at
     }
 
-    /// The acts without the edits of the draft, which nobody but its authors saw.
+    /// The acts without the edits of the draft, which only its authors saw.
     pub fn acts(&self) -> impl Iterator<Item = &TimelineEntry> {
         self.record.timeline.iter().filter(|entry| is_told(&entry.act, self.published_at))
     }
 }
 
-/// Whether a certificate tells an act of an agreement that was published then: the edits of a draft are not told.
+/// Whether a certificate includes an act of an agreement published at `published_at`: edits of the draft are left out.
 #[must_use]
 pub fn is_told(act: &Act, published_at: Timestamp) -> bool {
     act.at >= published_at || act.proposed.is_some() || act.operation == "create_agreement"

@@ -1,4 +1,4 @@
-//! The types of files that people upload, told by their content.
+//! The types of uploaded files, detected by content.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,15 +15,15 @@ pub enum FileType {
 }
 
 impl FileType {
-    /// The type of a file, by its content alone: its name and the browser's word for it count for nothing. None if it is of
-    /// no accepted type, or is of another type as well.
+    /// Detects the type by content alone, ignoring the name and the browser's media type. None if the type isn't
+    /// accepted or the content also fits another type.
     #[must_use]
     pub fn of(content: &[u8]) -> Option<Self> {
         let tail = &content[content.len().saturating_sub(PDF_END_BYTES)..];
         let found = if content.starts_with(b"%PDF-") && contains(tail, b"%%EOF") {
             Self::Pdf
         } else if content.starts_with(b"\xff\xd8\xff") && contains(content, b"\xff\xd9") {
-            // Phones write more behind the end of a picture, so the end is not asked for at the end.
+            // Phones append data to pictures, so the end marker may be anywhere.
             Self::Jpeg
         } else if content.starts_with(b"\x89PNG\r\n\x1a\n") && contains(content, b"IEND\xaeB`\x82") {
             Self::Png
@@ -43,7 +43,7 @@ impl FileType {
         }
     }
 
-    /// The ending of a file's name.
+    /// The file name's extension.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -54,16 +54,14 @@ impl FileType {
     }
 }
 
-/// Readers of PDFs look for the mark of the end within as many bytes of the file's end.
 const PDF_END_BYTES: usize = 1024;
 
-/// Whether a file ends like a zip archive, which readers of archives find whatever stands before.
+/// Whether a file ends like a zip archive: readers accept one after any prefix.
 fn is_archive(content: &[u8]) -> bool {
     const COMMENT_AND_END_BYTES: usize = 65_557;
     contains(&content[content.len().saturating_sub(COMMENT_AND_END_BYTES)..], b"PK\x05\x06")
 }
 
-/// Whether a picture is a PDF or a web page as well.
 fn is_page(content: &[u8]) -> bool {
     const HEAD_BYTES: usize = 1024;
     let lower = content.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Random histories of drafts and decisions, checked against the invariants of all of them (contract, section 3).
+//! Random histories of drafts and decisions, checked against the invariants (contract, section 3).
 
 use std::collections::BTreeSet;
 
@@ -25,32 +25,21 @@ use crate::domain::time_zone::TimeZone;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// A step of a history.
 #[derive(Debug, Clone)]
 enum Try {
-    /// A member adds a stage.
     AddStage(Asks),
-    /// A member removes a stage.
     RemoveStage(Index),
-    /// A member changes something else of the draft.
     Edit(Edit),
-    /// The first participant's contact gets an email address, or loses it.
     SetEmail(bool),
-    /// A member activates the workspace.
     Activate,
-    /// A token proposes.
     Propose(ProposalAction),
-    /// A member confirms a proposal, from a page that is as old as this many changes.
+    /// A member confirms a proposal from a page that is this many changes old.
     Confirm(Index, u64),
-    /// A member declines a proposal.
     Decline(Index),
-    /// The clock runs.
     Tick,
-    /// Hours pass.
     Wait(i64),
 }
 
-/// The gate of an added stage.
 #[derive(Debug, Clone, Copy)]
 enum Asks {
     Nothing,
@@ -58,7 +47,6 @@ enum Asks {
     Time,
 }
 
-/// A change of something that a draft has; nothing when it has none.
 #[derive(Debug, Clone)]
 enum Edit {
     MoveStage(Index, Index),
@@ -90,7 +78,6 @@ fn edits() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// One of several.
 fn pick<T>(all: impl IntoIterator<Item = T>, which: Index) -> Option<T> {
     let mut all: Vec<T> = all.into_iter().collect();
     if all.is_empty() { None } else { Some(all.swap_remove(which.index(all.len()))) }
@@ -152,7 +139,7 @@ fn tries() -> impl Strategy<Value = Vec<Try>> {
     proptest::collection::vec(one, 0..40)
 }
 
-/// The records, as the store would hold them.
+/// The records as the store would hold them.
 struct World {
     by: Member,
     deal: Deal,
@@ -163,7 +150,7 @@ struct World {
 }
 
 impl World {
-    /// With the stages of a deal that asks for everything, or with none.
+    /// Starts with stages that ask for everything, or with none.
     fn new(has_stages: bool) -> Self {
         let record = MemberRecord {
             id: MemberId::new(),
@@ -194,7 +181,7 @@ impl World {
         deal.blockers_at(self.now)
     }
 
-    /// The agreement as of now, whether or not the clock has recorded that.
+    /// The agreement as of now, even if the clock hasn't recorded it.
     fn current(&self) -> Agreement {
         self.deal.draft.as_of(&Facts::none(), TimeScale::default(), self.now).into_owned()
     }
@@ -223,7 +210,6 @@ impl World {
         }
     }
 
-    /// A draft has every part that it refers to, and is within the size limit.
     fn check_draft(&self) {
         let draft = &self.deal.draft;
         let blocks: Vec<_> = draft.documents.iter().flat_map(|document| &document.blocks).collect();
@@ -248,7 +234,7 @@ impl World {
         assert_eq!(draft.as_draft().is_ok(), draft.life == Life::Draft);
     }
 
-    /// Changes a draft; anything else must refuse.
+    /// Changes a draft. Anything else must refuse.
     fn add_stage(&mut self, asks: Asks) {
         let before = &self.deal.draft;
         match before.add_stage(label("More"), [].into(), self.now) {
@@ -284,7 +270,7 @@ impl World {
         let blockers = self.blockers();
         let current = self.current();
         let made = propose(new, &current, &[], &blockers, by, self.moment(), expires_at);
-        // The last proposal of this action that is not recorded as ended has the claim.
+        // The last proposal of this action that isn't recorded as ended holds the claim.
         let claiming = self
             .proposals
             .iter()
@@ -460,7 +446,6 @@ impl World {
         assert!(may_change || self.deal.draft.life == life, "only confirming and time move an agreement: {one:?}");
     }
 
-    /// Checks the invariants of every history.
     fn check(&self) {
         self.check_draft();
         let count = |action, state| {
@@ -516,7 +501,7 @@ proptest! {
     }
 }
 
-/// The histories exercise every property: one that no history reaches proves nothing.
+/// Ensures that histories reach every property: unreached ones prove nothing.
 #[test]
 fn the_histories_reach_every_end() {
     let mut world = World::new(true);
@@ -566,14 +551,12 @@ fn the_histories_come_to_what_time_does() {
         }
         world.confirm(0, 0);
         world.try_one(&Try::Wait(21));
-        // The clock has not run: the proposal is about the agreement as of now, not as recorded.
         world.try_one(&Try::Propose(ProposalAction::CancelAgreement));
         world.tick();
         let states: Vec<StageState> = world.deal.draft.stages.iter().map(|stage| stage.state).collect();
         assert_eq!(states, [StageState::Done, StageState::Current]);
         world.try_one(&Try::Wait(50));
         if cancels {
-            // The clock has not been there, and still nothing that has ended is cancelled.
             world.confirm(1, 0);
             assert_eq!(world.proposals[1].state_at(world.now), ProposalState::Pending);
         } else {

@@ -1,4 +1,4 @@
-//! Every id of the service. Ids are `UUIDv7`, so that the order of ids is the order of creation.
+//! All ids of the service. They are `UUIDv7`, so ids sort by creation.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// Reads a uuid as the API writes it: hyphenated, upper case accepted.
+/// Parses a uuid as the API writes it: hyphenated; upper case is accepted.
 fn parse_uuid(text: &str) -> Option<Uuid> {
     const HYPHENATED_CHARS: usize = 36;
     (text.len() == HYPHENATED_CHARS).then(|| Uuid::try_parse(text).ok()).flatten()
@@ -30,7 +30,7 @@ macro_rules! ids {
                 Self(Uuid::now_v7())
             }
 
-            /// The id as the API, the store and logs know it.
+            /// The id as used by the API, the store and logs.
             #[must_use]
             pub fn uuid(self) -> Uuid {
                 self.0
@@ -77,7 +77,7 @@ macro_rules! ids {
     )+};
 }
 
-/// A text that is no uuid.
+/// The text is not a uuid.
 #[derive(Debug, thiserror::Error)]
 #[error("not a uuid")]
 pub struct InvalidId;
@@ -113,7 +113,7 @@ ids! {
     OccurrenceId;
     /// An organization: the tenant that every record belongs to.
     OrgId;
-    /// An account that a member called the organization's own.
+    /// An account that a member marked as the organization's own.
     OwnAccountId;
     /// A record that a participant signed a document on paper.
     PaperSignatureId;

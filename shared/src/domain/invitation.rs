@@ -1,11 +1,10 @@
-//! Invitations: an admin hands the link of one to a person, who becomes a member with it.
+//! Invitations: an admin gives a person a link, with which the person becomes a member.
 //!
-//! Decision: an organization has one invitation for each e-mail address. Inviting an address again makes a new link, and
-//! the one before stops working: an admin who lost a link need not revoke it first.
+//! Decision: an organization has one invitation per email address. Inviting an address again makes a new link and
+//! invalidates the old one, so an admin who lost a link needn't revoke it first.
 //!
-//! Decision: an invitation outlives the membership of the admin who made it. It is the organization's, stands on its page
-//! with the name of that admin, and another admin can revoke it. The invitation of an address is deleted when the member
-//! with that address is removed.
+//! Decision: an invitation outlives its admin's membership. It belongs to the organization, whose page shows it with
+//! the admin's name, and any admin can revoke it. Removing a member deletes the invitation for their address.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -26,7 +25,7 @@ pub struct Invitation {
     pub id: InvitationId,
     /// The organization that the person joins.
     pub organization_id: OrgId,
-    /// The person's e-mail address.
+    /// The person's email address.
     pub email: Email,
     /// The role that the person gets.
     pub role: Role,
@@ -43,7 +42,7 @@ pub struct Invitation {
 #[derive(Debug, Clone, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct NewInvitation {
-    /// The person's e-mail address.
+    /// The person's email address.
     pub email: Email,
     /// The role that the person gets.
     pub role: Role,

@@ -1,19 +1,18 @@
-//! The ledger: one row for each thing owed or owing (specification, "Ledger row"), and what the rows add up to. A row is
-//! derived from its agreement, movement or obligation whenever it is read, so the two never disagree.
+//! The ledger: one row per thing owed or owing (specification, "Ledger row"), and the totals. Rows are derived on every
+//! read, so they never disagree with their agreement, movement or obligation.
 //!
-//! Decision: drafts and their payments are rows too. The specification has "everything" in the ledger and leaves out what is
-//! finished, which a draft is not. The totals leave the payments of drafts out: nobody owes what nobody has agreed to. A
-//! payment of an agreement in force is owed from the publication on, also while its own state still is `draft`, because no
-//! member has authorized it.
+//! Decision: drafts and their payments are rows too, because the specification leaves out only what is finished. The
+//! totals exclude payments of drafts: nobody owes what nobody has agreed to. A payment is owed from its agreement's
+//! publication, even while its own state is still `draft` because no member has authorized it.
 //!
-//! Decision: an agreement has no direction, because it binds all sides: `null`. That of a payment and of an obligation
-//! follows from who owes it and from the organization's own contacts ("us"), as they are when it is read. What one of our
-//! contacts owes another of them is owed by us, as a payment between them is outgoing.
+//! Decision: an agreement binds all sides, so its direction is `null`. The direction of a payment or obligation follows
+//! from who owes it and from the organization's own contacts ("us") at read time. What one of our contacts owes another
+//! counts as owed by us, as a payment between them is outgoing.
 //!
-//! Decision: the totals add up payments that are agreed on, in one sum for each currency and direction, and keep three
-//! figures apart. *Owed* is what is not proven to have arrived. *Claimed* is the part of it that senders say they sent, and
-//! stays owed. *Proven* is what accepted evidence of the receiving side shows, also of a payment that arrived in part. Money
-//! that came back is in none of them, and what was cancelled is owed no more.
+//! Decision: the totals add up agreed payments per currency and direction, in three figures. *Owed* is not proven to
+//! have arrived. *Claimed* is the part of it that senders say they sent. *Proven* is shown by accepted receiver-side
+//! evidence, including partial arrivals. Money that came back counts nowhere, and cancelled payments are no longer
+//! owed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +69,8 @@ text_enum! {
 }
 
 text_enum! {
-    /// Where the thing of a ledger row is: the lifecycle of an agreement, or the state of a movement or of an obligation.
+    /// Where the thing of a ledger row is: the lifecycle of an agreement, or the state of a movement or of an
+    /// obligation.
     pub enum LedgerState {
         /// An agreement that is being drafted, or a payment of one: not owed yet.
         Draft = "draft",
@@ -172,9 +172,8 @@ impl LedgerState {
         }
     }
 
-    /// Whether something in this state is overdue that was due at a moment: a payment that is not proven to have arrived, or
-    /// an obligation of which something is not done, of an agreement in force or completed (`is_agreed`). Agreements expire;
-    /// they are never overdue.
+    /// Whether it is overdue: a payment not proven to have arrived, or an unfinished obligation, past its due time, in
+    /// an agreement in force or completed (`is_agreed`). Agreements expire; they are never overdue.
     #[must_use]
     pub fn is_overdue(self, is_agreed: bool, due_at: Option<Timestamp>, now: Timestamp) -> bool {
         let can_be = !self.is_done() && !matches!(self, Self::Active | Self::Dormant | Self::Satisfied);
@@ -185,9 +184,9 @@ impl LedgerState {
 /// The contacts of a ledger row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerParties {
-    /// Those who take part in an agreement, which binds all of them.
+    /// The participants of an agreement, which binds them all.
     Mutual(Vec<ContactId>),
-    /// Those who owe it, and those to whom it is owed.
+    /// Who owes it, and to whom.
     OneWay {
         /// Who owes it.
         by: Vec<ContactId>,
@@ -197,7 +196,7 @@ pub enum LedgerParties {
 }
 
 impl LedgerParties {
-    /// All of them, each once.
+    /// All contacts, each once.
     pub fn all(&self) -> impl Iterator<Item = ContactId> {
         let (first, second): (&[ContactId], &[ContactId]) = match self {
             Self::Mutual(all) => (all, &[]),
@@ -211,7 +210,7 @@ impl LedgerParties {
         self.all().filter(|contact| !own.contains(contact))
     }
 
-    /// Who owes it, with the organization's own contacts. None if it binds all.
+    /// Who owes it, given the organization's own contacts. None if it binds all.
     #[must_use]
     pub fn direction(&self, own: &BTreeSet<ContactId>) -> Option<LedgerDirection> {
         let Self::OneWay { by, to } = self else { return None };
@@ -224,29 +223,29 @@ impl LedgerParties {
     }
 }
 
-/// Whether what is in an agreement is agreed on, and still holds.
+/// Whether an agreement's contents are agreed and still hold.
 #[must_use]
 pub fn is_agreed(lifecycle: Lifecycle) -> bool {
     matches!(lifecycle, Lifecycle::Active | Lifecycle::Completed)
 }
 
-/// What the totals need of a payment.
+/// The data of a payment that the totals need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerPayment {
-    /// How much is to be paid.
+    /// The amount to be paid.
     pub money: Money,
     /// Where it is.
     pub state: MovementState,
-    /// Whether its agreement is in force or completed. One that has ended otherwise ends what nobody says was sent.
+    /// Whether its agreement is in force or completed. Any other end cancels payments that nobody claims to have sent.
     pub is_agreed: bool,
-    /// Whether its sender says that it was sent.
+    /// Whether its sender says it was sent.
     pub is_claimed: bool,
-    /// What accepted evidence of the receiving side shows, in minor units.
+    /// What accepted receiver-side evidence shows, in minor units.
     pub proven_minor: i64,
 }
 
 impl LedgerPayment {
-    /// The payment of a movement of an agreement. None of a draft that has no amount yet.
+    /// The payment of an agreement's movement. None for a draft without an amount.
     #[must_use]
     pub fn of(movement: &Movement, agreement: &Agreement) -> Option<Self> {
         Some(Self {
@@ -258,7 +257,7 @@ impl LedgerPayment {
         })
     }
 
-    /// The part of each figure of the totals that it is.
+    /// Its contribution to each figure of the totals.
     #[must_use]
     pub fn figures(self) -> LedgerFigures {
         let (amount, proven) = (i128::from(self.money.amount_minor()), i128::from(self.proven_minor));
@@ -279,24 +278,23 @@ impl LedgerPayment {
     }
 }
 
-/// What payments of one currency add up to, in its minor units. The sum of more payments than an organization can have
-/// fits.
+/// The sums of payments in one currency, in minor units. `i128` holds more payments than an organization can have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LedgerFigures {
-    /// What is not proven to have arrived.
+    /// Not proven to have arrived.
     pub owed: i128,
-    /// The part of it that senders say they sent. It proves nothing.
+    /// The part of `owed` that senders say they sent, unproven.
     pub claimed: i128,
-    /// What accepted evidence of the receiving side shows.
+    /// Shown by accepted receiver-side evidence.
     pub proven: i128,
 }
 
-/// What payments add up to, by currency and direction.
+/// The sums of payments by currency and direction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerTotals(BTreeMap<(&'static str, LedgerDirection), LedgerFigures>);
 
 impl LedgerTotals {
-    /// Adds a payment. One of a draft, which nobody owes yet, and one that came back add nothing.
+    /// Adds a payment. Drafts, which nobody owes yet, and money that came back add nothing.
     pub fn add(&mut self, direction: LedgerDirection, payment: LedgerPayment) {
         let LedgerFigures { owed, claimed, proven } = payment.figures();
         if (owed, proven) == (0, 0) {
@@ -308,7 +306,7 @@ impl LedgerTotals {
         sums.proven += proven;
     }
 
-    /// The sums, by currency and then by direction.
+    /// The sums, ordered by currency and direction.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, LedgerDirection, LedgerFigures)> {
         self.0.iter().map(|(&(currency, direction), &figures)| (currency, direction, figures))
     }

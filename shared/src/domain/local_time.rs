@@ -1,9 +1,9 @@
-//! Dates and times of day as people type them: `12/31/2026`, `Dec 31, 2026 5pm`, `31 December 2026 at 17:00`, `2026-12-31`,
-//! and what `<input type="datetime-local">` sends. What can be read in two ways is refused; the page shows what was
-//! understood.
+//! Parses dates and times of day as people type them: `12/31/2026`, `Dec 31, 2026 5pm`, `31 December 2026 at 17:00`,
+//! `2026-12-31`, and what `<input type="datetime-local">` sends. Refuses ambiguous input; the page shows how it
+//! understood the rest.
 //!
-//! Decision: numbers with slashes are month, day and year, as in the United States. A date without a time of day means all of
-//! that day, to its last millisecond in the zone: "until December 31" includes it.
+//! Decision: numbers with slashes are month, day and year, as in the United States. A date without a time means the
+//! whole day, to its last millisecond in the zone: "until December 31" includes it.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -22,39 +22,36 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Why a text is no local time. Its text completes "The expiry …".
+/// Why a text is not a local time. Displays as the end of "The expiry …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotLocalTime {
-    /// It can't be read as a date, or can be read in two ways.
+    /// It is not a date, or is ambiguous.
     #[error("must be a date, with a time of day if it matters, such as Dec 31, 2026 5pm or 12/31/2026")]
     Unreadable,
-    /// There is no such day, such as February 30.
+    /// No such day, such as February 30.
     #[error("must be a day that exists")]
     NoSuchDay,
-    /// It is in a year that no one means.
+    /// Its year is implausible.
     #[error("must be in the years 1900 to 2199")]
     OutOfRange,
 }
 
-/// The years that people mean; others are slips of the finger.
+/// Plausible years; others are typos.
 pub(super) const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;
 
-/// What people typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LocalTime {
-    /// A date alone.
     Day(Date),
-    /// A date with a time of day.
     At(DateTime),
 }
 
-/// Reads a local time.
+/// Parses a local time.
 ///
 /// # Errors
 /// [`NotLocalTime`].
 pub(super) fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
     let text = text.trim().to_ascii_lowercase();
-    // `2026-12-31t17:00`: the only form whose date and time no blank separates.
+    // In `2026-12-31t17:00`, no blank separates date and time.
     let spaced = match text.split_once('t') {
         Some((date, time)) if date.ends_with(|last: char| last.is_ascii_digit()) && time.contains(':') => {
             format!("{date} {time}")
@@ -70,7 +67,7 @@ pub(super) fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
     }
 }
 
-/// Reads a day, without a time of day.
+/// Parses a day without a time.
 ///
 /// # Errors
 /// [`NotLocalTime`].
@@ -84,7 +81,7 @@ pub(super) fn read_day(text: &str) -> Result<Date, NotLocalTime> {
     }
 }
 
-/// Reads the date with which a text begins, and gives the words after it.
+/// Parses the date at the start of a text, and returns the remaining words.
 fn read_date<'a>(words: &'a [&'a str]) -> Result<(Date, &'a [&'a str]), NotLocalTime> {
     let ((year, month, day), rest) = parts_of_date(words).ok_or(NotLocalTime::Unreadable)?;
     let year: i16 = year.parse().map_err(|_| NotLocalTime::Unreadable)?;
@@ -106,7 +103,7 @@ fn parts_of_date<'a>(words: &'a [&'a str]) -> Option<DateParts<'a>> {
     let (year, month, day, rest) = if let Some([year, month, day]) = separated('-') {
         (year, number(month)?, day, rest)
     } else if let Some([month, day, year]) = separated('/') {
-        // 31/12/2026 may be meant as in Europe: the error shows the order to use.
+        // 31/12/2026 may be in European order: the error shows the order to use.
         (year, number(month).filter(|month| *month <= 12)?, day, rest)
     } else {
         let [second, year, rest @ ..] = rest else { return None };
@@ -127,7 +124,7 @@ fn number(text: &str) -> Option<i8> {
     is_number(text).then(|| text.parse().ok()).flatten()
 }
 
-/// The month with a name, or with at least its first three letters.
+/// The month with a name or its first three or more letters.
 fn month_of(word: &str) -> Option<i8> {
     const LETTERS_MIN: usize = 3;
     let word = word.trim_end_matches('.');
@@ -135,12 +132,11 @@ fn month_of(word: &str) -> Option<i8> {
     i8::try_from(index + 1).ok()
 }
 
-/// The number of a day such as `31st`.
 fn day_of(word: &str) -> &str {
     ["st", "nd", "rd", "th"].into_iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word)
 }
 
-/// Reads a time of day: `17:00`, `17:00:30`, `5pm`, `5:30 p.m.`, `at noon`. A bare number is none: it might be in the morning.
+/// Parses a time of day: `17:00`, `17:00:30`, `5pm`, `5:30 p.m.`, `at noon`. Refuses a bare number, which is ambiguous.
 fn read_time(words: &[&str]) -> Option<Time> {
     let words = words.strip_prefix(&["at"]).unwrap_or(words);
     let text = words.concat().replace("a.m.", "am").replace("p.m.", "pm");
@@ -153,7 +149,7 @@ fn read_time(words: &[&str]) -> Option<Time> {
         _ => (text.as_str(), None),
     };
     let Some(afternoon) = afternoon else {
-        // The parser takes offsets and more; a time of day has digits only.
+        // The parser also accepts offsets; a time of day has only digits.
         let is_plain = clock.contains(':') && clock.chars().all(|c| c.is_ascii_digit() || ":.".contains(c));
         return is_plain.then(|| format!("{clock:0>5}").parse().ok()).flatten();
     };
@@ -205,7 +201,6 @@ mod tests {
             "tomorrow",
             "12/31",
             "12/31/26",
-            // Meant as in Europe: the reason shows the order to use.
             "31/12/2026",
             "12.31.2026",
             "2026-12-31 5",

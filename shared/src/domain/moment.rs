@@ -3,9 +3,9 @@
 use super::ids::RequestId;
 use super::time::Timestamp;
 
-/// The time at which a protected transition is decided, and the call that decides it. Only the context of a call makes
-/// one, from its own clock. So no caller chooses when a proposal expires, is decided or takes effect, and the store can
-/// refuse a change that was decided in another call.
+/// The time and the call of a protected transition's decision. Only a call's context makes one, from its own clock. So
+/// no caller chooses when a proposal expires, is decided or takes effect, and the store can refuse a change decided in
+/// another call.
 ///
 /// ```
 /// use shared::api::caller::WriteCaller;
@@ -27,7 +27,7 @@ use super::time::Timestamp;
 /// }
 /// ```
 ///
-/// And a plain time can't be made into a moment:
+/// And a plain time can't become a moment:
 ///
 /// ```compile_fail
 /// use shared::domain::ids::RequestId;
@@ -55,12 +55,11 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// A moment of a call. Only the context of the call uses this.
+    /// Creates the moment of a call. Only the call's context uses this.
     pub(crate) fn of_call(call: RequestId, at: Timestamp) -> Self {
         Self { at, call }
     }
 
-    /// A moment for tests, of no call.
     #[cfg(test)]
     pub(crate) fn test(at: Timestamp) -> Self {
         Self { at, call: RequestId::from(uuid::Uuid::nil()) }

@@ -1,7 +1,7 @@
-//! Money: amounts in minor units, and the one spelling of them in the API and in the app.
+//! Money: amounts in minor units, spelled the same way in the API and in the app.
 //!
-//! Decision: currencies come from ISO 4217. Those without minor units (gold, special drawing rights) are no currencies
-//! here: nothing could be counted in them.
+//! Decision: currencies come from ISO 4217, except those without minor units (gold, special drawing rights), in which
+//! nothing can be counted.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,24 +10,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::fields::FieldCode;
 
-/// A currency of ISO 4217 that has minor units. It is stored and written as its alphabetic code.
+/// An ISO 4217 currency with minor units, stored and written as its alphabetic code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Currency(iso_currency::Currency);
 
-/// A text that is no currency of ISO 4217.
+/// The text is not a currency of ISO 4217.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a currency of ISO 4217, such as USD")]
 pub struct NotACurrency;
 
 impl Currency {
-    /// The currency that has this alphabetic code, in upper case.
+    /// The currency with this alphabetic code, in upper case.
     #[must_use]
     pub fn parse(code: &str) -> Option<Self> {
         iso_currency::Currency::from_code(code).filter(|found| found.exponent().is_some()).map(Self)
     }
 
-    /// The currency that a person means, who may type lower case and blanks.
+    /// Parses a currency as typed, ignoring case and surrounding blanks.
     ///
     /// # Errors
     /// [`NotACurrency`].
@@ -68,7 +68,7 @@ impl fmt::Display for Currency {
     }
 }
 
-/// An amount of money: more than nothing, and at most 2^63−1 minor units.
+/// An amount of money: more than 0, at most 2^63−1 minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Money {
@@ -91,7 +91,7 @@ impl TryFrom<Unchecked> for Money {
 }
 
 impl Money {
-    /// So many minor units.
+    /// An amount in minor units.
     ///
     /// # Errors
     /// [`NotAnAmount::Zero`] and [`NotAnAmount::Negative`].
@@ -103,7 +103,7 @@ impl Money {
         }
     }
 
-    /// Reads what a person types, as [`read_minor`] does.
+    /// Parses an amount as typed; see [`read_minor`].
     ///
     /// # Errors
     /// [`NotAnAmount`].
@@ -111,7 +111,7 @@ impl Money {
         Self::new(read_minor(text, currency.code())?, currency)
     }
 
-    /// The amount in minor units; always more than 0.
+    /// The amount in minor units, always positive.
     #[must_use]
     pub fn amount_minor(self) -> i64 {
         self.amount_minor
@@ -136,31 +136,31 @@ impl Money {
     }
 }
 
-/// Why a text or a number is no amount.
+/// Why a text or number is not an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotAnAmount {
-    /// It is no number, or one that can be read in two ways.
+    /// Not a number, or ambiguous.
     #[error("not a number")]
     NotANumber,
-    /// It has the sign or the code of another currency, or a sign while no currency is chosen.
+    /// Names another currency, or has a sign while no currency is chosen.
     #[error("the sign of another currency")]
     OtherCurrency,
-    /// It has more decimals than the currency, and would be rounded.
+    /// More decimals than the currency has; they would be rounded.
     #[error("more decimals than the currency has")]
     TooManyDecimals,
-    /// It is more than 2^63−1 minor units.
+    /// More than 2^63−1 minor units.
     #[error("more than 2^63-1 minor units")]
     TooLarge,
-    /// It is nothing.
+    /// Zero.
     #[error("zero")]
     Zero,
-    /// It is less than nothing.
+    /// Negative.
     #[error("negative")]
     Negative,
 }
 
 impl NotAnAmount {
-    /// What would be right, in a currency. It completes "The amount …".
+    /// What would be valid in a currency. Completes "The amount …".
     #[must_use]
     pub fn message(self, currency: &str) -> String {
         let digits = digits_of(currency);
@@ -181,7 +181,7 @@ impl NotAnAmount {
         }
     }
 
-    /// The code of the field's error.
+    /// The field's error code.
     #[must_use]
     pub fn code(self) -> FieldCode {
         match self {
@@ -192,10 +192,10 @@ impl NotAnAmount {
     }
 }
 
-/// The decimals of most currencies, and of a code that is none.
+/// The decimals of most currencies, used for unknown codes.
 const DIGITS_OF_MOST: usize = 2;
 
-/// The decimals of the currency with this code; 2 if there is none, as in a draft that leaves it open.
+/// The decimals of a currency; 2 if the code is unknown or empty, as in a draft.
 #[must_use]
 pub fn digits_of(code: &str) -> usize {
     Currency::parse(code).map_or(DIGITS_OF_MOST, Currency::digits)
@@ -208,8 +208,8 @@ pub fn in_api(minor: impl Into<i128>, currency: &str) -> String {
     format!("{currency} {sign}{figures}").trim_start().to_owned()
 }
 
-/// An amount in minor units as the app shows it, such as `$1,250.00 USD`. The code stays, because several currencies share
-/// a symbol. Without a symbol it is written as in the API. A sum of amounts may be larger than any of them.
+/// An amount as the app shows it, such as `$1,250.00 USD`. The code stays because several currencies share a symbol.
+/// Without a symbol it looks as in the API. Sums may exceed any single amount.
 #[must_use]
 pub fn in_app(minor: impl Into<i128>, currency: &str) -> String {
     let minor: i128 = minor.into();
@@ -220,7 +220,6 @@ pub fn in_app(minor: impl Into<i128>, currency: &str) -> String {
     }
 }
 
-/// The sign of a currency that the app writes.
 fn sign_of(currency: &str) -> Option<&'static str> {
     match currency {
         "USD" | "CAD" | "AUD" | "NZD" | "HKD" | "SGD" | "MXN" => Some("$"),
@@ -232,20 +231,19 @@ fn sign_of(currency: &str) -> Option<&'static str> {
     }
 }
 
-/// An amount without its currency, as a form shows it: `750,000.00`.
+/// An amount in minor units as a form shows it, without its currency: `750,000.00`.
 #[must_use]
 pub fn in_form(minor: impl Into<i128>, currency: &str) -> String {
     let (sign, figures) = figures(minor, currency);
     format!("{sign}{figures}")
 }
 
-/// An amount without its currency and without separators, as programs read it: `750000.00`.
+/// An amount in minor units for programs, without currency or separators: `750000.00`.
 #[must_use]
 pub fn in_file(minor: impl Into<i128>, currency: &str) -> String {
     in_form(minor, currency).replace(',', "")
 }
 
-/// The sign of an amount, and its figures with the digits of its currency.
 fn figures(minor: impl Into<i128>, currency: &str) -> (&'static str, String) {
     let minor: i128 = minor.into();
     let digits = digits_of(currency);
@@ -258,13 +256,13 @@ fn figures(minor: impl Into<i128>, currency: &str) -> (&'static str, String) {
     (sign, format!("{}{point}{fraction}", groups.join(",")))
 }
 
-/// Reads an amount in minor units of a currency: `750,000`, `$750000.00`, `750k`, `1.5m`, `USD 750,000`, `750,000 €`. The
-/// currency's own code and sign may stand on either side, each once; those of another currency are refused, and so is any
-/// sign while there is no currency: nobody would see later that they disagree. Commas, apostrophes and blanks may separate
-/// groups of three digits; a period begins the decimals, of which there are no more than the currency has. It may be 0.
+/// Parses an amount in minor units: `750,000`, `$750000.00`, `750k`, `1.5m`, `USD 750,000`, `750,000 €`. The currency's
+/// own code and sign may stand on either side, once each. Another currency's are refused, and so is any sign without a
+/// chosen currency, because nobody would notice a mismatch later. Commas, apostrophes and blanks may separate groups of
+/// three digits; a period starts the decimals, at most as many as the currency has. The result may be 0.
 ///
 /// # Errors
-/// [`NotAnAmount`], but [`NotAnAmount::Zero`].
+/// [`NotAnAmount`], except [`NotAnAmount::Zero`].
 pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
     let text = text.trim();
     if let Some(positive) = text.strip_prefix(['-', '−']) {
@@ -283,24 +281,23 @@ pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
     }
     let digits = without_separators(whole).ok_or(NotAnAmount::NotANumber)?;
     let places = digits_of(&code) + zeros;
-    // More decimals than the currency has would be rounded.
     if decimals.len() > places {
         return Err(NotAnAmount::TooManyDecimals);
     }
     format!("{digits}{decimals:0<places$}").parse().map_err(|_| NotAnAmount::TooLarge)
 }
 
-/// An amount in capitals without the code and the sign of its currency.
+/// An amount in upper case without its currency's code and sign.
 fn without_currency<'a>(text: &'a str, code: &str) -> Result<&'a str, NotAnAmount> {
     const CODE: usize = 3;
     let mut bare = text;
-    // The "$" of "5 US$" is none of its own.
+    // The "$" of "5 US$" belongs to "US$".
     let ends_figures = |left: &&str| left.trim_end_matches(['K', 'M']).ends_with(|end: char| !end.is_alphabetic());
     for mark in marks_of(code) {
         let behind = || bare.strip_suffix(&*mark).filter(ends_figures);
         bare = bare.strip_prefix(&*mark).or_else(behind).map_or(bare, str::trim);
     }
-    // Signs of currencies: the block of Unicode, and those that are older.
+    // Currency signs: the Unicode block and older ones.
     let is_sign = |letter: char| {
         matches!(letter, '$' | '¢' | '£' | '¤' | '¥' | '֏' | '؋' | '฿' | '₠'..='⃀' | '﷼' | '＄' | '￡' | '￥' | '￦')
     };
@@ -310,12 +307,12 @@ fn without_currency<'a>(text: &'a str, code: &str) -> Result<&'a str, NotAnAmoun
     if bare.contains(is_sign) || first || last { Err(NotAnAmount::OtherCurrency) } else { Ok(bare) }
 }
 
-/// The marks that name a currency beside an amount: its code, its sign with its country, its sign.
+/// The marks that name a currency next to an amount: its code, its sign with its country, its sign.
 fn marks_of(code: &str) -> Vec<String> {
     let Some(currency) = Currency::parse(code) else { return Vec::new() };
     let signs = sign_of(code).map(str::to_owned).into_iter().chain([currency.0.symbol().symbol]);
     let mut marks = vec![code.to_owned()];
-    // Those that go before the plain sign, which they end with.
+    // These end with the plain sign, so they come first.
     let own = match code {
         "CAD" => "C$",
         "AUD" => "A$",
@@ -334,7 +331,7 @@ fn marks_of(code: &str) -> Vec<String> {
     marks
 }
 
-/// The digits of a whole number, whose groups of three may be separated in one way.
+/// The digits of a whole number whose groups of three are separated consistently.
 pub(super) fn without_separators(text: &str) -> Option<String> {
     const GROUP: usize = 3;
     let separator = text.chars().find(|letter| !letter.is_ascii_digit());

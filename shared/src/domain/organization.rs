@@ -20,52 +20,52 @@ pub struct Organization {
     pub id: OrgId,
     /// Its name.
     pub name: DisplayName,
-    /// The zone in which its members type and read local times.
+    /// The time zone in which its members enter and read local times.
     #[serde(default)]
     pub time_zone: TimeZone,
-    /// Whether a participant's link opens a session only with a code, which a member reads out by phone.
+    /// Whether opening a participant's link also requires a code, which a member reads out by phone.
     #[serde(default)]
     pub asks_for_codes: bool,
     /// The contacts that it acts as: "we" in a deal.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub own_contact_ids: BTreeSet<ContactId>,
-    /// The accounts at banks that members called its own, in the order in which they did.
+    /// The bank accounts that members marked as its own, in that order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_accounts: Vec<OwnAccount>,
-    /// The names that it had before, the oldest first. Organizations that were never renamed have none.
+    /// Its earlier names, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_names: Vec<EarlierName>,
-    /// Since when it is suspended, if it is: nobody gets in, and nothing leaves it.
+    /// When it was suspended, if it is: nobody gets in, and nothing leaves it.
     ///
-    /// Decision: sessions and links are refused by this, which they read in any case. Tokens and endpoints have a copy: a call
-    /// of the API reads the token and no organization, so a check there would cost every call a read. `ops suspend` writes
-    /// the copies, `ops verify` finds and repairs one that is missing, and no token or endpoint is added while it is set.
+    /// Decision: sessions and links check this field, which they read anyway. Tokens and endpoints hold a copy, because
+    /// API calls read the token but not the organization. `ops suspend` writes the copies, `ops verify` repairs missing
+    /// ones, and no token or endpoint is added while the field is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// A name that an organization had.
+/// An earlier name of an organization.
 ///
-/// Decision: an organization keeps its names, rather than each completed agreement the one of its day. Time completes an
-/// agreement too, for every reader and by rules that know no organization.
+/// Decision: the organization keeps its names, rather than each completed agreement the name of its day, because time
+/// can complete an agreement too, by rules that don't know organizations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierName {
     /// The name.
     pub name: DisplayName,
-    /// Since when it has another one.
+    /// When it was replaced.
     pub until: Timestamp,
 }
 
 impl Organization {
-    /// The name that it had at a moment.
+    /// Its name at a moment.
     #[must_use]
     pub fn name_at(&self, at: Timestamp) -> &DisplayName {
         self.earlier_names.iter().find(|earlier| at < earlier.until).map_or(&self.name, |earlier| &earlier.name)
     }
 
-    /// A new organization, in UTC until an admin says otherwise.
+    /// A new organization, in UTC until an admin changes that.
     #[must_use]
     pub fn create(name: DisplayName, created_at: Timestamp) -> Self {
         let id = OrgId::new();
@@ -83,7 +83,7 @@ impl Organization {
     }
 }
 
-/// The settings of an organization that one form changes.
+/// The organization settings in one form.
 #[derive(Debug, Clone, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct OrganizationSettings {
@@ -93,7 +93,7 @@ pub struct OrganizationSettings {
     pub time_zone: TimeZone,
 }
 
-/// The contact that becomes one of an organization's own.
+/// The contact to add to an organization's own contacts.
 #[derive(Debug, Clone, Copy, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct NewOwnContact {
@@ -101,7 +101,7 @@ pub struct NewOwnContact {
     pub contact_id: ContactId,
 }
 
-/// The name that a member gives themselves.
+/// A member's new name.
 #[derive(Debug, Clone, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct NewName {
@@ -109,7 +109,7 @@ pub struct NewName {
     pub name: DisplayName,
 }
 
-/// The role that a member gets.
+/// A member's new role.
 #[derive(Debug, Clone, Copy, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct NewRole {
@@ -143,7 +143,7 @@ pub struct MemberRecord {
 }
 
 impl MemberRecord {
-    /// Whether they may change the organization's settings.
+    /// Whether the member may change the organization's settings.
     #[must_use]
     pub fn is_admin(&self) -> bool {
         self.role == Role::Admin

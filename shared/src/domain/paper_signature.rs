@@ -1,16 +1,16 @@
-//! Signatures on paper: a participant who can't or won't sign on screen signs a printed copy, and a member records it with
-//! a scan. It is a member's record and no receipt: the participant did nothing on their pages, and needs no consent to
-//! electronic records for it.
+//! Paper signatures: a participant who can't or won't sign on screen signs a printed copy, and a member records it with
+//! a scan. It is the member's record, not a receipt: the participant did nothing on their pages, and needs no consent
+//! to electronic records.
 //!
-//! Decision: it signs exactly the blocks that the participant could sign on screen at that moment, and names the document by
-//! its SHA-256. Until it counts, the participant can still sign on screen.
+//! Decision: it signs exactly the blocks that the participant could sign on screen at that moment, and names the
+//! document by its SHA-256. Until it counts, the participant can still sign on screen.
 //!
-//! Decision: a record is never changed but for its state, and that once. A member who made a mistake rejects it, also their
-//! own, and records another one. What counts stays: it is a signature.
+//! Decision: only the state of a record ever changes, and only once. To correct a mistake, a member rejects the record,
+//! even their own, and makes another. Once it counts, it stays: it is a signature.
 //!
-//! Decision: how many members an organization has is read just before the transaction and is no part of it. A member who
-//! joins in between joined after the record was made. A member who is removed and comes back is another member: that takes
-//! an admin, who could have confirmed it themselves.
+//! Decision: the number of members is read just before the transaction and is not part of it. A member who joins in
+//! between joined after the record was made. A member who is removed and returns is a different member; that takes an
+//! admin, who could have confirmed it anyway.
 
 use std::collections::BTreeSet;
 
@@ -29,33 +29,33 @@ use super::time::Timestamp;
 /// A scan of what was signed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scan {
-    /// The file's name.
+    /// The file's content.
     pub file_name: Label,
     /// The file's content.
     pub content: DocumentContent,
-    /// The type of the file, which was checked.
+    /// The file's type, which was checked.
     pub file_type: FileType,
-    /// Whether its pages are those of the document that nobody has signed, and the member said that it is signed all the same.
+    /// Whether its pages match the unsigned document and the member said that it is signed all the same.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_pages_of_document: bool,
 }
 
-/// A signature on paper to be recorded.
+/// A paper signature to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPaperSignature {
-    /// Its id, which the form carries: a form that is sent twice records one.
+    /// Its id. The form carries it, so submitting twice records one.
     pub id: PaperSignatureId,
     /// Who signed.
     pub participant_id: ParticipantId,
-    /// What they are called.
+    /// Their name.
     pub name: DisplayName,
-    /// Whose hand signed, for a participant that is no person.
+    /// Who signed for a participant that is not a person.
     pub signatory: Option<Signatory>,
     /// The document.
     pub document_id: DocumentId,
-    /// The SHA-256 of the document that was shown to the member.
+    /// The SHA-256 of the document shown to the member.
     pub shown_sha256: String,
-    /// The blocks that were shown to the member.
+    /// The blocks shown to the member.
     pub shown_blocks: BTreeSet<SignatureBlockId>,
     /// The scan.
     pub scan: Scan,
@@ -67,16 +67,16 @@ pub struct NewPaperSignature {
     pub note: Option<Note>,
 }
 
-/// A recorded signature on paper.
+/// A recorded paper signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaperSignature {
     /// Its id.
     pub id: PaperSignatureId,
     /// Who signed.
     pub participant_id: ParticipantId,
-    /// What they were called when it was recorded.
+    /// Their name at the time.
     pub name: DisplayName,
-    /// Whose hand signed, for a participant that is no person. Records from before it was asked for have none.
+    /// Who signed for a participant that is not a person. None in records made before this was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signatory: Option<Signatory>,
     /// The document.
@@ -98,19 +98,19 @@ pub struct PaperSignature {
     pub note: Option<Note>,
     /// The member who recorded it.
     pub recorded_by: Actor,
-    /// When.
+    /// When they recorded it.
     pub recorded_at: Timestamp,
     /// Whether it counts.
     pub state: PaperState,
 }
 
-/// Whether a signature on paper counts.
+/// Whether a paper signature counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PaperState {
     /// It waits for a second member.
     Pending,
-    /// Its recorder was the only member of the organization: it counts on their word alone.
+    /// The recorder was the organization's only member: it counts on their word alone.
     CountedAlone {
         /// Since when.
         at: Timestamp,
@@ -134,14 +134,14 @@ pub enum PaperState {
 }
 
 impl PaperSignature {
-    /// Who signed: what the participant was called, and by whom they signed if they are no person.
+    /// Who signed: the participant's name, and the signatory if the participant is not a person.
     #[must_use]
     pub fn signed_by(&self) -> String {
         let alone = || self.name.as_str().to_owned();
         self.signatory.as_ref().map_or_else(alone, |signatory| signatory.signing_for(&self.name))
     }
 
-    /// Since when it counts. None if it doesn't.
+    /// When it began to count. None if it doesn't.
     #[must_use]
     pub fn counts_since(&self) -> Option<Timestamp> {
         match self.state {
@@ -150,7 +150,7 @@ impl PaperSignature {
         }
     }
 
-    /// Whether it waits for a second member, unless something else has happened to what it signs.
+    /// Whether it waits for a second member, regardless of what has happened to the document.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.state == PaperState::Pending

@@ -1,35 +1,35 @@
-//! New passwords: which ones are accepted.
+//! Which new passwords are accepted.
 //!
-//! Decision: length and a list of what attackers try first, and no rules on kinds of characters (NIST SP 800-63B, section
-//! 5.1.1.2): such rules make passwords that are harder to remember and no harder to guess. The list is short, because few
-//! of the common passwords have twelve characters; words with digits around them are recognized by the word.
+//! Decision: a minimum length and a list of what attackers try first, but no rules on kinds of characters (NIST SP
+//! 800-63B, section 5.1.1.2): those make passwords harder to remember, not to guess. The list is short, because few
+//! common passwords have twelve characters; words surrounded by digits are recognized by the word.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::limits;
 
-/// A password that was chosen and accepted. It is never shown or logged.
+/// An accepted new password, never shown or logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewPassword(String);
 
 /// Why a password is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeakPassword {
-    /// It has too few characters.
+    /// Too few characters.
     TooShort,
-    /// It has too many bytes to be hashed.
+    /// Too many bytes to be hashed.
     TooLong,
-    /// It is a key held down, or nearly so.
+    /// Too few different characters, such as a key held down.
     TooPlain,
-    /// It is among the passwords that attackers try first.
+    /// Among the passwords that attackers try first.
     Common,
-    /// It has only what anyone knows: the e-mail address or the name of the organization.
+    /// Only public knowledge: the email address or the organization's name.
     Known,
 }
 
 impl WeakPassword {
-    /// What is wrong with it, as the end of a sentence that begins with "The password".
+    /// The problem, completing "The password …".
     #[must_use]
     pub fn message(self) -> String {
         match self {
@@ -45,7 +45,7 @@ impl WeakPassword {
 }
 
 impl NewPassword {
-    /// Checks a password of a person, given what is known of them: the address, and the name of the organization.
+    /// Checks a person's password, given their address and their organization's name.
     ///
     /// # Errors
     /// [`WeakPassword`].
@@ -68,7 +68,7 @@ impl NewPassword {
         Ok(Self(text.to_owned()))
     }
 
-    /// The password, to be hashed.
+    /// The password in clear, for hashing.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -87,8 +87,7 @@ fn is_common(text: &str) -> bool {
     COMMON.split_whitespace().any(|common| common == lower) || is_run(&lower) || has_only(text, &words)
 }
 
-/// Whether a text goes through the keys of a keyboard, the alphabet or the digits, forward or backward, whatever it does
-/// after the last of them.
+/// Whether a text runs along the keyboard, the alphabet or the digits, forward or backward, wrapping around at the end.
 fn is_run(text: &str) -> bool {
     const RUNS: [&str; 6] = [
         "01234567890123456789012345678901234567890",
@@ -101,7 +100,7 @@ fn is_run(text: &str) -> bool {
     RUNS.iter().any(|run| run.contains(text) || run.chars().rev().collect::<String>().contains(text))
 }
 
-/// The parts of texts that a password may be made of: the texts without blanks and marks, and their words.
+/// The parts a password may consist of: the texts without blanks and marks, and their words.
 fn words_of(texts: [&str; 3]) -> Vec<String> {
     const SHORTEST: usize = 3;
     let mut words: Vec<String> = Vec::new();
@@ -114,16 +113,16 @@ fn words_of(texts: [&str; 3]) -> Vec<String> {
     words
 }
 
-/// Whether a text has nothing but some of these words, digits and marks. Digits that stand for letters are read as such.
+/// Whether a text consists only of these words, digits and marks. Digits that stand for letters are read as letters.
 fn has_only(text: &str, words: &[String]) -> bool {
-    // Letters that are more than this many are the person's own.
+    // More letters than this are the person's own.
     const OWN_LETTERS_MAX: usize = 3;
     let lower = text.to_lowercase();
     let plain: String = lower.chars().filter(|character| character.is_alphanumeric()).collect();
-    // Digits at the ends are a number rather than letters.
+    // Digits at the ends are a number, not letters.
     let core = lower.trim_matches(|character: char| !character.is_alphabetic());
     let spelled: String = core.chars().map(letter_of).filter(|character| character.is_alphanumeric()).collect();
-    // The longest first, so that no word hides in a longer one.
+    // Longest first, so that no word hides inside a longer one.
     let mut words: Vec<&String> = words.iter().collect();
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     [plain, spelled].into_iter().any(|text| {
@@ -133,7 +132,6 @@ fn has_only(text: &str, words: &[String]) -> bool {
     })
 }
 
-/// The letter for which a digit or a mark often stands.
 fn letter_of(character: char) -> char {
     match character {
         '0' => 'o',
@@ -146,7 +144,7 @@ fn letter_of(character: char) -> char {
     }
 }
 
-/// Words that begin or make up common passwords, alone or repeated, with digits and marks around them.
+/// Words that make up common passwords, alone or repeated, with digits and marks around them.
 const COMMON_WORDS: &str = "
     password passwort passw0rd qwerty qwertz azerty asdfgh zxcvbn letmein welcome admin administrator changeme default
     iloveyou princess sunshine football baseball basketball superman batman spiderman dragon monkey master shadow
@@ -158,7 +156,7 @@ const COMMON_WORDS: &str = "
     abcdef abc123 qazwsx qweasd asdasd q1w2e3 zaqwsx
 ";
 
-/// Common passwords of twelve characters and more that are no words with digits around them, without blanks.
+/// Other common passwords of twelve or more characters, without blanks.
 const COMMON: &str = "
     correcthorsebatterystaple thequickbrownfox tobeornottobe maytheforcebewithyou opensesame123 livelovelaugh
     openthedoor123 iamthebest123 onetwothreefour mypasswordis123 nopassword123 ihatepasswords letmeinplease

@@ -1,10 +1,9 @@
-//! Links with which a member sets a new password: for members who forgot theirs. An admin makes one and hands it over, since
-//! Countersign sends no email.
+//! Links for members who forgot their password. An admin makes one and hands it over, since Countersign sends no email.
 //!
-//! Decision: the holder of such a link can take over the account, so an admin gets one only for an account that no other
-//! organization uses, and only while that is so: it is checked when the link is made and again when it is used. A person
-//! who belongs to two organizations, and an only admin, ask their operator, whose link needs neither. A link also ends when its admin is removed or becomes a member,
-//! when the member is removed, and when the password changes in any way, so of several links only one is ever used.
+//! Decision: the link's holder can take over the account. So an admin gets one only for an account that no other
+//! organization uses, checked when the link is made and again when it is used. A person in two organizations, or an
+//! only admin, asks their operator, whose links need neither check. A link also ends when its admin is removed or
+//! demoted, when the member is removed, and on any password change, so only one of several links is ever used.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,27 +19,27 @@ use crate::limits;
 /// A link as it is stored, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasswordLink {
-    /// The organization whose admin made it, or an organization of the member, if an operator did.
+    /// The organization of the admin who made it, or one of the member's organizations if an operator did.
     pub organization_id: OrgId,
-    /// The member for whom it is.
+    /// The member it is for.
     pub member_id: MemberId,
     /// The address of the member's account.
     pub email: Email,
-    /// The admin who made it. None, if an operator did.
+    /// The admin who made it. None if an operator did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<MemberId>,
     /// When it stops working.
     pub expires_at: Timestamp,
-    /// The fingerprint of the hash of the password that it replaces.
+    /// A fingerprint of the password hash that it replaces.
     replaces: String,
 }
 
 /// Why an admin can't make a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotLinked {
-    /// Admins set their own password in another way: a stolen session must not be enough to take over an account.
+    /// Admins change their own password differently: a stolen session must not suffice to take over an account.
     Oneself,
-    /// The organization has no such member, or the member no account.
+    /// No such member, or the member has no account.
     Unknown,
     /// Another organization uses the account.
     UsedElsewhere,
@@ -69,7 +68,7 @@ impl PasswordLink {
         Ok(Self { created_by: Some(admin.id()), ..Self::by_operator(membership, account, now) })
     }
 
-    /// A new link of an operator, who is sure who asks for it, for an account with this membership.
+    /// An operator's new link for an account with this membership. The operator verifies who asks.
     #[must_use]
     pub fn by_operator(membership: Membership, account: &Account, now: Timestamp) -> Self {
         Self {
@@ -82,8 +81,7 @@ impl PasswordLink {
         }
     }
 
-    /// Whether it works at a moment, for the account as it is, and the member who made it, if the organization still has
-    /// them.
+    /// Whether it works now, given the account and its creator's current record, if any.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp, account: &Account, created_by: Option<&MemberRecord>) -> bool {
         let is_of_member = account.memberships.iter().any(|membership| membership.member_id == self.member_id);

@@ -1,4 +1,4 @@
-//! Proposals: protected effects that wait for a member's decision. Nothing executes before a member confirms.
+//! Proposals: protected effects that need a member's decision. Nothing executes before a member confirms.
 
 use std::ops::Deref;
 
@@ -30,7 +30,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Where a proposal is, as clients branch on it (specification, "Enumerations").
+    /// The state of a proposal, as clients branch on it (specification, "Enumerations").
     pub enum ProposalState {
         /// It needs a decision.
         Pending = "pending",
@@ -43,7 +43,7 @@ text_enum! {
     }
 }
 
-/// A note to or from the member who decides: up to 2,000 characters, on several lines.
+/// A multi-line note to or from the deciding member, up to 2,000 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Note(String);
@@ -63,8 +63,8 @@ impl utoipa::PartialSchema for Note {
 impl ToSchema for Note {}
 
 impl Note {
-    /// Checks a text: trimmed, CRLF becomes LF, tabs and line breaks are fine, other control characters and
-    /// overrides of direction are not.
+    /// Checks a text: trims it and turns CRLF into LF. Tabs and line breaks are allowed; other control characters and
+    /// direction overrides are not.
     ///
     /// # Errors
     /// A message that says what is valid.
@@ -120,13 +120,13 @@ pub struct MemberDecision {
 /// A proposal as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Its id: private, so that one proposal can't be written in the place of another.
+    /// Private, so that one proposal can't be written in place of another.
     id: ProposalId,
     /// The proposed action.
     pub action: ProposalAction,
-    /// The agreement that it is about.
+    /// The agreement.
     pub agreement_id: AgreementId,
-    /// The agreement in short, as it was proposed.
+    /// The agreement in short, as proposed.
     pub subject: Subject,
     /// The proposer's note.
     pub note: Option<Note>,
@@ -134,13 +134,13 @@ pub struct Proposal {
     pub created_by: Actor,
     /// When it was proposed.
     pub created_at: Timestamp,
-    /// The end of the time to decide.
+    /// When the time to decide ends.
     pub expires_at: Timestamp,
-    /// The decision: private to the domain, whose functions are the only way from one state to another.
+    /// The decision. Private to the domain, whose functions are the only way to change it.
     pub(super) decision: Decision,
 }
 
-/// A short form of the proposed agreement for lists and sentences. [`ProposalSnapshot`] has all of it.
+/// A summary of the proposed agreement for lists and sentences. [`ProposalSnapshot`] has all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// Its name.
@@ -157,17 +157,16 @@ impl Subject {
     }
 }
 
-/// A copy of the agreement and its people, made with the proposal and never changed. The page of a decision compares it
-/// with the current agreement, and later shows what a declined or expired proposal was about. It is as large as the
-/// agreement, so it is an item of its own that lists and decisions don't read.
+/// A copy of the agreement and its people, made with the proposal and never changed. The decision page compares it with
+/// the current agreement, and later shows what a declined or expired proposal was about. It is as large as the
+/// agreement, so it is a separate item, which lists and decisions don't read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposalSnapshot {
     /// The agreement as it was.
     pub agreement: Agreement,
-    /// Its participants' contacts as they were: the agreement only refers to them.
+    /// Its participants' contacts as they were; the agreement only refers to them.
     pub people: Vec<SnapshotPerson>,
-    /// The payments of a draft as they were. None of a proposal that does not publish one, and of one from before they were
-    /// kept.
+    /// The draft's payments as they were. None if the proposal doesn't publish, or predates this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payments: Option<Vec<SnapshotPayment>>,
 }
@@ -177,10 +176,10 @@ pub struct ProposalSnapshot {
 pub struct SnapshotPayment {
     /// The payment.
     pub id: MovementId,
-    /// What it was for: the first [`limits::PROPOSED_PURPOSE_CHARS_MAX`] characters.
+    /// Its purpose: the first [`limits::PROPOSED_PURPOSE_CHARS_MAX`] characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<Label>,
-    /// How much it was.
+    /// Its amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
     /// A fingerprint of all its terms.
@@ -224,7 +223,7 @@ pub struct NewProposal {
 }
 
 /// A new, undecided proposal with its snapshot. Only [`propose`] makes one, so that no proposal is written without its
-/// snapshot, or with another's.
+/// own snapshot.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;
@@ -242,7 +241,7 @@ pub struct CreatedProposal {
 }
 
 impl CreatedProposal {
-    /// The call that proposed it, with its time.
+    /// The call that proposed it, and its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
@@ -260,21 +259,21 @@ impl CreatedProposal {
         &self.snapshot
     }
 
-    /// The same with the payments of the draft, which are records of their own.
+    /// Adds the draft's payments, which are separate records.
     #[must_use]
     pub fn with_payments(mut self, payments: Vec<SnapshotPayment>) -> Self {
         self.snapshot.payments = Some(payments);
         self
     }
 
-    /// The proposal, once the snapshot is written.
+    /// The proposal, after the snapshot is written.
     #[must_use]
     pub fn into_proposal(self) -> Proposal {
         self.proposal
     }
 }
 
-/// Makes a proposal if the agreement's state allows the action. A publication must have no blocker but the workspace's
+/// Makes a proposal if the agreement's state allows the action. A publication's only allowed blocker is the workspace's
 /// activation, which the confirming member completes. `people` are the participants' contacts.
 ///
 /// # Errors
@@ -322,7 +321,7 @@ pub fn check_state(action: ProposalAction, agreement: &Agreement) -> Result<(), 
     if fits { Ok(()) } else { Err(FieldErrors::one(AGREEMENT, FieldCode::WrongState, format!("must be {needed}"))) }
 }
 
-/// Checks that there are no blockers but tolerated ones: an error has one entry for each other blocker, in their order.
+/// Checks that only tolerated blockers remain. The error lists the others in order.
 pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) -> bool) -> Result<(), FieldErrors> {
     let mut errors = FieldErrors::default();
     for blocker in blockers.iter().filter(|blocker| !tolerated(blocker)) {
@@ -331,11 +330,10 @@ pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) 
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The field that refusals are about.
 const AGREEMENT: &str = "agreement_id";
 
-/// Checks that a new proposal can take over the claim on its agreement: not while the proposal that has the claim is
-/// pending. Gives that proposal as expired if its expiry is not recorded yet.
+/// Checks that a new proposal can claim its agreement: not while the claiming proposal is pending. Returns that
+/// proposal as expired if its expiry isn't recorded yet.
 ///
 /// # Errors
 /// `proposal_pending`.
@@ -356,7 +354,7 @@ impl Proposal {
         self.id
     }
 
-    /// Its state at a moment. Computed on read, so that expiry is never late.
+    /// Its state at a moment, computed on read so that expiry is never late.
     #[must_use]
     pub fn state_at(&self, now: Timestamp) -> ProposalState {
         match &self.decision {
@@ -367,7 +365,7 @@ impl Proposal {
         }
     }
 
-    /// Whether it has expired and its record does not say so yet.
+    /// Whether it has expired and its record doesn't say so yet.
     #[must_use]
     pub fn has_unrecorded_expiry(&self, now: Timestamp) -> bool {
         self.decision == Decision::Pending && self.expires_at <= now
@@ -379,7 +377,7 @@ impl Proposal {
         &self.decision
     }
 
-    /// The proposal with its expiry recorded; none unless it has expired and its record does not say so yet.
+    /// The proposal with its expiry recorded. None unless it has an unrecorded expiry.
     #[must_use]
     pub fn expired(&self, moment: Moment) -> Option<ExpiredProposal> {
         let decision = Decision::Expired { settled_at: moment.at() };
@@ -387,13 +385,12 @@ impl Proposal {
         self.has_unrecorded_expiry(moment.at()).then_some(expired)
     }
 
-    /// The proposal with a member's decision.
     pub(super) fn decided(&self, decision: Decision) -> Self {
         Self { decision, ..self.clone() }
     }
 }
 
-/// A proposal that expired undecided: the only end of a proposal that needs no member.
+/// A proposal that expired undecided: the only end without a member.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;
@@ -410,7 +407,7 @@ pub struct ExpiredProposal {
 }
 
 impl ExpiredProposal {
-    /// The call that records the expiry, with its time.
+    /// The call that records the expiry, and its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment

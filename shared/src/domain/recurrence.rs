@@ -1,13 +1,12 @@
-//! Schedules: the days on which a promise is due, as given days or as a recurrence.
+//! Schedules: the due days of a promise, listed or recurring.
 //!
-//! Decision: recurrences are computed here, with `jiff`, and not by the crate `rrule`. It works on `chrono` and
-//! `chrono-tz`, which would be a second time library with a second copy of the time zones, and `deny.toml` admits one. What
-//! people choose is a small closed form, of which each day takes one addition.
+//! Decision: recurrences use `jiff` instead of the crate `rrule`, which depends on `chrono` and `chrono-tz`, a second
+//! time library that `deny.toml` forbids. Each day of the few supported forms is one addition.
 //!
-//! Decision: each day is counted from the first one, not from the one before. So a recurrence from January 31 is due on
-//! February 28 and then on March 31; and one from February 29, every year, on February 28 of the years without that day.
+//! Decision: each day counts from the first one, not from the one before. A monthly recurrence from January 31 falls on
+//! February 28 and then on March 31; a yearly one from February 29 falls on February 28 in common years.
 //!
-//! Decision: a recurrence without end ends with the last year that people mean (2199, as every other date of the service).
+//! Decision: a recurrence without end ends in 2199, the last plausible year, as all dates do.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU16;
@@ -39,15 +38,15 @@ text_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecurrenceEnd {
-    /// It goes on.
+    /// Never.
     Never,
-    /// On a day, which is included.
+    /// On a day, inclusive.
     Until(Day),
-    /// After so many days.
+    /// After a number of days.
     After(u32),
 }
 
-/// Days that come again: every so many weeks, months, quarters or years from a first day on.
+/// Recurring days: every few weeks, months, quarters or years from a first day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recurrence {
     every: NonZeroU16,
@@ -57,7 +56,7 @@ pub struct Recurrence {
 }
 
 impl Recurrence {
-    /// A recurrence that has one day or more.
+    /// A recurrence of at least one day.
     ///
     /// # Errors
     /// `out_of_range` at `every`, `until` or `count`.
@@ -102,7 +101,7 @@ impl Recurrence {
         self.end
     }
 
-    /// The day with a number, counted from 0. None after the end. Where a month is too short, it is the month's last day.
+    /// The day at an index from 0. None after the end. In months that are too short, the last day.
     fn day(&self, index: u32) -> Option<Day> {
         let units = i64::from(index) * i64::from(self.every.get());
         let span = match self.unit {
@@ -122,23 +121,23 @@ impl Recurrence {
     }
 }
 
-/// The days on which a promise is due.
+/// The due days of a promise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Schedule {
-    /// These days.
+    /// Listed days.
     Days(Days),
-    /// Days that come again.
+    /// Recurring days.
     Recurrence(Recurrence),
 }
 
-/// One day or more, each once.
+/// One or more days, each once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Days(BTreeSet<Day>);
 
 impl Days {
-    /// The days.
+    /// The listed days.
     ///
     /// # Errors
     /// `required` or `limit_reached` at `dates`.
@@ -153,14 +152,14 @@ impl Days {
         Ok(Self(days))
     }
 
-    /// The days, the first one first.
+    /// The days in order.
     pub fn iter(&self) -> impl Iterator<Item = Day> {
         self.0.iter().copied()
     }
 }
 
 impl Schedule {
-    /// The day with a number, counted from 1, each later than the one before. None after the last one.
+    /// The day at a number from 1, each later than the one before. None after the last.
     #[must_use]
     pub fn day(&self, sequence: u32) -> Option<Day> {
         let index = sequence.checked_sub(1)?;

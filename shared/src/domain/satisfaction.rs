@@ -1,7 +1,6 @@
-//! What people say about an occurrence when they record that it is done: on which day, with a note and a file if there are
-//! any.
+//! What people say when they record an occurrence as done: the day, and optionally a note and a file.
 //!
-//! Decision: it is part of the claim. Whoever confirms reads it first, and nobody changes it afterwards.
+//! Decision: it is part of the claim: the confirming side reads it first, and it never changes.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,28 +11,28 @@ use super::movement::safe_text::SafeNote;
 use crate::limits;
 use crate::wire::fields::FieldCode;
 
-/// What was said about an occurrence that is done.
+/// What was said about a completed occurrence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Satisfaction {
     /// The day on which it was done.
     pub done_on: Day,
-    /// A note for whoever confirms it.
+    /// A note for the confirming side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<SatisfactionNote>,
-    /// A file that shows it.
+    /// A file as proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<EvidenceFile>,
 }
 
 impl Satisfaction {
-    /// Done on a day, and nothing more.
+    /// Done on a day, without a note or file.
     #[must_use]
     pub fn on(done_on: Day) -> Self {
         Self { done_on, note: None, file: None }
     }
 }
 
-/// A note on what is done, without an account number: the other side reads it.
+/// A note without account numbers, because the other side reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SatisfactionNote(SafeNote);
@@ -59,12 +58,12 @@ impl SatisfactionNote {
     }
 }
 
-/// That an occurrence is done, as someone records it.
+/// A record that an occurrence is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
     /// The occurrence.
     pub occurrence: OccurrenceId,
-    /// What they say about it.
+    /// What they said about it.
     pub how: Satisfaction,
 }
 

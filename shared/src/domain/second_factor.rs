@@ -1,21 +1,19 @@
-//! Second factors: codes of an authenticator app, which an account asks for after its password, and recovery codes for
-//! when the app is out of reach.
+//! Second factors: codes from an authenticator app, asked for after the password, and recovery codes for when the app
+//! is unavailable.
 //!
-//! Decision: each code works once. The step of the last accepted code is kept, and only codes of later steps are accepted,
-//! so a code that was read over a shoulder can't be used again. A code is accepted one step early or late, since clocks
-//! differ.
+//! Decision: each code works once. Only codes of later steps than the last accepted one are valid, so a code read over
+//! a shoulder can't be reused. Codes may be one step early or late, since clocks differ.
 //!
-//! Decision: a member who lost both the app and the recovery codes asks an admin, who resets the second factor. That weakens
-//! the account, so an admin may do it only for an account that no other organization uses, as with password links. A person
-//! who belongs to two organizations asks their operator. Admins ask another admin: a stolen session must not be
-//! enough to take over an account.
+//! Decision: a member who lost the app and the recovery codes asks an admin to reset the second factor. That weakens
+//! the account, so admins may do it only for accounts that no other organization uses, as with password links. People
+//! in two organizations ask their operator, and admins another admin: a stolen session must not suffice to take over an
+//! account.
 //!
-//! Decision: a form that makes recovery codes makes the same ones when it is submitted twice, as an impatient second press
-//! of its button does. The second submission changes nothing, and shows them as the first did.
+//! Decision: submitting the form for recovery codes twice, as impatient users do, makes and shows the same codes.
 //!
-//! Decision: a reset ends all sessions of the account, since a lost phone may be in the wrong hands. Turning the second
-//! factor on or off, and new recovery codes, end none: the session that does it has proved the password and, where there
-//! is one, the second factor, and "Sign out everywhere" is one press away.
+//! Decision: a reset ends all sessions, since a lost phone may be in the wrong hands. Turning the second factor on or
+//! off, or making new recovery codes, ends none: that session has proved the password and any second factor, and "Sign
+//! out everywhere" is one press away.
 
 use std::collections::BTreeSet;
 
@@ -29,33 +27,31 @@ use crate::crypto::keyring::Sealed;
 use crate::crypto::{RecoveryCode, TotpCode, TotpSecret};
 use crate::limits;
 
-/// The second factor of an account, as it is stored.
+/// The second factor of an account, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondFactor {
-    /// The secret that the authenticator app has too, sealed.
+    /// The sealed secret shared with the authenticator app.
     secret: Sealed,
-    /// When the second factor was turned on.
     turned_on_at: Timestamp,
-    /// The step of the last code of the app that was accepted.
+    /// The step of the last accepted app code.
     last_step: u64,
-    /// The hashes of the recovery codes that are left.
     recovery_codes: BTreeSet<String>,
-    /// When the recovery codes were made, if they are not those that came with the second factor.
+    /// When the recovery codes were replaced. None while they are the original ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     renewed_at: Option<Timestamp>,
 }
 
-/// A code as a person typed it.
+/// A code as typed.
 #[derive(Debug, Clone)]
 pub enum TypedCode {
-    /// A code of the authenticator app.
+    /// An authenticator app's code.
     App(TotpCode),
     /// A recovery code.
     Recovery(RecoveryCode),
 }
 
 impl TypedCode {
-    /// Reads a code of either kind. They differ in length.
+    /// Parses a code of either kind; their lengths differ.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let recovery = || RecoveryCode::parse(text).map(Self::Recovery);
@@ -63,21 +59,21 @@ impl TypedCode {
     }
 }
 
-/// New recovery codes, which are shown once.
+/// New recovery codes, shown once.
 #[derive(Debug)]
 pub struct RecoveryCodes(Vec<RecoveryCode>);
 
 impl RecoveryCodes {
-    /// Random bytes of the codes.
+    /// The random bytes needed for the codes.
     pub const BYTES: usize = limits::RECOVERY_CODES * RecoveryCode::BYTES;
 
-    /// The codes of random bytes.
+    /// The codes from random bytes.
     #[must_use]
     pub fn of(bytes: &[u8; Self::BYTES]) -> Self {
         Self(RecoveryCode::from_bytes(bytes).collect())
     }
 
-    /// The codes in clear, a line each, for the page that shows them once.
+    /// The codes in clear, one per line, for the page that shows them once.
     #[must_use]
     pub fn reveal(&self) -> String {
         self.0.iter().map(RecoveryCode::reveal).collect::<Vec<_>>().join("\n")
@@ -89,7 +85,7 @@ impl RecoveryCodes {
 }
 
 impl SecondFactor {
-    /// Turns a second factor on, if the code is one of the secret's: the person's app has the secret then. `None` otherwise.
+    /// Turns a second factor on, if the code proves that the person's app has the secret. `None` otherwise.
     #[must_use]
     pub fn turn_on(
         (secret, sealed): (&TotpSecret, Sealed),
@@ -102,7 +98,6 @@ impl SecondFactor {
         Some(Self { secret: sealed, turned_on_at: now, last_step, recovery_codes, renewed_at: None })
     }
 
-    /// The same with its secret sealed anew.
     pub(crate) fn with_secret(&self, secret: Sealed) -> Self {
         Self { secret, ..self.clone() }
     }
@@ -119,35 +114,34 @@ impl SecondFactor {
         self.turned_on_at
     }
 
-    /// The number of recovery codes that are left.
+    /// The number of remaining recovery codes.
     #[must_use]
     pub fn recovery_codes_left(&self) -> usize {
         self.recovery_codes.len()
     }
 
-    /// The second factor after a code of the app, of which `secret` is the opened secret. `None` if the code is wrong or
-    /// was used before.
+    /// The second factor after an app code; `secret` is the opened secret. `None` if the code is wrong or used.
     #[must_use]
     pub fn after_code(&self, secret: &TotpSecret, code: TotpCode, now: Timestamp) -> Option<Self> {
         let last_step = step_of(secret, code, now).filter(|step| *step > self.last_step)?;
         Some(Self { last_step, ..self.clone() })
     }
 
-    /// The second factor after a recovery code. `None` if the code is wrong or was used before.
+    /// The second factor after a recovery code. `None` if the code is wrong or used.
     #[must_use]
     pub fn after_recovery_code(&self, code: &RecoveryCode) -> Option<Self> {
         let mut after = self.clone();
         after.recovery_codes.remove(&code.hash()).then_some(after)
     }
 
-    /// The second factor with new recovery codes in the place of the others.
+    /// The second factor with new recovery codes, which replace the old ones.
     #[must_use]
     pub fn with_recovery_codes(self, recovery_codes: &RecoveryCodes, now: Timestamp) -> Self {
         Self { recovery_codes: recovery_codes.hashes(), renewed_at: Some(now), ..self }
     }
 
-    /// Whether it got these recovery codes so recently that the page shows them, and none was used: the form that made them
-    /// is submitted again.
+    /// Whether it got exactly these recovery codes so recently that the page may show them, for a form that is
+    /// submitted twice.
     #[must_use]
     pub fn just_got(&self, recovery_codes: &RecoveryCodes, now: Timestamp) -> bool {
         let made_at = self.renewed_at.unwrap_or(self.turned_on_at);
@@ -155,19 +149,19 @@ impl SecondFactor {
     }
 }
 
-/// The latest step near a moment of which this is the code.
+/// The latest step near a moment that has this code.
 fn step_of(secret: &TotpSecret, code: TotpCode, now: Timestamp) -> Option<u64> {
     let current = u64::try_from(now.unix_s().div_euclid(limits::TOTP_STEP_S)).unwrap_or_default();
     let first = current.saturating_sub(limits::TOTP_STEPS_AROUND);
     (first..=current + limits::TOTP_STEPS_AROUND).rev().find(|step| secret.code_at(*step) == code)
 }
 
-/// Why an admin can't reset the second factor of a member.
+/// Why an admin can't reset a member's second factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotReset {
-    /// Admins turn off their own on the page of their account.
+    /// Admins turn off their own on their account page.
     Oneself,
-    /// The organization has no such member, or the member no account.
+    /// No such member, or the member has no account.
     Unknown,
     /// Another organization uses the account.
     UsedElsewhere,
@@ -175,7 +169,7 @@ pub enum NotReset {
     Off,
 }
 
-/// Checks that an admin may reset the second factor of a member, and returns the member, the account and the second factor.
+/// Checks that an admin may reset a member's second factor, and returns the member, the account and the second factor.
 ///
 /// # Errors
 /// [`NotReset`].
@@ -188,14 +182,14 @@ pub fn reset<F>(
     if member.id == by.member().id() {
         return Err(NotReset::Oneself);
     }
-    // First of all: whether the account has a second factor is no concern of an admin who can't reset it.
+    // First: an admin who can't reset the second factor mustn't learn whether one exists.
     if !account.is_used_only_by(by.member().org()) {
         return Err(NotReset::UsedElsewhere);
     }
     factor.map(|factor| (member, account, factor)).ok_or(NotReset::Off)
 }
 
-/// The place for which the secret of an account is sealed, by the account's folded address. It opens nowhere else.
+/// What an account's secret is sealed for, by its folded address: it opens nowhere else.
 #[must_use]
 pub fn place(folded: &str) -> String {
     format!("second factor of {folded}")
@@ -211,7 +205,6 @@ mod tests {
     use crate::domain::member::Member;
     use crate::domain::organization::Role;
 
-    /// The beginning of a step.
     const STEP: u64 = 60_000_000;
 
     fn at(seconds: i64) -> Timestamp {
@@ -243,7 +236,7 @@ mod tests {
             (STEP, -31, false),
         ] {
             let accepted = factor.after_code(&secret, secret.code_at(step), at(seconds)).is_some();
-            // Another step may have the same code, once in a million.
+            // Another step has the same code once in a million.
             let is_same = |other: u64| other != step && secret.code_at(other) == secret.code_at(step);
             assert!(accepted == is_accepted || (STEP - 3..STEP + 4).any(is_same), "{step} {seconds}");
         }

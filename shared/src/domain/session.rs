@@ -7,14 +7,14 @@ use crate::domain::ids::{MemberId, OrgId, SessionId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// A session as it is stored, under the hash of its secret.
+/// A session as stored, under the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// Its id, under which its account knows it. Unlike the secret and its hash, pages show it. `None` for a session that
-    /// began before sessions had ids.
+    /// Its id for its account. Unlike the secret and its hash, pages show it. `None` if it began before sessions had
+    /// ids.
     #[serde(default)]
     pub id: Option<SessionId>,
-    /// The organization that the session is for.
+    /// The organization.
     pub organization_id: OrgId,
     /// The person's member id there.
     pub member_id: MemberId,
@@ -26,15 +26,15 @@ pub struct Session {
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
     pub seen_at: Timestamp,
-    /// The browser and the system, in words of [`domain::device`](super::device).
+    /// The browser and system, in words of [`domain::device`](super::device).
     #[serde(default)]
     pub device: Option<String>,
 }
 
-/// To whom a session belongs.
+/// The owner of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionOwner {
-    /// The organization that the session is for.
+    /// The organization.
     pub organization_id: OrgId,
     /// The person's member id there.
     pub member_id: MemberId,
@@ -43,42 +43,42 @@ pub struct SessionOwner {
 }
 
 impl Session {
-    /// To whom it belongs.
+    /// Its owner.
     #[must_use]
     pub fn owner(&self) -> SessionOwner {
         SessionOwner { organization_id: self.organization_id, member_id: self.member_id, email: self.email.clone() }
     }
 
-    /// Whether it is still valid at a moment.
+    /// Whether it is still valid.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
         now < self.ends_at() && now < self.seen_at.plus_seconds(limits::SESSION_IDLE_S)
     }
 
-    /// The latest end of the session.
+    /// When it ends at the latest.
     #[must_use]
     pub fn ends_at(&self) -> Timestamp {
         self.created_at.plus_seconds(limits::SESSION_LIFETIME_S)
     }
 
-    /// Whether its last use should be recorded again.
+    /// Whether its last use is due to be recorded again.
     #[must_use]
     pub fn is_to_be_refreshed(&self, now: Timestamp) -> bool {
         self.seen_at.plus_seconds(limits::SESSION_REFRESH_S) <= now
     }
 }
 
-/// Failed logins to one account, or from one address.
+/// Failed logins to one account or from one address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedLogins {
     /// The number of failed logins in a row.
     pub failures: u32,
-    /// When the last one was, in milliseconds since 1970.
+    /// The time of the last one, in milliseconds since 1970.
     pub last_at_ms: i64,
 }
 
 impl FailedLogins {
-    /// How long the next login has to wait, in milliseconds, where the first `free` failures cost nothing.
+    /// How long the next login must wait, in milliseconds. The first `free` failures cost nothing.
     #[must_use]
     pub fn wait_ms(self, free: u32, now: Timestamp) -> i64 {
         if self.failures < free {
@@ -89,7 +89,7 @@ impl FailedLogins {
         (self.last_at_ms.saturating_add(wait_s * 1000) - now.unix_ms()).max(0)
     }
 
-    /// The failures that still count at a moment.
+    /// The failures that still count.
     #[must_use]
     pub fn remembered(self, now: Timestamp) -> Self {
         let forgotten_at = self.last_at_ms.saturating_add(limits::FAILED_LOGINS_FORGOTTEN_S * 1000);

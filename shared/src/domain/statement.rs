@@ -1,15 +1,14 @@
-//! Bank statements that members uploaded on the receiving side. A statement proves nothing by itself: members file the
-//! entries that they choose as [evidence](super::movement::evidence), and decide about each.
+//! Bank statements that members uploaded on the receiving side. A statement alone proves nothing: members file entries
+//! as [evidence](super::movement::evidence), and decide about each.
 //!
-//! The record says which file it is and what was read from it in all. The entries stay in the file, which the record names by
-//! its hash: they are read from it again whenever they are shown or filed, in the same way.
+//! The record stores a summary and the file's hash. Entries stay in the file and are parsed again, identically,
+//! whenever they are shown or filed.
 //!
-//! Decision: a CSV file whose columns nobody has named yet is a statement too, and waits for its columns. What was uploaded is
-//! never lost on the way, and none of its entries is shown before all of them can be read.
+//! Decision: a CSV file whose columns are not mapped yet is stored as a statement too. No upload is lost, and no entry
+//! is shown before all can be read.
 //!
-//! Decision: a statement can be discarded until the first of its entries is filed. From then on evidence names it, whatever
-//! became of that evidence. Filing writes so to the statement, with a new version: of discarding and filing at the same moment
-//! one is decided again.
+//! Decision: a statement can be discarded until its first entry is filed; from then on evidence names it, even if
+//! rejected or withdrawn. Filing marks the statement with a new version, so a concurrent discard is decided again.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +26,7 @@ text_enum! {
         Camt052 = "camt.052",
         /// Bank to customer statement (ISO 20022).
         Camt053 = "camt.053",
-        /// Bank to customer debit credit notification (ISO 20022).
+        /// Bank to customer debit/credit notification (ISO 20022).
         Camt054 = "camt.054",
         /// Customer statement message (SWIFT).
         Mt940 = "MT940",
@@ -47,59 +46,59 @@ text_enum! {
 pub struct Statement {
     /// Its id.
     pub id: StatementId,
-    /// The file. The organization has each content once.
+    /// The file. An organization has each content once.
     pub file: EvidenceFile,
     /// Who uploaded it.
     pub uploaded_by: Actor,
     /// When.
     pub uploaded_at: Timestamp,
-    /// What was read. None of a CSV file that waits for its columns.
+    /// A summary of its content. None for a CSV file without mapped columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<StatementFacts>,
-    /// Whether an entry of it was ever filed as evidence. That evidence names the statement for good.
+    /// Whether an entry was ever filed as evidence. Evidence then names the statement permanently.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_filed: bool,
 }
 
-/// What was read from a statement in all. No account number is in it.
+/// A summary of a statement's content, without account numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementFacts {
     /// The format.
     pub format: StatementFormat,
-    /// The last four characters of the account numbers, each once, at most
+    /// The last four characters of each account number, at most
     /// [`STATEMENT_ACCOUNTS_NAMED_MAX`](crate::limits::STATEMENT_ACCOUNTS_NAMED_MAX).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub account_endings: Vec<String>,
-    /// The first day on which an entry was booked.
+    /// The first booking day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_day: Option<Day>,
-    /// The last one.
+    /// The last booking day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_day: Option<Day>,
-    /// How many entries there are.
+    /// The number of entries.
     pub entries: u32,
-    /// How many of them are money that came in, booked and no reversal.
+    /// The number of booked incoming entries that aren't reversals.
     pub arrivals: u32,
-    /// Which column is which, as the reader of statements writes it. None but for CSV.
+    /// The column mapping, as the statement reader writes it. CSV only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<String>,
 }
 
-/// Which column is which, as the organization remembers it for the next file with the same header.
+/// The column mapping that the organization remembers for files with the same header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RememberedColumns {
-    /// What tells the header from others.
+    /// The header's fingerprint.
     pub header: String,
-    /// Which column is which, as the reader of statements writes it.
+    /// The column mapping, as the statement reader writes it.
     pub columns: String,
 }
 
-/// An entry of a statement that is filed as evidence, undecided or accepted.
+/// A statement entry filed as evidence, undecided or accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FiledEntry {
-    /// Which of the entries, from 1.
+    /// The entry's number, from 1.
     pub number: u32,
-    /// The movement that it was filed for.
+    /// The movement it was filed for.
     pub movement_id: MovementId,
     /// The evidence.
     pub evidence_id: EvidenceId,

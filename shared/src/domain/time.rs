@@ -1,4 +1,4 @@
-//! Timestamps in the service's form: RFC 3339, UTC, `Z`, milliseconds.
+//! Timestamps in the service's format: RFC 3339, UTC, `Z`, milliseconds.
 
 use std::fmt;
 
@@ -9,24 +9,23 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[schema(value_type = String, format = DateTime, example = "2026-03-14T09:26:53.589Z")]
 pub struct Timestamp(jiff::Timestamp);
 
-/// The error of a time outside of the years −9999 to 9999.
+/// The time is outside the years −9999 to 9999.
 #[derive(Debug, thiserror::Error)]
 #[error("out of the range of timestamps")]
 pub struct OutOfRange;
 
 impl Timestamp {
-    /// The last moment in range.
     pub(super) const LAST: Self = Self(jiff::Timestamp::MAX);
 
-    /// The current time of the machine's clock.
+    /// The machine's current time.
     #[must_use]
     pub fn now() -> Self {
         let now = jiff::Timestamp::now();
-        // Cut to milliseconds, so that a timestamp in memory equals the one that is read back.
+        // Cut to milliseconds, so that a timestamp equals itself after a round trip.
         Self(jiff::Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now))
     }
 
-    /// The time in milliseconds since 1970.
+    /// The time from milliseconds since 1970.
     ///
     /// # Errors
     /// When the time is out of range.
@@ -46,29 +45,25 @@ impl Timestamp {
         self.0.as_second()
     }
 
-    /// The moment of a time in some zone, cut to the millisecond.
     pub(super) fn of_zoned(zoned: &jiff::Zoned) -> Self {
         let at = zoned.timestamp();
         Self(jiff::Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at))
     }
 
-    /// The time as clocks in a zone show it.
     pub(super) fn zoned(self, zone: jiff::tz::TimeZone) -> jiff::Zoned {
         self.0.to_zoned(zone)
     }
 
-    /// The time some seconds later (earlier when negative), at most the last one in range.
+    /// The time `seconds` later (earlier if negative), at most the last in range.
     #[must_use]
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(jiff::Timestamp::MAX))
     }
 
-    /// The millisecond after it.
     pub(super) fn next(self) -> Self {
         Self::from_unix_ms(self.unix_ms().saturating_add(1)).unwrap_or(self)
     }
 
-    /// The millisecond before it.
     pub(super) fn last_before(self) -> Self {
         Self::from_unix_ms(self.unix_ms().saturating_sub(1)).unwrap_or(self)
     }
@@ -87,13 +82,13 @@ impl Timestamp {
         self.0.strftime("%Y-%m-%d").to_string()
     }
 
-    /// The time for people, to the minute, such as `14 Mar 2026, 09:26 UTC`.
+    /// The time for display, to the minute, such as `14 Mar 2026, 09:26 UTC`.
     #[must_use]
     pub fn for_people(self) -> String {
         self.0.strftime("%-d %b %Y, %H:%M UTC").to_string()
     }
 
-    /// The time for people, to the second, such as `14 Mar 2026, 09:26:53 UTC`.
+    /// The time for display, to the second, such as `14 Mar 2026, 09:26:53 UTC`.
     #[must_use]
     pub fn for_people_to_the_second(self) -> String {
         self.0.strftime("%-d %b %Y, %H:%M:%S UTC").to_string()
@@ -110,7 +105,7 @@ impl std::str::FromStr for Timestamp {
     type Err = jiff::Error;
 
     fn from_str(text: &str) -> Result<Self, jiff::Error> {
-        // Cut to milliseconds: finer digits would make timestamps differ that are written the same.
+        // Cut to milliseconds: finer digits would distinguish timestamps that are written the same.
         let moment: jiff::Timestamp = text.parse()?;
         Ok(Self(jiff::Timestamp::from_millisecond(moment.as_millisecond()).unwrap_or(moment)))
     }

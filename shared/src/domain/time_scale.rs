@@ -1,12 +1,12 @@
-//! The durations that the service waits, and how the local stack shortens them.
+//! The service's waits, and how the local stack shortens them.
 
 use std::time::Duration;
 
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The divisor of the service's waits, so that a person can watch them pass on the local stack. Token and session
-/// lifetimes, time-outs and leases are never scaled.
+/// The divisor of the service's waits, which lets people watch them pass on the local stack. Token and session
+/// lifetimes, timeouts and leases are never scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeScale {
     scale: u32,
@@ -19,7 +19,6 @@ impl Default for TimeScale {
 }
 
 impl TimeScale {
-    /// No scaled interval is shorter than this, in milliseconds.
     const MS_MIN: i64 = 100;
 
     /// A divisor; 0 counts as 1.
@@ -28,19 +27,19 @@ impl TimeScale {
         Self { scale: scale.max(1) }
     }
 
-    /// When a proposal that is made now expires.
+    /// When a proposal made now expires.
     #[must_use]
     pub fn proposal_expiry(self, now: Timestamp) -> Timestamp {
         self.after(now, limits::PROPOSAL_LIFETIME_S)
     }
 
-    /// When a countdown of some hours ends.
+    /// When a countdown ends.
     #[must_use]
     pub fn countdown_end(self, from: Timestamp, hours: u32) -> Timestamp {
         self.after(from, i64::from(hours) * 3600)
     }
 
-    /// When a file that is uploaded now is removed, if nothing names it.
+    /// When a file uploaded now is removed if nothing refers to it.
     #[must_use]
     pub fn upload_end(self, now: Timestamp) -> Timestamp {
         self.after(now, limits::UPLOAD_LIFETIME_S)
@@ -52,7 +51,7 @@ impl TimeScale {
         (limits::SWEEP_INTERVAL / self.scale).max(Duration::from_millis(Self::MS_MIN.unsigned_abs()))
     }
 
-    /// How long the clock leaves a new event to the stream, before it relays the event itself, in milliseconds.
+    /// How long the clock waits for the stream before it relays a new event itself, in milliseconds.
     #[must_use]
     pub fn relay_grace_ms(self) -> i64 {
         self.scaled_ms(limits::RELAY_GRACE_S * 1000)
@@ -66,7 +65,7 @@ impl TimeScale {
 
     fn after(self, now: Timestamp, seconds: i64) -> Timestamp {
         let ms = self.scaled_ms(seconds.saturating_mul(1000));
-        // Beyond the last time in range: never, rather than at once.
+        // Beyond the range: never, rather than at once.
         Timestamp::from_unix_ms(now.unix_ms().saturating_add(ms)).unwrap_or_else(|_| now.plus_seconds(i64::MAX))
     }
 }

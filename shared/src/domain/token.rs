@@ -22,7 +22,7 @@ text_enum! {
     }
 }
 
-/// A token as it is stored, without its secret value.
+/// A token as stored, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
     /// Its id.
@@ -40,13 +40,13 @@ pub struct Token {
     /// The admin who created it in the app. None if an operator issued it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<Actor>,
-    /// The hour in which it was last used, by its beginning.
+    /// The beginning of the hour in which it was last used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// Since when its organization is suspended, if it is: a copy of what the organization says.
+    /// When its organization was suspended, if it is: a copy of the organization's own value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended_at: Option<Timestamp>,
 }
@@ -79,33 +79,33 @@ impl Token {
         }
     }
 
-    /// A new token of the admin's organization, valid for ninety days.
+    /// A new token for the admin's organization, valid for ninety days.
     #[must_use]
     pub fn create(admin: Admin<'_>, new: &NewToken, now: Timestamp) -> Self {
         let issued = Self::issue(admin.member().org(), new.name.as_str().to_owned(), new.scope, now);
         Self { created_by: Some(admin.member().actor()), ..issued }
     }
 
-    /// The token as the actor of an audit row or a record.
+    /// The token as an actor.
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor { actor_type: ActorType::Token, id: Some(self.id.uuid()), display_name: self.name.clone() }
     }
 
-    /// The hour to record as the last one of use, if the record of a token that is used now has an earlier one or none.
+    /// The hour to record as its last use. None if that hour is already recorded.
     #[must_use]
     pub fn use_to_record(&self, now: Timestamp) -> Option<Timestamp> {
         let hour = now.start_of_hour();
         self.last_used_at.is_none_or(|last| last < hour).then_some(hour)
     }
 
-    /// Whether it is valid at a moment. Computed on read, so that expiry is never late.
+    /// Whether it is valid at a moment, computed on read so that expiry is never late.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at
     }
 
-    /// Whether it is valid at a moment, and ends soon after it.
+    /// Whether it is valid but ends soon.
     #[must_use]
     pub fn ends_soon(&self, now: Timestamp) -> bool {
         self.is_valid_at(now) && self.expires_at <= now.plus_seconds(limits::TOKEN_ENDS_SOON_S)

@@ -1,4 +1,4 @@
-//! Trusts: a contact plus a funding record. A workspace can run the funding of one trust or of several.
+//! Trusts: a contact plus a funding record. A workspace can run the funding of one or more trusts.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct Trust {
     /// Who acts for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trustee_contact_ids: Vec<ContactId>,
-    /// The caller's own key of it, unique in the organization.
+    /// The caller's own key for it, unique in the organization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_reference: Option<ExternalReference>,
     /// Who created it.
@@ -73,20 +73,20 @@ pub struct NewTrust {
 }
 
 impl NewTrust {
-    /// The settlors that are given.
+    /// The given settlors.
     #[must_use]
     pub fn settlors(&self) -> &[ContactId] {
         given(&self.settlor_contact_ids)
     }
 
-    /// The trustees that are given.
+    /// The given trustees.
     #[must_use]
     pub fn trustees(&self) -> &[ContactId] {
         given(&self.trustee_contact_ids)
     }
 
-    /// What it changes of a trust that is there: contacts that are left out stay, and so does the reference, by which it was
-    /// found.
+    /// The changes it makes to an existing trust. Omitted contacts stay, and so does the reference, which identified
+    /// the trust.
     #[must_use]
     pub fn into_changes(self) -> TrustChanges {
         let patch = |OrDefault(given): OrDefault<Option<ContactIds>>| given.map_or(Patch::Keep, Patch::Set);
@@ -103,26 +103,26 @@ fn given(contacts: &OrDefault<Option<ContactIds>>) -> &[ContactId] {
     contacts.0.as_ref().map(ContactIds::as_slice).unwrap_or_default()
 }
 
-/// What to change of a trust; what is left out stays. Its workspace stays, with its items.
+/// Changes to a trust. Omitted fields stay, and so do its workspace and items.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct TrustChanges {
     /// What it is called in documents. Its contact gets the name too.
     #[deserr(default)]
     pub formal_name: Patch<DisplayName>,
-    /// Who settled it, in the place of those before.
+    /// The new settlors.
     #[deserr(default)]
     pub settlor_contact_ids: Patch<ContactIds>,
-    /// Who acts for it, in the place of those before.
+    /// The new trustees.
     #[deserr(default)]
     pub trustee_contact_ids: Patch<ContactIds>,
-    /// The caller's own key of it; `null` removes it.
+    /// The caller's own key for it; `null` removes it.
     #[deserr(default)]
     pub external_reference: NullablePatch<ExternalReference>,
 }
 
 impl TrustChanges {
-    /// The contacts that are set, with the names of their fields.
+    /// The contacts to set, by field name.
     #[must_use]
     pub fn contacts(&self) -> [(&'static str, &[ContactId]); 2] {
         [
@@ -136,7 +136,7 @@ fn set_contacts(patch: &Patch<ContactIds>) -> &[ContactId] {
     if let Patch::Set(ids) = patch { ids.as_slice() } else { &[] }
 }
 
-/// Checks that a name has no number that belongs nowhere.
+/// Checks that a name contains no sensitive number.
 ///
 /// # Errors
 /// `sensitive_value` at `formal_name`.
@@ -146,7 +146,7 @@ pub fn check_name(name: &DisplayName) -> Result<(), FieldErrors> {
 }
 
 impl Trust {
-    /// A new trust with its contact.
+    /// A new trust and its contact.
     #[must_use]
     pub fn create(id: TrustId, new: NewTrust, created_by: Actor, now: Timestamp) -> (Self, Contact) {
         let contact = Contact {
@@ -175,8 +175,8 @@ impl Trust {
         (trust, contact)
     }
 
-    /// The trust after a change; equal to this one, time included, if it changes nothing. Contacts in another order are the
-    /// same contacts.
+    /// Applies changes. Equal to this trust, including its time, if nothing changes. The order of contacts doesn't
+    /// matter.
     #[must_use]
     pub fn change(&self, changes: TrustChanges, now: Timestamp) -> Self {
         let TrustChanges { formal_name, settlor_contact_ids, trustee_contact_ids, external_reference } = changes;
@@ -214,7 +214,7 @@ impl Trust {
     }
 }
 
-/// Replaces contacts, unless the given ones are the same.
+/// Replaces contacts unless the new ones are the same in another order.
 fn replace_others(known: &mut Vec<ContactId>, given: Patch<ContactIds>) {
     let Patch::Set(given) = given else { return };
     let is_same = given.as_slice().len() == known.len() && given.as_slice().iter().all(|id| known.contains(id));

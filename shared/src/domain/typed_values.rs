@@ -1,14 +1,15 @@
-//! Numbers and percentages as people type them; amounts are in [`money`](super::money). What can be read in two ways is refused: the page shows what was understood.
+//! Parses numbers and percentages as people type them; [`money`](super::money) parses amounts. Refuses ambiguous input;
+//! the page shows how it understood the rest.
 
 use super::money::without_separators;
 
-/// The reason why a text is no percentage. Its text completes "The discount …".
+/// Why a text is not a percentage. Completes "The discount …".
 pub const NOT_A_PERCENTAGE: &str = "must be a percentage between 0 and 100, such as 20 or 12.5%";
 
-/// The reason why a text is no number. Its text completes "Your answer …".
+/// Why a text is not a number. Completes "Your answer …".
 pub const NOT_A_NUMBER: &str = "must be a number such as 1,250 or -3.5";
 
-/// Reads a number as a decimal string: `1,250.50` is `1250.50`, `-007` is `-7`. It has at most 30 digits.
+/// Parses a number into a decimal string: `1,250.50` is `1250.50`, `-007` is `-7`. At most 30 digits.
 #[must_use]
 pub fn read_number(text: &str) -> Option<String> {
     const DIGITS_MAX: usize = 30;
@@ -32,8 +33,8 @@ pub fn read_number(text: &str) -> Option<String> {
     Some(if decimals.is_empty() { format!("{sign}{digits}") } else { format!("{sign}{digits}.{decimals}") })
 }
 
-/// Reads a percentage as the decimal string of a rate: `20`, `20%` and `20 %` are `0.20`, `12.5` is `0.125`. A number below 1
-/// needs its sign: without one, `0.2` might be a rate already.
+/// Parses a percentage into the decimal string of a rate: `20`, `20%` and `20 %` are `0.20`, `12.5` is `0.125`. Numbers
+/// below 1 need the sign: `0.2` might already be a rate.
 #[must_use]
 pub fn read_percentage(text: &str) -> Option<String> {
     const DECIMALS_MAX: usize = 2;
@@ -43,7 +44,6 @@ pub fn read_percentage(text: &str) -> Option<String> {
         None => (text, false),
     };
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
-    // `.5%` is `0.5%`.
     let whole = if whole.is_empty() && !decimals.is_empty() { "0" } else { whole };
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if number.ends_with('.') || !are_digits(whole) || !are_digits(decimals) || decimals.len() > DECIMALS_MAX {
@@ -61,7 +61,7 @@ pub fn read_percentage(text: &str) -> Option<String> {
     Some(format!("0.{shortest:0<2}"))
 }
 
-/// The percentage that a text may mean that was not read because it looks like a rate: `20%` for `0.2`.
+/// The percentage probably meant by a text refused because it looks like a rate: `20%` for `0.2`.
 #[must_use]
 pub fn meant_percentage(text: &str) -> Option<String> {
     let (whole, decimals) = text.trim().split_once('.')?;

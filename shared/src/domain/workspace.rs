@@ -20,7 +20,7 @@ texts! {
     WorkspaceName: max limits::NAME_CHARS_MAX, example "Harbor Street acquisition";
 }
 
-/// The internal reference of a workspace, such as `WS-000042`; per organization, numbers may skip.
+/// The reference of a workspace, such as `WS-000042`. Counts per organization; numbers may skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WorkspaceNumber(pub u64);
@@ -34,15 +34,15 @@ impl fmt::Display for WorkspaceNumber {
 /// A workspace as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// Its id: not to be set by operations, so that one workspace can't be written in the place of another.
+    /// Operations can't set it, so that one workspace can't be written in place of another.
     pub(crate) id: WorkspaceId,
     /// Its name.
     pub name: WorkspaceName,
     /// Its number within the organization.
     pub number: WorkspaceNumber,
-    /// When a member activated it; never undone. Not to be set by operations: the store reads and writes it.
+    /// When a member activated it; never undone. Operations can't set it; the store reads and writes it.
     pub(crate) activated_at: Option<Timestamp>,
-    /// How many people it has, as they were counted last.
+    /// The number of its people at the last count.
     pub people_count: usize,
     /// When it was created.
     pub created_at: Timestamp,
@@ -50,7 +50,7 @@ pub struct Workspace {
     pub updated_at: Timestamp,
 }
 
-/// A workspace with its people, as they are: contacts, referenced and never copied.
+/// A workspace with its current people: contacts, referenced and never copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeopledWorkspace {
     workspace: Workspace,
@@ -90,7 +90,7 @@ impl Workspace {
         }
     }
 
-    /// The workspace, activated; nothing when it is already.
+    /// The workspace, activated. None if it is already.
     #[must_use]
     pub(in crate::domain) fn activated(&self, now: Timestamp) -> Option<Self> {
         let updated_at = now.max(self.updated_at);
@@ -110,7 +110,7 @@ impl Workspace {
         self.activated_at
     }
 
-    /// What `search` looks in: name and internal reference (specification, "Query parameters").
+    /// The text that `search` matches: name and reference (specification, "Query parameters").
     #[must_use]
     pub fn search_text(&self) -> Folded {
         Folded::join([self.name.as_str(), &self.number.to_string()])
@@ -136,7 +136,7 @@ impl PeopledWorkspace {
         self.workspace
     }
 
-    /// The workspace with one more person; unchanged if it has the person already.
+    /// The workspace with one more person; unchanged if the person is already in it.
     ///
     /// # Errors
     /// `limit_reached` when it is full.
@@ -152,7 +152,7 @@ impl PeopledWorkspace {
             ));
         }
         let people = self.people.iter().copied().chain([contact]).collect();
-        // Concurrent calls may be decided in another order than they began.
+        // Concurrent calls may be decided in a different order than they began.
         let updated_at = now.max(self.updated_at);
         Ok(Self::new(Workspace { updated_at, ..self.workspace.clone() }, people))
     }

@@ -1,4 +1,4 @@
-//! What members do with a draft or an agreement as a whole: publish or discard it in one act, propose either, and copy it.
+//! Acts on a draft or agreement as a whole: publish or discard in one act, propose either, copy.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,6 @@ use shared::service::drafts;
 use shared::service::proposals::{self, ActRefused, ActReview, ReviewFingerprint};
 use shared::web::Request;
 
-/// Copies an agreement as a new draft.
 pub(crate) async fn duplicate(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;
@@ -60,12 +59,11 @@ struct PublishPage {
     fingerprint: String,
 }
 
-/// Shows the review between a draft and its publication.
 pub(crate) async fn review(request: &mut Request) -> Result<PageResponse, Error> {
     publish_page(request, None, None).await
 }
 
-/// The page. `ticked` has what was ticked in a form that was refused.
+/// The page. `ticked` is what was ticked in a refused form.
 async fn publish_page(
     request: &Request,
     ticked: Option<&[WarningKind]>,
@@ -104,12 +102,10 @@ async fn publish_page(
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// Publishes a draft: proposes and confirms it in one act.
 pub(crate) async fn publish(request: &mut Request) -> Result<PageResponse, Error> {
     act(request, ProposalAction::PublishAgreement).await
 }
 
-/// Discards a draft: proposes to cancel it and confirms that in one act.
 pub(crate) async fn discard(request: &mut Request) -> Result<PageResponse, Error> {
     act(request, ProposalAction::CancelAgreement).await
 }
@@ -127,7 +123,7 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
     };
     let shown = shown.with_meant(meant.iter().copied());
     let (title, line) = match action {
-        // The page of the agreement says what is next.
+        // The agreement's page shows the next step.
         ProposalAction::PublishAgreement => ("Published", ""),
         ProposalAction::CancelAgreement => ("The draft was discarded", "Nothing was sent to anyone."),
     };
@@ -146,7 +142,7 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
             let line = "This was proposed already. Confirm or decline it here.";
             Ok(redirect_with_notice(&submitted, proposal_url(proposal), title, line).await.into())
         }
-        // The same form was sent twice, or another member was quicker: the page shows what is.
+        // Sent twice, or another member was faster: the page shows the result.
         Err(ActRefused::Decision(Refusal::TooLate(lifecycle))) if is_done(action, lifecycle) => Ok(redirect.into()),
         Err(ActRefused::Decision(refusal)) => {
             let (status, code, notice) = refused(action, &refusal);
@@ -155,7 +151,6 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
     }
 }
 
-/// Whether an agreement is in the state to which an action leads.
 fn is_done(action: ProposalAction, lifecycle: Lifecycle) -> bool {
     match action {
         ProposalAction::PublishAgreement => matches!(lifecycle, Lifecycle::Active | Lifecycle::Completed),
@@ -194,7 +189,7 @@ fn refused(action: ProposalAction, refusal: &Refusal) -> (StatusCode, &'static s
     }
 }
 
-/// Proposes to publish or to cancel an agreement. Another member can then decide it, and so can whoever proposed it.
+/// Proposes to publish or cancel an agreement. Any member can then decide, including the proposer.
 pub(crate) async fn propose(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;
@@ -226,7 +221,7 @@ pub(crate) async fn propose(request: &mut Request) -> Result<PageResponse, Error
         Err(Error::Invalid(errors)) => {
             let pending = agreements::pending(submitted.scope(), id, action).await?;
             if let Some(pending) = pending {
-                // The form was sent twice, or another member was quicker: there is one proposal, and it is this.
+                // Sent twice, or another member was faster: this is the one proposal.
                 return Ok(PageResponse::see_other(proposal_url(pending.id())));
             }
             let lines = errors.into_list().into_iter().map(|error| crate::draft::readable(&error.message)).collect();

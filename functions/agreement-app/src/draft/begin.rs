@@ -1,4 +1,4 @@
-//! Beginning a draft: in which workspace, with which template, between whom.
+//! Beginning a draft: choosing workspace, template and parties.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,8 @@ use shared::wire::input::OrDefault;
 
 use crate::draft::details::agreement_name;
 
-/// The path of the pages.
 const PATH: &str = pages::urls::NEW_AGREEMENT;
 
-/// What a draft can begin with: a template, or nothing.
 #[derive(Clone, Copy)]
 enum Start {
     Blank(AgreementKind),
@@ -74,7 +72,6 @@ impl Start {
     }
 }
 
-/// Shows the page: which workspace, then which template, then the form.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let workspace: Option<WorkspaceId> = request.query("workspace").and_then(|id| id.parse().ok());
     let start = request.query("template").and_then(|key| Start::find(&key));
@@ -148,7 +145,7 @@ struct FormPage {
     key: &'static str,
     name: &'static str,
     about: &'static str,
-    /// The parties of the template, each the name and label of its field.
+    /// The template's parties: each field's name and label.
     parties: Vec<Choice>,
     people: Vec<Choice>,
     back: String,
@@ -191,11 +188,9 @@ async fn form_page(
     Ok(PageResponse::render(&page)?.showing([workspace.uuid()]))
 }
 
-/// What the form does, by its button.
 pub(crate) const CREATE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("update", "view_new_agreement")], otherwise: "create_agreement" };
 
-/// Creates the draft.
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -207,7 +202,7 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         let notice = Notice::bad("Not saved", "Check what is marked below.");
         Ok(form_page(request, workspace_id, start, fields, Some(notice)).await?.unprocessable())
     };
-    // People were added meanwhile, in another tab: the same form again, with them and with what was typed.
+    // People were added in another tab: show the same form with them and what was typed.
     if form.get("act") == "update" {
         let typed = Fields::of(form.typed());
         return form_page(request, workspace_id, start, typed, None).await;

@@ -1,5 +1,5 @@
-//! What members are told whose edits collide: who changed the part, what it is now, and what they typed, each value with
-//! its label and as people read it.
+//! The notice for members whose edits collide: who changed the part, its current values, and what they typed, with
+//! labels.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ use shared::web::Request;
 
 use crate::draft::{Subject, condition, details, documents, participants, payments, promises, step, terms};
 
-/// The fields with one value, in the order of their forms, each with its label.
+/// The single-value fields, in form order, with labels.
 const TEXTS: [(&str, &str); 35] = [
     ("name", "Name"),
     ("kind", "Kind"),
@@ -66,7 +66,6 @@ const TEXTS: [(&str, &str); 35] = [
     ("note", "Note"),
 ];
 
-/// The groups of boxes.
 const GROUPS: [(&str, &str); 6] = [
     ("role.", "Roles"),
     ("participant.", "Who must act"),
@@ -76,20 +75,17 @@ const GROUPS: [(&str, &str); 6] = [
     ("action.", "When the step is done"),
 ];
 
-/// The boxes that stand alone.
 const BOXES: [(&str, &str); 3] =
     [("mfn", "Most favored nation"), ("pro_rata", "Pro-rata rights"), ("required", "Required")];
 
-/// A value that a member typed and that differs from what is.
 pub(super) struct Difference {
     pub label: &'static str,
-    /// Empty if they left it empty.
+    /// Empty if left empty.
     pub typed: String,
     /// Empty if there is none.
     pub now: String,
 }
 
-/// What the values of fields mean.
 struct Meaning<'a> {
     agreement: &'a Agreement,
     contacts: &'a [Contact],
@@ -97,8 +93,7 @@ struct Meaning<'a> {
     zone: &'a TimeZone,
 }
 
-/// The values that a form typed and that differ from what its subject has now, or from nothing if it edits nothing that is
-/// there.
+/// The typed values that differ from the subject's current ones, or from nothing for a new part.
 pub(super) async fn differences(
     request: &Request,
     id: AgreementId,
@@ -127,7 +122,7 @@ pub(super) async fn differences(
     Ok(pairs.filter(|pair| pair.typed != pair.now).collect())
 }
 
-/// The fields of a part's form as the draft has them. The order of a list has none.
+/// The draft's values for a part's form. None for the order of a list.
 fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Fields> {
     match part {
         Part::Description => Some(details::description_fields(agreement)),
@@ -148,7 +143,7 @@ fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Field
 }
 
 impl Meaning<'_> {
-    /// All values, empty where there is none, each with its label and always in the same order.
+    /// All values, possibly empty, with labels and in a fixed order.
     fn texts(&self, fields: &Fields) -> Vec<(&'static str, String)> {
         let texts = TEXTS.into_iter().map(|(name, label)| (label, self.text(fields, name)));
         let groups = GROUPS.into_iter().map(|(group, label)| {
@@ -162,7 +157,7 @@ impl Meaning<'_> {
         texts.chain(groups).chain(boxes).chain([triggers]).collect()
     }
 
-    /// The value of a field as people read it; as it was typed, if it can't be read.
+    /// The display text of a field, or the typed text if unparsable.
     fn text(&self, fields: &Fields, name: &str) -> String {
         let value = fields.value(name).trim();
         if value.is_empty() {
@@ -223,12 +218,11 @@ impl Meaning<'_> {
     }
 }
 
-/// A day that was typed in a line, as people read it; as it was typed, if it can't be read.
+/// The display text of a typed day, or the typed text if unparsable.
 fn day_text(line: &str) -> String {
     Day::read(line).map_or_else(|_| line.trim().to_owned(), Day::for_people)
 }
 
-/// The notice for a member whose form showed something that has changed since.
 pub(super) async fn notice(
     request: &Request,
     id: AgreementId,
@@ -256,7 +250,7 @@ pub(super) async fn notice(
     Ok(Notice::new("warn", title, lines.chain([next])))
 }
 
-/// What a part is the order of.
+/// What the part orders, if it is an order.
 fn list_of(subject: Subject) -> Option<&'static str> {
     match subject {
         Subject::Part(Part::StageOrder) => Some("steps"),
@@ -267,8 +261,8 @@ fn list_of(subject: Subject) -> Option<&'static str> {
     }
 }
 
-/// Who changed something last, if the newest acts tell: of several parts of a kind they have names, which two may share, and
-/// no ids.
+/// Who changed something last, if the newest acts tell. Acts name parts of a kind by name, which may be ambiguous, not
+/// by id.
 async fn changed_by(request: &Request, id: AgreementId, subject: Subject) -> Result<Option<Actor>, Error> {
     let (operations, is_only_one): (&[&str], bool) = match subject {
         Subject::Payment(_) => (&["change_payment"], false),
@@ -281,7 +275,6 @@ async fn changed_by(request: &Request, id: AgreementId, subject: Subject) -> Res
     Ok(is_known.then_some(newest))
 }
 
-/// The operations that change a part, and whether there is only one such part.
 fn operations_of(part: Part) -> (&'static [&'static str], bool) {
     match part {
         Part::Description => (&["describe_agreement"], true),

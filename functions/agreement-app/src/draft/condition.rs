@@ -1,4 +1,4 @@
-//! The conditions of a step: adding one, its settings by type, and the questions of an information request.
+//! The conditions of a step: adding one, settings by type, and the questions of an information request.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,6 @@ use shared::wire::page::Filter;
 
 use crate::draft::{Edit, Problem, editable, label, moved, payments, place, seen, submit};
 
-/// What a type of condition waits for, in a sentence.
 fn type_hint(gate_type: GateType) -> &'static str {
     match gate_type {
         GateType::SignatureBlocks => "Met when every chosen signature block is signed.",
@@ -46,7 +45,6 @@ fn type_hint(gate_type: GateType) -> &'static str {
     }
 }
 
-/// The name of a kind of answer.
 pub(super) fn field_type_label(field_type: FieldType) -> &'static str {
     match field_type {
         FieldType::Text => "Short text",
@@ -62,20 +60,15 @@ pub(super) fn field_type_label(field_type: FieldType) -> &'static str {
     }
 }
 
-/// The settings of a condition as its form shows them, by its type.
 struct Settings {
-    /// The boxes of participants. `None` for a type that names none.
+    /// The participants' checkboxes. `None` for types without participants.
     participants: Option<Vec<Choice>>,
-    /// The boxes of signature blocks.
     blocks: Option<Vec<Choice>>,
-    /// The documents.
     documents: Option<Vec<Choice>>,
-    /// The payments.
     payments: Option<Vec<Choice>>,
     is_countdown: bool,
 }
 
-/// Whether conditions of a type wait for a payment.
 fn waits_for_payment(gate_type: GateType) -> bool {
     matches!(gate_type, GateType::MovementAuthorized | GateType::MovementReconciled)
 }
@@ -115,7 +108,7 @@ impl Settings {
     }
 }
 
-/// A signature block by its document, signer and label.
+/// A signature block's document, signer and label.
 pub(super) fn block_text(
     agreement: &Agreement,
     contacts: &[Contact],
@@ -126,12 +119,10 @@ pub(super) fn block_text(
     format!("{}: {who} ({})", document.name.as_str(), block.label.as_str())
 }
 
-/// A condition's type, as its name.
 pub(super) fn condition_name(agreement: &Agreement, gate: GateId) -> &'static str {
     agreement.gate(gate).map_or("", |gate| sentences::condition(gate.rule.gate_type()))
 }
 
-/// The fields of a condition's settings as the draft has them.
 pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
     let on = |name: String| (name, "on".to_owned());
     let people = |ids: &BTreeSet<ParticipantId>| ids.iter().map(|id| on(format!("participant.{id}"))).collect();
@@ -158,7 +149,7 @@ pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
     Fields::of(values)
 }
 
-/// Reads the settings of a condition. A setting that is left open is a blocker, not an error.
+/// Parses the settings of a condition. Missing settings are blockers, not errors.
 fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Result<GateRule, FieldErrors> {
     let participant_ids =
         || -> BTreeSet<ParticipantId> { form.checked("participant.").filter_map(|id| id.parse().ok()).collect() };
@@ -225,9 +216,7 @@ struct ConditionPage {
     agreement: Link,
     step: Link,
     path: String,
-    /// The title: its type.
     title: String,
-    /// What the condition asks for. `None` while it is new.
     requirement: Option<String>,
     hint: &'static str,
     gate_type: GateType,
@@ -237,7 +226,6 @@ struct ConditionPage {
     units: Vec<Choice>,
     until_hint: String,
     fields: Fields,
-    /// The questions, if it is an information request that is there.
     questions: Option<Questions>,
 }
 
@@ -251,7 +239,6 @@ struct Questions {
     rows: Vec<QuestionRow>,
     order: String,
     is_full: bool,
-    /// The form of a new question.
     new: QuestionForm,
 }
 
@@ -284,7 +271,6 @@ impl QuestionForm {
     }
 }
 
-/// The fields of a question's form as the draft has them.
 pub(super) fn question_fields(question: &InformationField) -> Fields {
     let texts = [
         ("question", question.label.as_str().to_owned()),
@@ -304,7 +290,7 @@ fn read_question(id: FieldId, form: &Form) -> Result<InformationField, FieldErro
     }
     let takes_options = matches!(field_type, Some(FieldType::Choice | FieldType::MultiChoice));
     let options = form.get("options").lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
-    // Other kinds of answers have no use for them: the form keeps them while a member tries kinds.
+    // Other types have no options; the form keeps them while a member tries types.
     let options: Vec<String> = if takes_options { options.collect() } else { Vec::new() };
     match (text, field_type) {
         (Some(label), Some(field_type)) if errors.is_empty() => {
@@ -314,16 +300,13 @@ fn read_question(id: FieldId, form: &Form) -> Result<InformationField, FieldErro
     }
 }
 
-/// With what the form of a new condition begins.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct NewQuery {
-    /// The type of the condition.
     #[deserr(default, rename = "type")]
     gate_type: Filter<GateType>,
 }
 
-/// Shows the form of a new condition.
 pub(crate) async fn new_condition(request: &mut Request) -> Result<PageResponse, Error> {
     let query: NewQuery = request.read_query()?;
     let gate_type = query.gate_type.get().unwrap_or(GateType::DocumentSigned);
@@ -374,7 +357,6 @@ fn units() -> Vec<Choice> {
     vec![Choice::new("days", "days"), Choice::new("hours", "hours")]
 }
 
-/// Adds a condition.
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
@@ -397,7 +379,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     submit(request, &submitted, id, edit, again).await
 }
 
-/// What is said after a condition was added or saved: what it still lacks, or that its date has passed.
+/// The notice after adding or saving a condition: what it still lacks, or that its date has passed.
 fn said(after: &Agreement, gate: GateId, what: &str, now: Timestamp) -> Notice {
     let title = format!("The condition “{}” {what}", condition_name(after, gate));
     let lacking = lacking(after, gate, now);
@@ -409,17 +391,15 @@ fn said(after: &Agreement, gate: GateId, what: &str, now: Timestamp) -> Notice {
     Notice::new(if lacking.is_empty() { "good" } else { "warn" }, title, lacking)
 }
 
-/// Shows a condition.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
 }
 
-/// What a refused form of a condition's page typed, which the page shows again.
 enum Typed {
     Nothing,
     Settings(Fields),
-    /// In a new question or in the one with this id.
+    /// In a new question, or in the one with this id.
     Question(FieldId, Fields),
 }
 
@@ -502,7 +482,6 @@ impl Questions {
     }
 }
 
-/// What the form does, by its button.
 pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -515,7 +494,6 @@ pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
     otherwise: "change_condition",
 };
 
-/// Saves or removes a condition, or changes its questions.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
@@ -574,7 +552,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     submit(request, &submitted, id, edit, again).await
 }
 
-/// What is said after an act on a question.
 fn question_says(
     gate: GateId,
     id: FieldId,
@@ -598,7 +575,7 @@ fn move_question<'a>(url: String, gate: GateId, question: FieldId, to: usize) ->
         .within("questions")
 }
 
-/// The edit of a condition's settings. Its type stays, and so do its questions, which have forms of their own.
+/// An edit of a condition's settings. It keeps the type, and the questions, which have separate forms.
 fn settings_edit<'a>(url: String, gate: GateId, form: &'a Form, zone: &'a TimeZone, now: Timestamp) -> Edit<'a> {
     let says = move |_: &Agreement, after: &Agreement| said(after, gate, "was saved", now);
     Edit::new(url, says, move |draft, now| {
@@ -614,7 +591,6 @@ fn settings_edit<'a>(url: String, gate: GateId, form: &'a Form, zone: &'a TimeZo
     .of(Part::Gate(gate))
 }
 
-/// The errors of a question at the fields of its form.
 fn at_the_form(errors: FieldErrors) -> FieldErrors {
     let mut at_the_form = FieldErrors::default();
     for error in errors.into_list() {

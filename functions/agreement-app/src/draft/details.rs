@@ -33,7 +33,6 @@ struct DetailsPage {
     expiry_hint: String,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, None, None, None).await
 }
@@ -73,17 +72,14 @@ async fn page(
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// The fields of the form of name and kind as the draft has them.
 pub(super) fn description_fields(agreement: &Agreement) -> Fields {
     Fields::of([("name", agreement.name.as_str()), ("kind", agreement.kind.as_str())])
 }
 
-/// The field of the form of the expiry as the draft has it.
 pub(super) fn expiry_fields(agreement: &Agreement, zone: &TimeZone) -> Fields {
     Fields::of(agreement.expires_at.map(|at| ("expires_at", zone.write_local(at))))
 }
 
-/// The name of a kind of agreement.
 pub(super) fn kind_label(kind: AgreementKind) -> &'static str {
     match kind {
         AgreementKind::General => "Agreement",
@@ -95,16 +91,13 @@ fn kinds() -> Vec<Choice> {
     [AgreementKind::General, AgreementKind::Safe].map(|kind| Choice::new(kind.as_str(), kind_label(kind))).into()
 }
 
-/// Reads the name of an agreement.
 pub(super) fn agreement_name(text: &str) -> Result<AgreementName, FieldErrors> {
     AgreementName::parse(text).map_err(|(code, message)| FieldErrors::one("name", code, message))
 }
 
-/// What the form does, by its button.
 pub(crate) const SAVE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("expiry", "set_expiry")], otherwise: "describe_agreement" };
 
-/// Saves the name and kind, or the expiry.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;

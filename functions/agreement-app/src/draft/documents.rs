@@ -1,7 +1,7 @@
-//! The documents of an agreement: uploading, viewing and downloading their files, and their signature blocks.
+//! The documents of an agreement: uploading, viewing and downloading files, and signature blocks.
 //!
-//! A file is stored before the draft names it, under its SHA-256: no draft names a file that is not there. An upload whose
-//! draft can't be changed leaves a file that nothing names, which the clock removes.
+//! A file is stored under its SHA-256 before the draft names it, so no draft names a missing file. If the draft can't
+//! be changed, the clock removes the unused file.
 
 use askama::Template;
 use axum::body::Bytes;
@@ -25,7 +25,6 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::draft::{Edit, Problem, editable, label, seen, submit};
 
-/// Checks an uploaded file, and stores it.
 async fn store(
     submitted: &SubmittedForm<'_>,
     file: &UploadedFile,
@@ -40,7 +39,7 @@ async fn store(
     Ok(Ok(files::keep_one(submitted.scope(), submitted.app().files()?, file.content.clone()).await?))
 }
 
-/// The name of a document: what was typed, or the file's name without its ending.
+/// The typed name of a document, or the file's name without its extension.
 fn name_of(typed: &str, file: Option<&UploadedFile>) -> Result<Label, FieldErrors> {
     let from_file = || {
         let name = file?.name.as_str();
@@ -54,7 +53,6 @@ fn name_of(typed: &str, file: Option<&UploadedFile>) -> Result<Label, FieldError
     }
 }
 
-/// Adds a document, from the page of the draft.
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form) = (request.path_id("id")?, submitted.form());
@@ -115,13 +113,11 @@ struct BlockRow {
     label: String,
 }
 
-/// Shows a document.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
 }
 
-/// What a refused form of a document's page typed.
 enum Typed {
     Nothing,
     Document(Fields),
@@ -170,7 +166,7 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     Ok(PageResponse::render(&page)?.showing([id.uuid(), document.uuid()]))
 }
 
-/// The fields of a document's form as the draft has them. A file is none of them.
+/// The draft's values for a document's form, without the file.
 pub(super) fn fields_of(document: &Document) -> Fields {
     let for_reading = document.is_for_reading.then_some(("for_reading", "on"));
     Fields::of([("name", document.name.as_str())].into_iter().chain(for_reading))
@@ -180,7 +176,6 @@ fn document_name(agreement: &Agreement, id: DocumentId) -> &str {
     agreement.document(id).map_or("", |document| document.name.as_str())
 }
 
-/// Reads the label and the signer of a new signature block.
 fn read_block(form: &Form) -> Result<(Label, ParticipantId), FieldErrors> {
     let text = form.get("label").trim();
     let label = label(if text.is_empty() { "Signature" } else { text }, "label");
@@ -197,7 +192,6 @@ fn read_block(form: &Form) -> Result<(Label, ParticipantId), FieldErrors> {
     }
 }
 
-/// What the form does, by its button.
 pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[
@@ -208,7 +202,6 @@ pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
     otherwise: "change_document",
 };
 
-/// Saves or removes a document, replaces its file, or changes its signature blocks.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, document): (AgreementId, DocumentId) = (request.path_id("id")?, request.path_id("document")?);
@@ -280,7 +273,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     submit(request, &submitted, id, edit, again).await
 }
 
-/// Stores the file of a form, if it has one.
 async fn store_if_any(submitted: &SubmittedForm<'_>) -> Result<Result<Option<DocumentContent>, FieldErrors>, Error> {
     match submitted.form().file("file") {
         None => Ok(Ok(None)),
@@ -288,7 +280,6 @@ async fn store_if_any(submitted: &SubmittedForm<'_>) -> Result<Result<Option<Doc
     }
 }
 
-/// What is said after a document was saved, with a file or without.
 fn save_says(before: &Agreement, id: DocumentId, (file, is_for_reading): (Option<&str>, bool)) -> Notice {
     let Some(document) = before.document(id) else { return Notice::good("Document saved", "") };
     let next = if document.blocks.is_empty() && !is_for_reading { "Next: say who signs it." } else { "" };
@@ -300,12 +291,10 @@ fn save_says(before: &Agreement, id: DocumentId, (file, is_for_reading): (Option
     }
 }
 
-/// Shows a document's file in the browser.
 pub(crate) async fn view(request: &mut Request) -> Result<PageResponse, Error> {
     file(request, "inline").await
 }
 
-/// Downloads a document's file.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     file(request, "attachment").await
 }

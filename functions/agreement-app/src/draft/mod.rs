@@ -1,8 +1,8 @@
 //! The pages on which members set up a draft.
 //!
-//! Each page edits one part of the draft, and each form is one small act. A form carries what it showed of its part
-//! ([`Part`], [`Seen`]), so that two members who edit different parts both succeed, and a member whose part has changed
-//! meanwhile sees what it is now and keeps what they typed.
+//! Each page edits one part of the draft, and each form is one small act that carries what it showed of its part
+//! ([`Part`], [`Seen`]). So two members who edit different parts both succeed, and a member whose part has changed sees
+//! its current state and keeps what they typed.
 
 pub(crate) mod acts;
 pub(crate) mod begin;
@@ -39,32 +39,26 @@ use shared::wire::fields::FieldErrors;
 
 use self::collision::Difference;
 
-/// The rule of an edit: the draft after it.
 type Rule<'a> = Box<dyn Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a>;
 
-/// What is said after an edit, of the draft before it and after it.
+/// The notice after an edit, from the drafts before and after.
 type Says<'a> = Box<dyn Fn(&Agreement, &Agreement) -> Notice + Send + Sync + 'a>;
 
-/// What a form edits.
 #[derive(Debug, Clone, Copy)]
 enum Subject {
-    /// A part of the draft.
     Part(Part),
-    /// A payment, which has a record of its own.
     Payment(MovementId),
 }
 
-/// An edit that a form asks for.
 struct Edit<'a> {
-    /// The part that the form edits. `None` for a form that adds a part.
+    /// The edited part. `None` for a form that adds one.
     part: Option<Part>,
     rule: Rule<'a>,
     says: Says<'a>,
-    /// Where the form leads.
     location: String,
-    /// The section of that page in which the member acted. Empty for its top.
+    /// The section of that page with the notice. Empty for the top.
     section: &'static str,
-    /// Whether the edit removes its part: one that is gone already is as good as removed.
+    /// Whether the edit removes its part, which succeeds if it is already gone.
     removes: bool,
 }
 
@@ -77,23 +71,20 @@ impl<'a> Edit<'a> {
         Self { part: None, rule: Box::new(rule), says: Box::new(says), location, section: "", removes: false }
     }
 
-    /// The edit of a part, which the form has shown.
     fn of(self, part: Part) -> Self {
         Self { part: Some(part), ..self }
     }
 
-    /// An edit that removes a part.
     fn removing(self) -> Self {
         Self { removes: true, ..self }
     }
 
-    /// An edit whose notice stands in a section, where the member acted.
+    /// Puts the notice into a section.
     fn within(self, section: &'static str) -> Self {
         Self { location: format!("{}#notice", self.location), section, ..self }
     }
 }
 
-/// What is said after a move in a list, by the places before and after it.
 fn moved(what: &str, before: Option<usize>, after: Option<usize>) -> Notice {
     let way = match before.cmp(&after) {
         Ordering::Greater => " up",
@@ -104,7 +95,6 @@ fn moved(what: &str, before: Option<usize>, after: Option<usize>) -> Notice {
     Notice::good(format!("{what} was moved{way}"), "")
 }
 
-/// What keeps an edit from being made, for the page that shows the form again.
 struct Problem {
     notice: Notice,
     errors: FieldErrors,
@@ -112,7 +102,6 @@ struct Problem {
 }
 
 impl Problem {
-    /// The problem of a form that could not be read.
     fn invalid(errors: FieldErrors) -> Self {
         let line = "Nothing was saved. Check what is marked below.";
         Self { notice: Notice::bad("Not saved", line), errors, status: StatusCode::UNPROCESSABLE_ENTITY }
@@ -122,13 +111,13 @@ impl Problem {
         Fields::submitted(form, self.errors.clone())
     }
 
-    /// The page that shows the form again, with the status of the refusal.
+    /// The form's page with the status of the refusal.
     fn answer(&self, page: PageResponse) -> PageResponse {
         if self.status == StatusCode::CONFLICT { page.refused(self.status, "conflict") } else { page.unprocessable() }
     }
 }
 
-/// Makes an edit. `again` shows the page of the form with what was typed and what is wrong.
+/// Makes an edit. On failure, `again` shows the form's page with what was typed and the problem.
 async fn submit<'a>(
     request: &'a Request,
     submitted: &SubmittedForm<'a>,
@@ -136,14 +125,14 @@ async fn submit<'a>(
     edit: Edit<'a>,
     again: impl AsyncFnOnce(Problem) -> Result<PageResponse, Error>,
 ) -> Result<PageResponse, Error> {
-    // Names are read before the act: the notice, which the redirect carries, says what was moved or removed.
+    // Names are read before the act, because the redirect carries the notice.
     let before = drafts::agreement(submitted.scope(), id).await?;
     let after = (edit.rule)(&before, submitted.scope().now());
     let notice = (edit.says)(&before, after.as_ref().unwrap_or(&before));
     let notice = Notice { section: edit.section.to_owned(), ..notice };
     let redirect = redirect_with(submitted, edit.location.clone(), &notice).await;
     let shown = edit.part.map(|part| (part, Seen::from_form(submitted.form().get("seen"))));
-    // What is removed may look different by now: what matters is that it is still there.
+    // A removed part may have changed meanwhile; it only has to exist.
     let shown = shown.filter(|_| !edit.removes);
     let done = submitted.run(|| drafts::edit(submitted, id, shown.as_ref(), &edit.rule)).await?;
     match done {
@@ -153,7 +142,6 @@ async fn submit<'a>(
     }
 }
 
-/// The response to a form whose edit was refused.
 async fn refused<'a>(
     request: &'a Request,
     submitted: &SubmittedForm<'a>,
@@ -191,7 +179,7 @@ async fn refused<'a>(
     }
 }
 
-/// A message about a field as a sentence of its own.
+/// A field's message as a standalone sentence.
 fn readable(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
@@ -208,8 +196,8 @@ struct NotSavedPage {
     typed: Vec<Difference>,
 }
 
-/// The page after a form that can't be shown again: what it was about is no more, or can no longer be edited. What the
-/// member typed stays in sight as far as it differs from what is.
+/// The page after a form whose subject is gone or no longer editable. It keeps what the member typed visible, as far as
+/// it differs from the current values.
 async fn not_saved(
     request: &Request,
     id: AgreementId,
@@ -226,12 +214,10 @@ async fn not_saved(
     Ok(PageResponse::render(&page)?.refused(StatusCode::CONFLICT, "conflict").showing([id.uuid()]))
 }
 
-/// The link to an agreement.
 fn agreement_link(agreement: &Agreement) -> Link {
     Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
 }
 
-/// The boxes of all roles.
 fn role_boxes() -> Vec<Choice> {
     ParticipantRole::ALL
         .iter()
@@ -239,23 +225,21 @@ fn role_boxes() -> Vec<Choice> {
         .collect()
 }
 
-/// What a form showed of a part, for its hidden field.
+/// The fingerprint of a part for its form's hidden field.
 fn seen(agreement: &Agreement, part: Part) -> String {
     agreement.seen(part).map(|seen| seen.as_str().to_owned()).unwrap_or_default()
 }
 
-/// Reads a text of one line.
 fn label(text: &str, field: &str) -> Result<Label, FieldErrors> {
     Label::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
 }
 
-/// The place to which a form moves something.
+/// The index that a form moves something to.
 fn place(text: &str) -> usize {
-    // A place that is no number is none: the rule refuses it.
+    // The rule refuses an invalid index.
     text.parse().unwrap_or(usize::MAX)
 }
 
-/// Whether the agreement is a draft.
 fn editable(agreement: &Agreement) -> bool {
     agreement.lifecycle() == shared::domain::agreement::Lifecycle::Draft
 }

@@ -1,4 +1,4 @@
-//! The page of a draft: its parts, each with a link to where it is edited, and what is left to do before it is published.
+//! The page of a draft: its parts with links to their pages, and what is left to do before publication.
 
 use askama::Template;
 use pages::acts::Acts;
@@ -32,7 +32,6 @@ use crate::draft::promise_rows::{PromiseRow, in_force_text, kinds, promise_rows}
 use crate::draft::seen;
 use crate::pending_proposal::PendingProposal;
 
-/// The sections that have notices of their own.
 const SECTIONS: [&str; 6] = ["participants", "terms", "documents", "payments", "promises", "steps"];
 
 #[derive(Template)]
@@ -40,9 +39,8 @@ const SECTIONS: [&str; 6] = ["participants", "terms", "documents", "payments", "
 struct DraftPage {
     layout: Layout,
     id: AgreementId,
-    /// The notice at the top.
     notice: Option<Notice>,
-    /// The notice that stands in the section in which the member acted.
+    /// The notice in the section in which the member acted.
     section_notice: Option<Notice>,
     path: String,
     name: String,
@@ -54,7 +52,6 @@ struct DraftPage {
     documents: Vec<DocumentRow>,
     payments: PaymentList,
     promises: Vec<PromiseRow>,
-    /// When the promises become obligations.
     in_force: String,
     promise_kinds: Vec<Link>,
     promise_order: String,
@@ -63,7 +60,6 @@ struct DraftPage {
     /// The terms that are set, if it is a SAFE.
     terms: Option<Vec<(&'static str, String)>>,
     blockers: Vec<BlockerRow>,
-    /// Whether publishing it also activates its workspace.
     activates: bool,
     proposals: Vec<PendingProposal>,
     is_proposed: bool,
@@ -97,7 +93,7 @@ struct StepRow {
     actions: Vec<&'static str>,
 }
 
-/// The page of a draft that is loaded. What a refused form typed and what is wrong with it is in the fields.
+/// The page of a loaded draft. `fields` has the values and errors of a refused form.
 pub(crate) fn of_review(
     request: &Request,
     review: &AgreementReview,
@@ -200,12 +196,11 @@ fn step_rows(agreement: &Agreement, (contacts, payments): (&[Contact], &[Movemen
 }
 
 impl DraftPage {
-    /// Whether the notice stands in a section, where the member acted.
     fn acted_in(&self, section: &str) -> bool {
         self.section_notice.as_ref().is_some_and(|notice| notice.section == section)
     }
 
-    /// Whether nothing keeps it from publication but the activation of its workspace.
+    /// Whether nothing blocks publication except the workspace's activation.
     fn is_ready(&self) -> bool {
         self.blockers.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The participants of a draft: adding a contact, and the roles of one.
+//! The participants of a draft: adding contacts and changing roles.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,6 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::draft::{Edit, Problem, editable, role_boxes, seen, submit};
 
-/// The URL of a participant's page.
 pub(crate) fn participant_url(agreement: AgreementId, participant: ParticipantId) -> String {
     format!("{}/participants/{participant}", agreement_url(agreement))
 }
@@ -53,7 +52,6 @@ struct ContactChoice {
     takes_part: bool,
 }
 
-/// Shows the form that adds a participant.
 pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(add_page(request, Fields::default(), notice).await?.with_cookie(cookie))
@@ -95,7 +93,6 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// The fields of the form of roles as the draft has them.
 pub(super) fn fields_of(roles: &BTreeSet<ParticipantRole>) -> Fields {
     Fields::of(roles.iter().map(|role| (format!("role.{}", role.as_str()), "on")))
 }
@@ -108,7 +105,6 @@ fn read_roles(form: &Form) -> Result<Roles, FieldErrors> {
     Ok(Roles(roles))
 }
 
-/// Adds a participant.
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;
@@ -130,7 +126,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
             return again(errors).await;
         }
     };
-    // Names are read before the act: the notice, which the redirect carries, says who was added.
+    // Names are read before the act, because the redirect carries the notice.
     let contact = contacts::get(submitted.scope(), contact_id).await?;
     let title = format!("{} takes part", contact.display_name.as_str());
     let line = match contact.email {
@@ -168,7 +164,6 @@ struct ParticipantPage {
     seen: String,
 }
 
-/// Shows a participant.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, None, None).await
 }
@@ -196,7 +191,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// The places that name a participant, who can't be removed before they are changed.
+/// What names a participant and so must change before they can be removed.
 fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
     let gates = draft.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
     let conditions = gates
@@ -218,11 +213,9 @@ fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
     conditions.chain(documents).chain(promises).collect()
 }
 
-/// What the form does, by its button.
 pub(crate) const SAVE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("remove", "remove_participant")], otherwise: "change_participant" };
 
-/// Saves a participant's roles, or removes the participant.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
@@ -238,7 +231,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(problem.answer(page))
     };
     let back = agreement_url(id);
-    // Names are read before the act: the notice, which the redirect carries, says whom it is about.
+    // Names are read before the act, because the redirect carries the notice.
     let (draft, contacts) = drafts::load(submitted.scope(), id).await?;
     let name = participant_name(&draft, &contacts, participant);
     let edit = if form.get("act") == "remove" {

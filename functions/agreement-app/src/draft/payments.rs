@@ -1,4 +1,4 @@
-//! The payments of a draft: all of them with the form of a new one, and the page of each.
+//! The payments of a draft: the list with the form of a new one, and each payment's page.
 
 use std::collections::BTreeSet;
 
@@ -34,10 +34,8 @@ use shared::wire::page::Page;
 
 use crate::draft::{Problem, Subject, editable, refused};
 
-/// The currency of a new payment.
 const USUAL_CURRENCY: &str = "USD";
 
-/// A payment by its name and amount, for a choice among several.
 pub(super) fn name_with_amount(payment: &Movement) -> String {
     match payment.terms().money {
         Some(money) => format!("{}, {}", name(payment), money.for_people()),
@@ -45,7 +43,6 @@ pub(super) fn name_with_amount(payment: &Movement) -> String {
     }
 }
 
-/// The requirement of a condition. One that waits for a payment names it.
 pub(super) fn requirement(
     rule: &GateRule,
     agreement: &Agreement,
@@ -63,7 +60,6 @@ pub(super) fn requirement(
     }
 }
 
-/// The payment for which a condition waits.
 pub(super) fn movement_of(rule: &GateRule) -> Option<MovementId> {
     match rule {
         GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => *movement_id,
@@ -71,7 +67,6 @@ pub(super) fn movement_of(rule: &GateRule) -> Option<MovementId> {
     }
 }
 
-/// The choices of the form.
 struct Choices {
     payers: Vec<Choice>,
     payees: Vec<Choice>,
@@ -103,17 +98,17 @@ impl Choices {
     }
 }
 
-/// The fields of a payment's form as its record has them. A direction that follows from the parties stays automatic, so that
-/// it follows them when they change; `own` are the organization's own contacts.
+/// The record's values for a payment's form. A direction that follows from the parties stays automatic, so that it
+/// changes with them; `own` are the organization's own contacts.
 pub(super) fn fields_of(terms: &PaymentTerms, draft: &Agreement, own: &BTreeSet<ContactId>) -> Fields {
-    // While a party is missing, the direction is still to be worked out.
+    // Without both parties, the direction is not yet known.
     let has_parties = terms.sender.is_some() && terms.receiver.is_some();
     let is_automatic = !has_parties || terms.direction == direction_between(draft, own, (terms.sender, terms.receiver));
     let direction = if is_automatic { "" } else { terms.direction.as_str() };
     fields_with(terms, direction)
 }
 
-/// The fields with a direction; none where it is automatic.
+/// The values with a direction; empty if automatic.
 fn fields_with(terms: &PaymentTerms, direction: &str) -> Fields {
     let line = |text: Option<&SafeLine>| text.map(|text| text.as_str().to_owned()).unwrap_or_default();
     let currency = terms.money.map_or(USUAL_CURRENCY, |money| money.currency().code());
@@ -131,7 +126,7 @@ fn fields_with(terms: &PaymentTerms, direction: &str) -> Fields {
     ])
 }
 
-/// Reads the terms of a payment. What is left open is a blocker, not an error.
+/// Parses the terms of a payment. Missing terms are blockers, not errors.
 fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Result<PaymentTerms, FieldErrors> {
     let mut errors = FieldErrors::default();
     let purpose = read(form, "purpose", SafeLine::parse, &mut errors);
@@ -171,7 +166,6 @@ fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Resu
     if errors.is_empty() { Ok(terms) } else { Err(errors) }
 }
 
-/// The direction between two parties, by whether each is one of the organization's own contacts.
 fn direction_between(
     draft: &Agreement,
     own: &BTreeSet<ContactId>,
@@ -183,7 +177,7 @@ fn direction_between(
     Direction::between(is_own(sender), is_own(receiver))
 }
 
-/// Reads a field. Nothing, if it is empty or wrong.
+/// Parses a field. None if empty or invalid.
 fn read<T>(
     form: &Form,
     field: &str,
@@ -196,7 +190,6 @@ fn read<T>(
     }
 }
 
-/// A refusal with its errors at the fields of the form.
 fn at_the_form(reason: EditRefused) -> EditRefused {
     let EditRefused::Invalid(errors) = reason else { return reason };
     let mut at_the_form = FieldErrors::default();
@@ -211,7 +204,7 @@ fn at_the_form(reason: EditRefused) -> EditRefused {
     EditRefused::Invalid(at_the_form)
 }
 
-/// The fields of a refused form as they were typed, without an account number, which no page shows again.
+/// The typed values of a refused form, without account numbers, which no page shows again.
 fn typed(problem: &Problem, form: &Form) -> Fields {
     let errors = problem.errors.clone().into_list();
     let is_sensitive =
@@ -219,7 +212,6 @@ fn typed(problem: &Problem, form: &Form) -> Fields {
     problem.fields(form).without(is_sensitive)
 }
 
-/// What is said after a payment was added or saved, with what it still lacks.
 fn said(what: &str, terms: &PaymentTerms, draft: &Agreement) -> Notice {
     let title = match &terms.purpose {
         Some(purpose) => format!("The payment “{}” was {what}", purpose.as_str()),
@@ -235,7 +227,6 @@ fn said(what: &str, terms: &PaymentTerms, draft: &Agreement) -> Notice {
     Notice { section: "payments".to_owned(), ..notice }
 }
 
-/// The payments section of the draft's page.
 fn section(agreement: AgreementId) -> String {
     format!("{}#notice", agreement_url(agreement))
 }
@@ -255,7 +246,6 @@ struct PaymentsPage {
     pager: Option<Pager>,
 }
 
-/// Shows the payments of a draft with the form of a new one.
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let fields = fields_with(&PaymentTerms::default(), "");
@@ -287,7 +277,6 @@ async fn list_page(request: &Request, fields: Fields, notice: Option<Notice>) ->
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// Adds a payment.
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;
@@ -321,11 +310,9 @@ struct PaymentPage {
     seen: String,
     choices: Choices,
     has_participants: bool,
-    /// The conditions that wait for it.
     conditions: Vec<Link>,
 }
 
-/// Shows a payment.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, None, None).await
 }
@@ -353,7 +340,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing([id.uuid(), movement.uuid()]))
 }
 
-/// The conditions that wait for a payment, which can't be removed before they are changed.
+/// The conditions that wait for a payment and so must change before it can be removed.
 fn conditions_naming(draft: &Agreement, movement: MovementId) -> Vec<Link> {
     let gates = draft.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
     let naming = gates.filter(|(_, gate)| movement_of(&gate.rule) == Some(movement));
@@ -364,11 +351,9 @@ fn conditions_naming(draft: &Agreement, movement: MovementId) -> Vec<Link> {
     naming.map(link).collect()
 }
 
-/// What the form does, by its button.
 pub(crate) const SAVE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("remove", "remove_payment")], otherwise: "change_payment" };
 
-/// Saves a payment's terms, or removes the payment.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, movement): (AgreementId, MovementId) = (request.path_id("id")?, request.path_id("payment")?);

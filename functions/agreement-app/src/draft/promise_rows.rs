@@ -1,4 +1,4 @@
-//! The promises of a draft in a list.
+//! The list of a draft's promises.
 
 use pages::layout::Link;
 use pages::urls::{agreement_url, promise_url};
@@ -8,7 +8,6 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, PromiseId};
 use shared::domain::sentences;
 
-/// A promise in the list of a draft.
 pub(super) struct PromiseRow {
     pub id: PromiseId,
     pub url: String,
@@ -19,7 +18,6 @@ pub(super) struct PromiseRow {
     pub down: Option<usize>,
 }
 
-/// The promises of a draft, in their order.
 pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<PromiseRow> {
     let last = agreement.promises.len().saturating_sub(1);
     let row = |(n, promise): (usize, &Promise)| PromiseRow {
@@ -37,7 +35,6 @@ pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<P
     agreement.promises.iter().enumerate().map(row).collect()
 }
 
-/// When the promises of a draft become obligations.
 pub(super) fn in_force_text(agreement: &Agreement) -> String {
     let projects = |stage: &&Stage| stage.actions.contains(&StageAction::ProjectObligations);
     match agreement.stages.iter().find(projects) {
@@ -47,18 +44,15 @@ pub(super) fn in_force_text(agreement: &Agreement) -> String {
     }
 }
 
-/// The links to the forms of new promises, one for each kind.
 pub(super) fn kinds(agreement: AgreementId) -> Vec<Link> {
     let link = |kind| Link { url: new_promise_url(agreement, kind), text: kind_label(kind).to_owned() };
     PromiseKind::ALL.into_iter().map(link).collect()
 }
 
-/// The URL of the form of a new promise of a kind.
 pub(super) fn new_promise_url(agreement: AgreementId, kind: PromiseKind) -> String {
     format!("{}/promises?kind={}", agreement_url(agreement), kind.as_str())
 }
 
-/// The name of a kind of promise.
 pub(super) fn kind_label(kind: PromiseKind) -> &'static str {
     match kind {
         PromiseKind::Scheduled => "Scheduled",

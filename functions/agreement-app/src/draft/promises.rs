@@ -1,4 +1,4 @@
-//! The promises of a draft: adding and moving them, and the page of each. A promise keeps the kind with which it was added.
+//! The promises of a draft: adding, moving and editing. A promise keeps its kind.
 
 use std::collections::BTreeSet;
 
@@ -29,10 +29,9 @@ use shared::wire::page::Filter;
 use crate::draft::promise_rows::kind_label;
 use crate::draft::{Edit, Problem, editable, label, moved, place, seen, submit};
 
-/// The rows for more triggers that a form has.
+/// The empty rows for more triggers in a form.
 const MORE_TRIGGERS: usize = 2;
 
-/// When a promise of a kind is due, in a sentence.
 fn kind_hint(kind: PromiseKind) -> &'static str {
     match kind {
         PromiseKind::Scheduled => "Due on given dates, or again and again, such as a quarterly report.",
@@ -41,7 +40,6 @@ fn kind_hint(kind: PromiseKind) -> &'static str {
     }
 }
 
-/// The unit of a recurrence, in the plural.
 pub(super) fn unit_text(unit: &str) -> &'static str {
     match RecurrenceUnit::parse(unit) {
         Some(RecurrenceUnit::Week) => "weeks",
@@ -52,7 +50,6 @@ pub(super) fn unit_text(unit: &str) -> &'static str {
     }
 }
 
-/// The fields of a promise's form as the draft has them.
 pub(super) fn fields_of(promise: &Promise) -> Fields {
     let mut values = vec![("name".to_owned(), promise.name.as_str().to_owned())];
     let mut add = |name: &str, value: String| values.push((name.to_owned(), value));
@@ -88,7 +85,6 @@ pub(super) fn fields_of(promise: &Promise) -> Fields {
     Fields::of(values)
 }
 
-/// The triggers of a form as people read them.
 pub(super) fn triggers_text(fields: &Fields) -> String {
     let rows = (1..=limits::PROMISE_TRIGGERS_MAX).filter_map(|n| {
         let text = fields.value(&format!("trigger-{n}")).trim();
@@ -98,7 +94,6 @@ pub(super) fn triggers_text(fields: &Fields) -> String {
     rows.collect::<Vec<_>>().join("; ")
 }
 
-/// Reads a promise of a kind.
 fn read_promise(id: PromiseId, kind: PromiseKind, form: &Form) -> Result<Promise, FieldErrors> {
     let mut errors = FieldErrors::default();
     let name = safe_label(form.get("name"), "name").map_err(|error| errors.extend(error)).ok();
@@ -120,13 +115,12 @@ fn read_promise(id: PromiseId, kind: PromiseKind, form: &Form) -> Result<Promise
     }
 }
 
-/// Reads a text of a promise. The API and subscribers see it, so it must not have an account number.
+/// Parses a text of a promise. The API and subscribers see it, so account numbers are refused.
 fn safe_label(text: &str, field: &str) -> Result<Label, FieldErrors> {
     SafeLine::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))?;
     label(text, field)
 }
 
-/// Reads a number from 1 on.
 fn number<T: std::str::FromStr + std::fmt::Display + Copy>(form: &Form, field: &str, max: T) -> Result<T, FieldErrors> {
     let message = || format!("must be a whole number from 1 to {max}");
     form.get(field).trim().parse().map_err(|_| FieldErrors::one(field, FieldCode::OutOfRange, message()))
@@ -193,7 +187,6 @@ fn read_triggers(form: &Form) -> Result<Triggers, FieldErrors> {
     if errors.is_empty() { Triggers::new(triggers).map_err(at_the_form) } else { Err(errors) }
 }
 
-/// The errors of a promise at the fields of its form.
 fn at_the_form(errors: FieldErrors) -> FieldErrors {
     let mut at_the_form = FieldErrors::default();
     for error in errors.into_list() {
@@ -231,7 +224,6 @@ struct PromisePage {
     triggers: Vec<TriggerFields>,
 }
 
-/// The row of a trigger in the form.
 struct TriggerFields {
     number: usize,
     /// The id of a trigger that is there.
@@ -240,7 +232,6 @@ struct TriggerFields {
     after: String,
 }
 
-/// What the page of a promise shows.
 struct Shown {
     title: String,
     path: String,
@@ -281,7 +272,7 @@ fn promise_page(
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid()]))
 }
 
-/// The rows of triggers: those that are filled in, and some more.
+/// The filled-in triggers, and some empty rows.
 fn trigger_rows(fields: &Fields) -> Vec<TriggerFields> {
     let value = |name: &str, n: usize| fields.value(&format!("{name}-{n}")).to_owned();
     let is_used = |n: &usize| !value("trigger", *n).is_empty() || !value("after", *n).is_empty();
@@ -295,16 +286,13 @@ fn trigger_rows(fields: &Fields) -> Vec<TriggerFields> {
     (1..=(used + MORE_TRIGGERS).min(limits::PROMISE_TRIGGERS_MAX)).map(row).collect()
 }
 
-/// With what the form of a new promise begins.
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct NewQuery {
-    /// The kind of the promise.
     #[deserr(default)]
     kind: Filter<PromiseKind>,
 }
 
-/// Shows the form of a new promise.
 pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
     let query: NewQuery = request.read_query()?;
     let kind = query.kind.get().unwrap_or(PromiseKind::Scheduled);
@@ -338,11 +326,9 @@ fn promise_name(agreement: &Agreement, id: PromiseId) -> &str {
     agreement.promise(id).map_or("", |promise| promise.name.as_str())
 }
 
-/// What the form does, by its button.
 pub(crate) const CHANGE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("move", "move_promise")], otherwise: "add_promise" };
 
-/// Adds a promise, or moves one, from the page of the draft.
 pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (AgreementId, _) = (request.path_id("id")?, submitted.form());
@@ -377,7 +363,7 @@ pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error>
     submit(request, &submitted, id, edit.within("promises"), again).await
 }
 
-/// What is said after a promise was added or saved: when it is due, as it was understood.
+/// The notice after adding or saving a promise: when it is due, as understood.
 fn said(after: &Agreement, id: PromiseId, what: &str) -> Notice {
     let title = format!("The promise “{}” was {what}", promise_name(after, id));
     let due = after.promise(id).map(|promise| format!("Due {}.", sentences::promise_terms(&promise.terms)));
@@ -385,7 +371,6 @@ fn said(after: &Agreement, id: PromiseId, what: &str) -> Notice {
     Notice::good(title, due.unwrap_or_default())
 }
 
-/// Shows a promise.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     page(request, None, None).await
 }
@@ -407,11 +392,9 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     promise_page(request, (&agreement, &contacts), &signed_in.organization().time_zone, shown, notice)
 }
 
-/// What the form does, by its button.
 pub(crate) const SAVE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("remove", "remove_promise")], otherwise: "change_promise" };
 
-/// Saves a promise, or removes it.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, promise): (AgreementId, PromiseId) = (request.path_id("id")?, request.path_id("promise")?);
@@ -427,7 +410,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         };
         Edit::new(back, says, move |draft, now| draft.remove_promise(promise, now)).removing()
     } else {
-        // The kind is the promise's own, and no field of its form that another kind has counts.
+        // The kind is fixed, and fields of other kinds don't count.
         let Some(kind) = PromiseKind::parse(form.get("kind")) else { return Err(Error::not_found()) };
         let read = match read_promise(promise, kind, form) {
             Ok(read) => read,

@@ -1,4 +1,4 @@
-//! The steps of a draft: adding and moving them on the draft's page, and the page of one.
+//! The steps of a draft: adding and moving them on the draft's page, and each step's page.
 
 use askama::Template;
 use pages::done::notice_of_act;
@@ -20,17 +20,14 @@ use shared::web::Request;
 use crate::draft::condition::condition_name;
 use crate::draft::{Edit, Problem, editable, label, moved, payments, place, seen, submit};
 
-/// The name of a step.
 pub(super) fn step_name(agreement: &Agreement, stage: StageId) -> &str {
     agreement.stage(stage).map_or("", |stage| stage.name.as_str())
 }
 
-/// What Countersign does when a step is done.
 pub(super) fn action_label(action: StageAction) -> String {
     format!("Countersign {}", sentences::stage_action(action))
 }
 
-/// The fields of a step's form as the draft has them.
 pub(super) fn fields_of(stage: &Stage) -> Fields {
     let checked = stage.actions.iter().map(|action| (action_name(*action), "on".to_owned()));
     Fields::of([("name".to_owned(), stage.name.as_str().to_owned())].into_iter().chain(checked))
@@ -40,11 +37,9 @@ fn action_name(action: StageAction) -> String {
     format!("action.{}", action.as_str())
 }
 
-/// What the form does, by its button.
 pub(crate) const CHANGE_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("move", "move_step")], otherwise: "add_step" };
 
-/// Adds or moves a step, from the page of the draft.
 pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form) = (request.path_id("id")?, submitted.form());
@@ -109,7 +104,6 @@ struct ConditionRow {
     down: Option<usize>,
 }
 
-/// Shows a step.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, None, notice).await?.with_cookie(cookie))
@@ -136,7 +130,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         up: n.checked_sub(1),
         down: (n < last).then_some(n + 1),
     });
-    // What is about payments or promises is offered where there are some.
+    // Actions on payments or promises are offered only if there are any.
     let actions = StageAction::ALL.into_iter().filter(|action| {
         let is_of_use = match action {
             StageAction::OpenSigning => true,
@@ -168,7 +162,6 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// What the form does, by its button.
 pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
     field: "act",
     names: &[("move_condition", "move_condition"), ("remove", "remove_step")],

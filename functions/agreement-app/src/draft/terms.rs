@@ -29,12 +29,10 @@ struct TermsPage {
     path: String,
     timings: Vec<Choice>,
     fields: Fields,
-    /// What has been understood of the saved terms.
     understood: Vec<(&'static str, String)>,
     seen: String,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, None, notice).await?.with_cookie(cookie))
@@ -67,7 +65,6 @@ pub(super) fn timings() -> Vec<Choice> {
     ]
 }
 
-/// The fields of the form as the draft has them.
 pub(super) fn fields_of(terms: &SafeTerms) -> Fields {
     let currency = terms.currency.as_deref().unwrap_or("USD");
     let amount = |minor: Option<i64>| minor.map(|minor| in_form(minor, currency)).unwrap_or_default();
@@ -84,7 +81,7 @@ pub(super) fn fields_of(terms: &SafeTerms) -> Fields {
     Fields::of(texts.into_iter().chain(boxes))
 }
 
-/// Reads the terms. What is left open is a blocker, not an error.
+/// Parses the terms. Missing terms are blockers, not errors.
 fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
     let mut errors = FieldErrors::default();
     let currency = form.get("currency").trim().to_ascii_uppercase();
@@ -127,7 +124,6 @@ fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
     if errors.is_empty() { Ok(terms) } else { Err(errors) }
 }
 
-/// Saves the terms.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;
@@ -154,7 +150,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     submit(request, &submitted, id, edit.of(Part::Terms).within("terms"), again).await
 }
 
-/// The errors of terms at the fields of their form.
 fn at_the_form(errors: FieldErrors) -> FieldErrors {
     let mut at_the_form = FieldErrors::default();
     for error in errors.into_list() {

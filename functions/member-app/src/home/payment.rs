@@ -10,7 +10,7 @@ use shared::service::home::{PaymentToSee, PaymentWait};
 use crate::home::Item;
 
 impl Item {
-    /// A payment that a member should look at: exceptions and changed instructions in red, since money may be lost.
+    /// A payment to look at. Exceptions and changed instructions are red, since money may be lost.
     pub(super) fn of_payment(payment: &PaymentToSee) -> Self {
         let movement = &payment.movement;
         let (badge, class) = match payment.wait {
@@ -51,7 +51,7 @@ impl Item {
     }
 }
 
-/// What a member has to do about a payment. Empty where others do, or what it is says it.
+/// What a member has to do about a payment. Empty if others act, or the badge says it.
 fn to_do(wait: PaymentWait) -> &'static str {
     match wait {
         PaymentWait::Verification => "Instructions to verify",

@@ -9,7 +9,6 @@ use shared::service::proof_to_review::ItemToReview;
 use crate::home::Item;
 
 impl Item {
-    /// A funding item with proof that a member should accept or reject.
     pub(super) fn of_proof(ItemToReview { item, workspace }: &ItemToReview) -> Self {
         let waiting: Vec<&Proof> = item.proofs().iter().filter(|proof| proof.is_undecided()).collect();
         let what = match waiting.as_slice() {

@@ -1,4 +1,4 @@
-//! What members do about a payment that needs nothing but the payment itself.
+//! Members' acts on a payment that need nothing but the payment itself.
 
 use pages::done::redirect_with;
 use pages::fields::read_day;
@@ -22,7 +22,7 @@ use crate::movement::form::Typed;
 use crate::movement::page;
 use crate::movement::refusal::{line, refusal};
 
-/// Does an act, or shows the page again with what was typed in the form of a name, and why it was not done.
+/// Does an act, or shows the page again with what was typed in form `name` and the errors.
 async fn act(
     request: &Request,
     name: &str,
@@ -46,7 +46,6 @@ async fn act(
     }
 }
 
-/// The page with what was typed in the form of a name, and what is wrong with it.
 pub(super) async fn wrong(
     request: &Request,
     name: &str,
@@ -56,28 +55,24 @@ pub(super) async fn wrong(
     Ok(page(request, Typed::new(name, form, errors), None).await?.unprocessable())
 }
 
-/// Reads a reason in words.
 pub(super) fn read_reason(form: &Form) -> Result<SafeNote, FieldErrors> {
     SafeNote::parse(form.get("reason")).map_err(|(code, message)| FieldErrors::one("reason", code, message))
 }
 
-/// What a choice that is missing or unknown is told.
 pub(super) fn not_chosen(field: &str) -> FieldErrors {
     FieldErrors::one(field, FieldCode::Required, "must be chosen")
 }
 
-/// The revision of instructions that a form showed. None is shown by a form without one.
+/// The revision of instructions that a form showed; 0 if it showed none.
 fn revision(form: &Form) -> u32 {
     form.get("revision").parse().unwrap_or(0)
 }
 
-/// Authorizes the payment.
 pub(crate) async fn authorize(request: &mut Request) -> Result<PageResponse, Error> {
     let done = Notice::good("Payment authorized", "Next: the payer needs instructions that are verified and released.");
     act(request, "authorize", Ok(MovementAct::Authorize), done).await
 }
 
-/// Verifies the instructions that the page showed.
 pub(crate) async fn verify(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
@@ -105,10 +100,9 @@ pub(crate) async fn verify(request: &mut Request) -> Result<PageResponse, Error>
     }
 }
 
-/// Reads what a member says who verifies instructions. All that is wrong is told at once.
 fn read_verification(form: &Form, to_type: Option<&ToTypeAgain>) -> Result<TypedVerification, FieldErrors> {
     let typed = |part: &str| form.get(part);
-    // Without instructions that can be read, the rules refuse it.
+    // The rules refuse it if the instructions can't be read.
     let accounts = to_type.map_or_else(|| Ok(Vec::new()), |to_type| to_type.read(typed));
     match (accounts, NewVerification::read(typed)) {
         (Ok(accounts), Ok(verification)) => Ok(TypedVerification { revision: revision(form), verification, accounts }),
@@ -120,14 +114,12 @@ fn read_verification(form: &Form, to_type: Option<&ToTypeAgain>) -> Result<Typed
     }
 }
 
-/// Releases the instructions that the page showed.
 pub(crate) async fn release(request: &mut Request) -> Result<PageResponse, Error> {
     let shown = revision(request.submitted_form()?.form());
     let done = Notice::good("Instructions released", "Next: the payer sees them on their page, and pays.");
     act(request, "release", Ok(MovementAct::ReleaseInstructions(shown)), done).await
 }
 
-/// Records what the sender claims.
 pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, Error> {
     let today = {
         let zone = &request.signed_in()?.organization().time_zone;
@@ -138,7 +130,7 @@ pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, 
     act(request, "claim", claim.map(MovementAct::RecordClaim), done).await
 }
 
-/// Reads a claim. The reference is optional, but not without its type.
+/// Parses a claim. The reference is optional, but requires its type.
 fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     let is_blank = |field: &str| form.get(field).trim().is_empty();
     let reference = match (is_blank("reference_type"), is_blank("reference")) {
@@ -162,14 +154,12 @@ fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     }
 }
 
-/// Asks for proof of what the sender claims.
 pub(crate) async fn ask_for_proof(request: &mut Request) -> Result<PageResponse, Error> {
     let line = "Countersign sends no email: tell the payee, whose page asks for it now.";
     let done = Notice::plain("Waiting for proof that it arrived", line);
     act(request, "ask-for-proof", Ok(MovementAct::AskForProof), done).await
 }
 
-/// Flags an exception.
 pub(crate) async fn flag(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -190,21 +180,19 @@ pub(crate) async fn flag(request: &mut Request) -> Result<PageResponse, Error> {
     act(request, "exception", doing, done).await
 }
 
-/// Records that the money came back.
 pub(crate) async fn record_return(request: &mut Request) -> Result<PageResponse, Error> {
     let reason = read_reason(request.submitted_form()?.form());
     let done = Notice::good("Return recorded", "The payment has ended: the money came back to the payer.");
     act(request, "return", reason.map(MovementAct::RecordReturn), done).await
 }
 
-/// Cancels the payment.
 pub(crate) async fn cancel(request: &mut Request) -> Result<PageResponse, Error> {
     let reason = read_reason(request.submitted_form()?.form());
     let done = Notice::good("Payment cancelled", "It will not take place.");
     act(request, "cancel", reason.map(MovementAct::Cancel), done).await
 }
 
-/// Reads how an exception is resolved. All that is wrong about a surplus is reported at once.
+/// Parses an exception's resolution, and reports all errors about a surplus at once.
 fn read_resolution(form: &Form, today: Day) -> Result<Resolution, FieldErrors> {
     let note = || {
         SafeNote::parse(form.get("surplus_note"))
@@ -226,7 +214,6 @@ fn read_resolution(form: &Form, today: Day) -> Result<Resolution, FieldErrors> {
     }
 }
 
-/// Resolves an exception.
 pub(crate) async fn resolve(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());

@@ -1,4 +1,4 @@
-//! Evidence that members file, accept, reject and withdraw.
+//! Members file, accept, reject and withdraw evidence.
 
 use askama::Template;
 use http::StatusCode;
@@ -38,7 +38,6 @@ use crate::movement::refusal::{line, refusal};
 use crate::movement::tracks::{Entry, account_difference, differences_from_claim};
 use crate::movement::{Shown, agreement_link, ends_unless_completed, ids, page};
 
-/// Files evidence.
 pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
@@ -93,25 +92,22 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// The field of the account that evidence speaks of. No page shows it again.
+/// The field of evidence's account, which no page shows again.
 const ACCOUNT: &str = "account";
-/// The field in which a member says why evidence of another account counts.
 const ACCOUNT_REASON: &str = "account_reason";
 
-/// What is said where the account is another than the instructions name, and nobody says why the evidence counts.
 fn unexplained() -> FieldErrors {
     let message = "must be said: it is not the account that the instructions name. The account is never shown again, so type it once more";
     FieldErrors::one(ACCOUNT_REASON, FieldCode::Required, message)
 }
 
-/// Reads the form with the account that the evidence speaks of, if it was typed.
 fn read_with_account(
     form: &Form,
     today: Day,
 ) -> Result<(ChosenSource, EvidenceFacts, Option<SpokenAccount>), FieldErrors> {
     match (read(form, today), spoken_account(form)) {
         (Ok((source, facts)), Ok(account)) => {
-            // A bank's document that doesn't say its account is marked so.
+            // A bank document that doesn't name its account is marked.
             let is_of_bank = matches!(
                 source.source(),
                 EvidenceSource::Receiver(ReceiverSource::BankNotification | ReceiverSource::BankStatement)
@@ -126,7 +122,7 @@ fn read_with_account(
     }
 }
 
-/// The account that evidence speaks of, if it was typed.
+/// The typed account of evidence, if any.
 fn spoken_account(form: &Form) -> Result<Option<SpokenAccount>, FieldErrors> {
     let typed = form.get(ACCOUNT);
     if typed.trim().is_empty() {
@@ -144,7 +140,7 @@ fn spoken_account(form: &Form) -> Result<Option<SpokenAccount>, FieldErrors> {
     Ok(Some(SpokenAccount { account: Some(account), reason }))
 }
 
-/// Reads the form, but for its account and the content of the file. All that is wrong is reported at once. `today` is that of the
+/// Parses the form except the account and file content, and reports all errors at once. `today` is in the
 /// organization's time zone.
 fn read(form: &Form, today: Day) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
     let source = ChosenSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
@@ -155,7 +151,7 @@ fn read(form: &Form, today: Day) -> Result<(ChosenSource, EvidenceFacts), FieldE
         |error: shared::domain::money::NotAnAmount| FieldErrors::one("amount", error.code(), error.message(code));
     let money = match &currency {
         Ok(currency) => Money::read(form.get("amount"), *currency).map(Some).map_err(wrong_amount),
-        // Its decimals depend on the currency, which is told first.
+        // Decimals depend on the currency, whose error comes first.
         Err(_) => Ok(None),
     };
     let reference = match form.get("bank_reference") {
@@ -189,7 +185,7 @@ fn read(form: &Form, today: Day) -> Result<(ChosenSource, EvidenceFacts), FieldE
     }
 }
 
-/// The name of a file, in which no account number may be: pages and the audit log's readers see it.
+/// A file's name without account numbers: pages and the audit log show it.
 fn safe_name(name: &str) -> Result<SafeLine, FieldErrors> {
     if has_account_number(name) {
         let message = "has a name with an account or card number. Rename it, then choose it again";
@@ -200,7 +196,7 @@ fn safe_name(name: &str) -> Result<SafeLine, FieldErrors> {
         .map_err(|(code, message)| FieldErrors::one("file", code, message))
 }
 
-/// Why a payment takes no evidence of a source now, if so, unless this form has filed it before.
+/// Why a payment takes no evidence from a source now, unless this form already filed it.
 async fn not_taken(
     submitted: &SubmittedForm<'_>,
     (id, evidence): (MovementId, EvidenceId),
@@ -217,7 +213,6 @@ async fn not_taken(
     }
 }
 
-/// What is said after evidence was filed.
 fn filed(source: ChosenSource) -> Notice {
     match source.source().side() {
         Side::Sender => Notice::plain("Evidence filed with the claim", assurance(source.source().assurance())),
@@ -230,7 +225,6 @@ async fn not_filed(request: &Request, submitted: &SubmittedForm<'_>, notice: Not
     Ok(page(request, typed, Some(notice)).await?.conflicting())
 }
 
-/// The notice that says where a document or a reference stands already.
 async fn elsewhere(request: &Request, holder: EvidenceHolder) -> Result<Notice, Error> {
     let other = movements::get(request.signed_in()?.scope(), holder.movement_id).await?.movement;
     let amount = other.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
@@ -245,20 +239,17 @@ async fn elsewhere(request: &Request, holder: EvidenceHolder) -> Result<Notice, 
 struct AcceptPage {
     layout: Layout,
     notice: Option<Notice>,
-    /// Whether the form was refused for what was typed.
     has_errors: bool,
     agreement: Link,
     movement: Link,
     entry: Entry,
-    /// What will be believed, and what follows from it.
     believed: Vec<String>,
-    /// What to look at first.
     cautions: Vec<Caution>,
-    /// The form; none if it can't be accepted, and why.
+    /// The form, or why it can't be accepted.
     form: Result<ActForm, String>,
 }
 
-/// What to look at first, and where it is.
+/// Something to check first, and where it is.
 struct Caution {
     line: String,
     link: Option<Link>,
@@ -270,19 +261,18 @@ impl Caution {
     }
 }
 
-/// Shows what accepting evidence means.
+/// Shows the effects of accepting evidence.
 pub(crate) async fn show_acceptance(request: &mut Request) -> Result<PageResponse, Error> {
     acceptance(request, None, Typed::default()).await
 }
 
-/// The name of the form that accepts evidence.
 const ACCEPT: &str = "accept";
 
 fn path_ids(request: &Request) -> Result<(MovementId, EvidenceId), Error> {
     Ok((request.path_id("id")?, request.path_id("evidence")?))
 }
 
-/// The page. A form that was refused keeps what was typed.
+/// The page. A refused form keeps the typed values.
 async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> Result<PageResponse, Error> {
     let ((id, evidence), signed_in) = (path_ids(request)?, request.signed_in()?);
     let elsewhere = movements::accepted_elsewhere(signed_in.scope(), (id, evidence));
@@ -308,7 +298,7 @@ async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> 
         has_errors: shown.typed.has_errors(),
         agreement: agreement_link(&review.agreement),
         movement: Link { url: movement_url(id), text: purpose_of(&review.movement) },
-        // What differs is among the cautions.
+        // The cautions include differences.
         entry: Entry { accept: None, acts: Vec::new(), differences: Vec::new(), ..shown.evidence(found) },
         believed: believed(&review, found),
         cautions: cautions(&shown, found, &elsewhere),
@@ -317,12 +307,10 @@ async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> 
     Ok(PageResponse::render(&page)?.showing(ids(&review)))
 }
 
-/// What was accepted so far, in minor units.
 fn received(review: &MovementReview) -> i64 {
     review.movement.receipt().map_or(0, |receipt| receipt.received_minor)
 }
 
-/// Why evidence can't be accepted, in words.
 fn obstacle(MovementReview { movement, .. }: &MovementReview, evidence: &Evidence) -> Option<String> {
     let due = movement.terms().money;
     let refused = match movement.state() {
@@ -340,14 +328,14 @@ fn obstacle(MovementReview { movement, .. }: &MovementReview, evidence: &Evidenc
     Some(line(refused))
 }
 
-/// What accepting evidence makes of a payment.
+/// The effect of accepting evidence on the payment.
 enum Outcome {
-    /// Nothing but that it came late: the payment ended with its agreement.
+    /// None, except that it came late: the payment ended with its agreement.
     Late,
-    /// So much is still missing, in minor units.
+    /// This is still missing, in minor units.
     Missing(i64),
     Reconciled,
-    /// So much more than the amount, in minor units.
+    /// This exceeds the amount, in minor units.
     Over(i64),
 }
 
@@ -364,7 +352,7 @@ fn outcome(review: &MovementReview, evidence: &Evidence) -> Option<Outcome> {
     })
 }
 
-/// What will be believed, on what basis, and what follows from it, a sentence each.
+/// What will be believed, on what basis, and the effects, one sentence each.
 fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
     let MovementReview { movement, agreement, contacts, .. } = review;
     let facts = evidence.facts();
@@ -406,20 +394,18 @@ fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
     said
 }
 
-/// Evidence within a sentence: how much, when, and on what basis.
 fn in_words(evidence: &Evidence) -> String {
     let facts = evidence.facts();
     let basis = lowered(evidence_source(evidence.source()));
     format!("{} on {}, {basis}", facts.money.for_people(), facts.value_day.for_people())
 }
 
-/// What was accepted before and may be about the arrival that evidence is about.
+/// Accepted evidence that may describe the same arrival.
 fn same_arrivals<'a>(review: &'a MovementReview, evidence: &'a Evidence) -> impl Iterator<Item = &'a Evidence> {
     let accepted = review.evidence.iter().filter(|other| other.is_accepted() && other.id() != evidence.id());
     accepted.filter(|other| other.may_be_same_arrival(evidence))
 }
 
-/// The conditions that a confirmed payment meets.
 fn cleared(MovementReview { movement, agreement, .. }: &MovementReview) -> Vec<String> {
     let waits = |rule: &GateRule| matches!(rule, GateRule::MovementReconciled { movement_id } if *movement_id == Some(movement.id()));
     let stages = agreement
@@ -433,15 +419,14 @@ fn cleared(MovementReview { movement, agreement, .. }: &MovementReview) -> Vec<S
     stages.map(said).collect()
 }
 
-/// A text within a sentence.
 fn lowered(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// What to look at before evidence is accepted.
+/// What to check before accepting evidence.
 fn cautions(shown: &Shown<'_>, evidence: &Evidence, elsewhere: &[AcceptedElsewhere]) -> Vec<Caution> {
-    // What the amount means for the payment is said above.
+    // The effect of the amount is shown above.
     let same = |other: &Evidence, where_: &str| {
         let other = in_words(other);
         format!(
@@ -475,7 +460,6 @@ fn cautions(shown: &Shown<'_>, evidence: &Evidence, elsewhere: &[AcceptedElsewhe
     cautions
 }
 
-/// Accepts evidence.
 pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, evidence) = path_ids(request)?;
@@ -505,7 +489,6 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
     Ok(acceptance(request, Some(notice), Typed::default()).await?.refused(StatusCode::CONFLICT, "conflict"))
 }
 
-/// What is said after evidence was accepted, given the payment before.
 fn accepted(review: &MovementReview, evidence: &Evidence) -> Notice {
     let code = evidence.facts().money.currency().code();
     match outcome(review, evidence).filter(|_| evidence.is_undecided()) {
@@ -521,13 +504,11 @@ fn accepted(review: &MovementReview, evidence: &Evidence) -> Notice {
     }
 }
 
-/// Rejects evidence.
 pub(crate) async fn reject(request: &mut Request) -> Result<PageResponse, Error> {
     let done = Notice::good("Evidence rejected", "It does not count.");
     decide(request, "reject", EvidenceDecision::Reject, done).await
 }
 
-/// Withdraws evidence.
 pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Error> {
     let done = Notice::good("Evidence withdrawn", "It does not count anymore.");
     decide(request, "withdraw", EvidenceDecision::Withdraw, done).await
@@ -558,14 +539,13 @@ async fn decide(
     }
 }
 
-/// Downloads the file of evidence.
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, evidence) = path_ids(request)?;
     let scope = request.signed_in()?.scope();
     let found = movements::evidence(scope, (id, evidence)).await?;
     let EvidenceFile { name, content, file_type } = found.facts().file.as_ref().ok_or_else(Error::not_found)?;
     let file = request.app().files()?.get(scope.org(), content).await?;
-    // Never shown in the browser: it comes from outside, and only its form was checked.
+    // Never displayed in the browser: the file is foreign, and only its format was checked.
     let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
     let page = PageResponse::file(file, media_type, "attachment", name.as_str());
     Ok(page.showing([id.uuid(), evidence.uuid()]))

@@ -1,5 +1,5 @@
-//! Instructions: where the payer sends the money. A page of its own takes them. No page of members shows more of them than
-//! the last characters of the account number, not even to whoever has just typed them.
+//! Instructions: where the payer sends the money. A separate page takes them. Members' pages show only the last
+//! characters of the account number, even right after typing.
 
 use askama::Template;
 use pages::agreement_payments::{name_of, purpose_of};
@@ -29,45 +29,34 @@ use crate::movement::{Shown, agreement_link, ends_agreement};
 
 /// The fields that no page shows again.
 const SECRET: [&str; 3] = ["code", "number", "text"];
-/// The value of the choice to type instructions.
 const TYPED: &str = "typed";
 
-/// What the page of a payment says of its instructions.
 pub(super) struct InstructionsCard {
     pub current: Option<Current>,
-    /// The changes, the newest first.
     pub changes: Vec<Change>,
-    /// Where they are entered or changed, if that is possible and not the next step.
+    /// Where to enter or change them, if possible and not the next step.
     pub enter: Option<String>,
-    /// What changing them does.
     pub caution: String,
-    /// The acts that are possible and not the next step.
     pub forms: Vec<ActForm>,
 }
 
-/// The instructions.
 pub(super) struct Current {
-    /// How the account number ends.
     pub ending: String,
     pub kind: &'static str,
     pub entered: (String, DisplayTime),
-    /// How, by whom and when they were verified.
     pub verified: Option<(String, DisplayTime)>,
-    /// Who read them out, and where they were reached.
     pub read_out: Option<String>,
-    /// Whether nobody can verify them anymore.
     pub has_ended: bool,
     /// On what basis, by whom and when they were released.
     pub released: Option<(String, DisplayTime)>,
 }
 
-/// A change of instructions.
 pub(super) struct Change {
     pub before: String,
     pub after: String,
     pub by: String,
     pub at: DisplayTime,
-    /// How those before were verified and released, and who read them out.
+    /// How the previous ones were verified and released, and who read them out.
     pub course: Vec<String>,
 }
 
@@ -88,7 +77,7 @@ impl Change {
 }
 
 impl InstructionsCard {
-    /// The card, and the next step, which has the forms of the card that are next.
+    /// The card, and the next step, which takes over its form from the card.
     pub fn new(shown: &Shown<'_>, next: Next) -> (Next, Self) {
         let movement = &shown.review.movement;
         let is_next = |name: &str| next.form.as_ref().is_some_and(|form| form.name == name);
@@ -125,7 +114,7 @@ fn released(done: &Release) -> String {
     format!("{}. By {}", words::release_basis(done.basis), actor_label(&done.by))
 }
 
-/// What entering instructions does to a payment that has some, and to its agreement. Empty if it has none.
+/// What changing instructions does to the payment and agreement. Empty without instructions.
 fn caution(movement: &Movement, ends_agreement: &str) -> String {
     let text = match (movement.instructions().is_some(), movement.state()) {
         (false, _) => return String::new(),
@@ -140,7 +129,6 @@ fn caution(movement: &Movement, ends_agreement: &str) -> String {
     format!("{text}{ends_agreement}")
 }
 
-/// Instructions that were changed and that no one has verified since.
 pub(super) struct ChangeWarning {
     pub change: Change,
     pub changes: usize,
@@ -164,20 +152,16 @@ struct FormPage {
     path: String,
     payer: String,
     payee: String,
-    /// How the account number of the current instructions ends.
     current: Option<String>,
     caution: String,
-    /// The revision that is shown; 0 for none.
+    /// The revision shown; 0 for none.
     revision: u32,
     accounts: Vec<Account>,
-    /// The kinds, by their values.
     kinds: Vec<(&'static str, &'static str)>,
-    /// Whether the code of the bank is asked for before the number.
     is_code_first: bool,
     fields: Fields,
 }
 
-/// An account that a participant gave.
 struct Account {
     value: String,
     text: String,
@@ -199,7 +183,6 @@ impl Account {
     }
 }
 
-/// Shows the form.
 pub(crate) async fn show_form(request: &mut Request) -> Result<PageResponse, Error> {
     form_page(request, None, None).await
 }
@@ -214,7 +197,7 @@ async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Not
     }
     let current = movement.instructions();
     let terms = movement.terms();
-    // What most accounts in the currency have comes first.
+    // The most common kind in the currency comes first.
     let is_dollars = terms.money.is_some_and(|money| money.currency().code() == "USD");
     let kinds = if is_dollars {
         [InstructionsKind::Aba, InstructionsKind::Iban, InstructionsKind::Other]
@@ -241,7 +224,6 @@ async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Not
     Ok(PageResponse::render(&page)?.showing([id.uuid(), agreement.id().uuid()]))
 }
 
-/// Enters instructions, or changes them.
 pub(crate) async fn enter(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
@@ -259,7 +241,7 @@ pub(crate) async fn enter(request: &mut Request) -> Result<PageResponse, Error> 
     let keys = request.app().webhooks()?.keys.keyring().await?;
     let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &entered(&before)).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    // A form that does not say what it showed, showed nothing that there can be.
+    // A form without a revision matches none.
     let shown: u32 = form.get("revision").parse().unwrap_or(u32::MAX);
     let run = || movements::enter_instructions(scope, by, &keys, id, (shown, &instructions));
     match submitted.run(run).await? {
@@ -268,7 +250,6 @@ pub(crate) async fn enter(request: &mut Request) -> Result<PageResponse, Error> 
     }
 }
 
-/// What is said after instructions were entered.
 fn entered(before: &Movement) -> Notice {
     match (before.instructions().is_some(), before.state().is_in_flight()) {
         (false, _) => Notice::good(
@@ -286,7 +267,7 @@ fn entered(before: &Movement) -> Notice {
     }
 }
 
-/// Reads the form: instructions that were typed, or the answer that was chosen.
+/// Parses the form: typed instructions, or a chosen answer.
 async fn read(
     request: &Request,
     movement: &Movement,
@@ -310,7 +291,6 @@ async fn read(
 
 type AnswerId = (GateId, ParticipantId, FieldId);
 
-/// The answer that a choice names.
 fn answer_of(value: &str) -> Option<AnswerId> {
     let mut ids = value.split(' ');
     let answer = (ids.next()?.parse().ok()?, ids.next()?.parse().ok()?, ids.next()?.parse().ok()?);
@@ -325,7 +305,7 @@ async fn of_answer(
     let (scope, keys) = (request.signed_in()?.scope(), &request.app().webhooks()?.keys);
     let keyring = keys.keyring().await?;
     match movements::instructions_of_answer(scope, &keyring, movement.agreement_id(), answer).await {
-        // Another instance may have sealed it with a key that is younger than this one's cache.
+        // Another instance may have sealed it with a key newer than this one's cache.
         Err(_) => {
             let newest = keys.newest().await?;
             movements::instructions_of_answer(scope, &newest, movement.agreement_id(), answer).await

@@ -1,8 +1,8 @@
-//! The page of a payment: who pays whom, the claim and the proof side by side, the one next step, and every act.
+//! The page of a payment: parties, claim and proof side by side, the one next step, and every act.
 //!
-//! `next` has the next step and the other acts, `tracks` claim and proof, `form` the forms of acts, `acts` those that need
-//! nothing but the payment, `evidence` and `instructions` the others, and `refusal` why an act was refused. [`payments`] has
-//! the payments of an agreement on its page.
+//! `next` has the next step and other acts, `tracks` claim and proof, `form` the forms, `acts` the acts that need only
+//! the payment, `evidence` and `instructions` the others, `refusal` why acts are refused. [`payments`] shows an
+//! agreement's payments on its page.
 
 pub(crate) mod acts;
 pub(crate) mod evidence;
@@ -44,10 +44,9 @@ use self::tracks::Tracks;
 
 pub(crate) use refusal::line;
 
-/// The documents of the agreement that the header of one of its payments shows.
 const DOCUMENTS_SHOWN: usize = 4;
 
-/// What else an act does that takes a payment's money off its way, if nothing but that keeps the agreement from expiring.
+/// The extra effect of taking a payment's money out of flight, if only that keeps the agreement from expiring.
 fn ends_agreement(agreement: &Agreement, id: MovementId, now: Timestamp) -> &'static str {
     if agreement.is_kept_by(id, now) {
         " The agreement’s expiry has passed, and only this payment keeps it open: it expires at once."
@@ -56,7 +55,7 @@ fn ends_agreement(agreement: &Agreement, id: MovementId, now: Timestamp) -> &'st
     }
 }
 
-/// The same of evidence whose acceptance confirms the payment, which may complete the agreement first.
+/// The same for accepting evidence that confirms the payment, which may complete the agreement first.
 fn ends_unless_completed(agreement: &Agreement, id: MovementId, now: Timestamp) -> Option<&'static str> {
     let is_kept = agreement.is_kept_by(id, now);
     is_kept.then_some(
@@ -72,7 +71,6 @@ struct MovementPage {
     agreement: Link,
     title: String,
     deal: Deal,
-    /// Whether a form was refused for what was typed.
     has_errors: bool,
     change: Option<ChangeWarning>,
     next: Next,
@@ -82,19 +80,16 @@ struct MovementPage {
     record: Vec<RecordRow>,
 }
 
-/// What happened to a payment, and who did it when.
 struct RecordRow {
     what: &'static str,
     who: String,
     at: DisplayTime,
-    /// What it rests on, or why.
     why: Option<String>,
 }
 
-/// What the page is made of, besides what is stored.
 struct Shown<'a> {
     review: &'a MovementReview,
-    /// What a member types again to verify the instructions. None if they do not wait for that, or do not open anymore.
+    /// What a member types to verify the instructions, if they await that and can be opened.
     to_type: Option<ToTypeAgain>,
     zone: &'a TimeZone,
     by: &'a Member,
@@ -104,12 +99,11 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// What else an act does that takes the payment's money off its way: none if the agreement goes on.
+    /// The extra effect of taking the payment's money out of flight. Empty if the agreement goes on.
     fn ends_agreement(&self) -> &'static str {
         ends_agreement(&self.review.agreement, self.review.movement.id(), self.now)
     }
 
-    /// The name of a participant.
     fn name_of(&self, id: Option<ParticipantId>) -> String {
         name_of(&self.review.agreement, &self.review.contacts, id)
     }
@@ -122,7 +116,7 @@ impl Shown<'_> {
         self.name_of(self.review.movement.terms().receiver)
     }
 
-    /// A form without fields that is sent to a path.
+    /// A form without fields.
     fn form(&self, name: &str, path: String, label: &'static str) -> ActForm {
         ActForm {
             name: name.to_owned(),
@@ -139,20 +133,19 @@ impl Shown<'_> {
         }
     }
 
-    /// A form of an act on the payment, which its URL ends with.
+    /// A form without fields for an act on the payment, named by the last part of its URL.
     fn act(&self, act: &str, label: &'static str, text: impl Into<String>) -> ActForm {
         let path = format!("{}/{act}", movement_url(self.review.movement.id()));
         ActForm { text: text.into(), ..self.form(act, path, label) }
     }
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
-/// The page. A form that was refused keeps what was typed.
+/// The page. A refused form keeps the typed values.
 async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (MovementId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = movement_review::get(signed_in.scope(), id).await?;
@@ -180,7 +173,7 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     Ok(PageResponse::render(&page)?.showing(ids(&review)))
 }
 
-/// What a member types again to verify a payment's instructions, if they wait for that.
+/// What a member types to verify a payment's instructions, if they await that.
 async fn to_type_again(request: &Request, movement: &Movement) -> Result<Option<ToTypeAgain>, Error> {
     let waits = |found: &InstructionsStatus| !found.is_verified_by_another() && !found.has_verification_ended();
     if movement.state().is_done() || !movement.instructions().is_some_and(waits) {
@@ -188,25 +181,22 @@ async fn to_type_again(request: &Request, movement: &Movement) -> Result<Option<
     }
     let (scope, keys) = (request.signed_in()?.scope(), &request.app().webhooks()?.keys);
     let opened = match InstructionsToVerify::load(scope, &*keys.keyring().await?, movement).await? {
-        // Another instance may have sealed them with a key that is younger than this one's cache.
+        // Another instance may have sealed them with a key newer than this one's cache.
         None => InstructionsToVerify::load(scope, &*keys.newest().await?, movement).await?,
         found => found,
     };
     Ok(opened.map(|opened| opened.to_type_again()))
 }
 
-/// The ids of what the page shows.
 fn ids(review: &MovementReview) -> Vec<Uuid> {
     let evidence = review.evidence.iter().map(|evidence| evidence.id().uuid());
     [review.movement.id().uuid(), review.agreement.id().uuid()].into_iter().chain(evidence).collect()
 }
 
-/// The link to an agreement.
 fn agreement_link(agreement: &Agreement) -> Link {
     Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
 }
 
-/// The header.
 fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
     let MovementReview { movement, agreement, workspace, .. } = shown.review;
     let terms = movement.terms();
@@ -240,7 +230,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
     }
 }
 
-/// What happened to a payment, but for what its tracks and its instructions say.
+/// A payment's history, except what its tracks and instructions show.
 fn record(movement: &Movement) -> Vec<RecordRow> {
     let row = |what, who: &Actor, at: shared::domain::time::Timestamp, why: Option<String>| RecordRow {
         what,
@@ -280,7 +270,6 @@ fn record(movement: &Movement) -> Vec<RecordRow> {
     rows
 }
 
-/// What a member said of money beyond the amount.
 fn surplus_row(movement: &Movement, found: &Surplus) -> RecordRow {
     let code = movement.terms().money.map(|money| money.currency().code()).unwrap_or_default();
     let amount = in_app(found.amount_minor, code);
@@ -293,13 +282,11 @@ fn surplus_row(movement: &Movement, found: &Surplus) -> RecordRow {
     RecordRow { what, who: actor_label(&found.by), at: found.at.into(), why: Some(why) }
 }
 
-/// A text as the beginning of a sentence.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Where a participant's link is.
 fn link_of(shown: &Shown<'_>, participant: Option<ParticipantId>) -> Option<Link> {
     let text = format!("Link of {}", shown.name_of(participant));
     participant.map(|id| Link { url: access_url(shown.review.agreement.id(), id), text })

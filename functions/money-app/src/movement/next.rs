@@ -1,4 +1,4 @@
-//! The one next step of a payment, and the other acts that are possible.
+//! The one next step of a payment, and the other possible acts.
 
 use pages::layout::Link;
 use pages::second_members::{who_can, why_alone, why_not_alone, why_one_self};
@@ -19,29 +19,25 @@ use shared::service::movement_review::MovementReview;
 use crate::movement::form::{ActForm, Choice, Inputs, VerificationInputs};
 use crate::movement::{Shown, capitalized, link_of, refusal};
 
-/// The next step.
 pub(super) struct Next {
-    /// What it is, in a sentence.
     pub text: String,
-    /// What it rests on, or why it matters.
+    /// Its basis, or why it matters.
     pub lines: Vec<String>,
     pub form: Option<ActForm>,
-    /// Where it is done, if not here.
+    /// Where to do it, if not here.
     pub link: Option<Link>,
-    /// Whether nothing is left to do.
     pub is_done: bool,
 }
 
-/// An act besides the next step, in a disclosure.
+/// Another act, in a disclosure.
 pub(super) struct Other {
-    /// What opens it.
     pub summary: String,
     pub form: ActForm,
-    /// Whether it is open: it was refused, or is the next step.
+    /// Whether it is open, because it was refused or is the next step.
     pub is_open: bool,
 }
 
-/// The form that files evidence: its name, its place on the page, and the end of its URL.
+/// The form that files evidence: its name, anchor and the last part of its URL.
 pub(super) const FILE: &str = "evidence";
 
 impl Next {
@@ -58,7 +54,6 @@ impl Next {
     }
 }
 
-/// The next step, and the other acts.
 pub(super) fn acts(shown: &Shown<'_>) -> (Next, Vec<Other>) {
     (next(shown), others(shown))
 }
@@ -123,7 +118,7 @@ fn next(shown: &Shown<'_>) -> Next {
     }
 }
 
-/// What is left of a payment that was cancelled with its agreement: money that was sent before may come late.
+/// The next step for a payment cancelled with its agreement: money sent before may arrive late.
 fn late(shown: &Shown<'_>) -> Next {
     let movement = &shown.review.movement;
     if movement.has_undecided_receipt() {
@@ -135,20 +130,17 @@ fn late(shown: &Shown<'_>) -> Next {
     Next { lines, ..Next::done("This payment was cancelled when its agreement ended.") }
 }
 
-/// What counts as received of a payment that was cancelled.
 fn received(movement: &Movement) -> Vec<String> {
     let line = |(received, due)| format!("{received} of {due} had been confirmed received before that.");
     figures(movement).filter(|_| movement.has_received()).map(line).into_iter().collect()
 }
 
-/// What counts as received of a payment, and its amount.
 fn figures(movement: &Movement) -> Option<(String, String)> {
     let money = movement.terms().money?;
     let received = movement.receipt().map_or(0, |receipt| receipt.received_minor);
     Some((in_app(received, money.currency().code()), money.for_people()))
 }
 
-/// How a payment of which a part arrived ends without the rest.
 fn rest(movement: &Movement) -> Option<String> {
     let (received, due) = figures(movement).filter(|_| movement.has_received() && movement.can_be_cancelled())?;
     Some(format!(
@@ -156,7 +148,7 @@ fn rest(movement: &Movement) -> Option<String> {
     ))
 }
 
-/// What a member can do when more than the amount arrived. Only exactly the amount reconciles a payment.
+/// What a member can do about a surplus. Only exactly the amount reconciles a payment.
 fn over(shown: &Shown<'_>) -> Vec<String> {
     let movement = &shown.review.movement;
     let Some((received, due)) = figures(movement) else { return Vec::new() };
@@ -183,7 +175,6 @@ fn authorize(shown: &Shown<'_>) -> Next {
     Next::of(shown.act("authorize", "Authorize", text))
 }
 
-/// What an authorized payment needs: instructions, their verification, their release.
 fn instruct(shown: &Shown<'_>) -> Next {
     let movement = &shown.review.movement;
     let Some(instructions) = movement.instructions() else {
@@ -205,7 +196,7 @@ fn instruct(shown: &Shown<'_>) -> Next {
     }
 }
 
-/// Why a member neither verifies instructions nor releases them, and who can.
+/// Why a member can neither verify nor release instructions, and who can.
 fn why_not_verified(shown: &Shown<'_>, instructions: &InstructionsStatus) -> Next {
     let (by, seconds) = (shown.by.id(), &shown.review.seconds);
     match (instructions.entered_by.member(), shown.counting()) {
@@ -225,7 +216,6 @@ fn why_not_verified(shown: &Shown<'_>, instructions: &InstructionsStatus) -> Nex
     }
 }
 
-/// The evidence that waits for a member.
 fn review(shown: &Shown<'_>) -> Next {
     let movement = &shown.review.movement;
     let waiting: Vec<EvidenceId> =
@@ -243,7 +233,7 @@ fn review(shown: &Shown<'_>) -> Next {
     Next { link, ..Next::text(text) }
 }
 
-/// The form that verifies instructions; none if the member can't, or they are verified.
+/// The form that verifies instructions. None if the member can't, or they are verified.
 pub(super) fn verify(shown: &Shown<'_>) -> Option<ActForm> {
     let movement = &shown.review.movement;
     let instructions = movement.instructions().filter(|_| !movement.state().is_done() && shown.is_published())?;
@@ -286,7 +276,6 @@ pub(super) fn verify(shown: &Shown<'_>) -> Option<ActForm> {
     })
 }
 
-/// The label of a field for a number that is typed again.
 fn number_label(to_type: &ToTypeAgain, field: &str) -> String {
     match (to_type, field.strip_prefix("number_")) {
         (ToTypeAgain::Numbers { .. }, Some(number)) => format!("Number {number}"),
@@ -296,7 +285,7 @@ fn number_label(to_type: &ToTypeAgain, field: &str) -> String {
     }
 }
 
-/// The form that releases instructions; none if that is not possible.
+/// The form that releases instructions, if possible.
 pub(super) fn release(shown: &Shown<'_>) -> Option<ActForm> {
     let MovementReview { movement, agreement, seconds, .. } = shown.review;
     let is_alone = seconds.is_alone(shown.by.id());
@@ -326,7 +315,6 @@ pub(super) fn release(shown: &Shown<'_>) -> Option<ActForm> {
     })
 }
 
-/// The end of an account number for people.
 pub(super) fn ending(ending: &str) -> String {
     if ending.is_empty() { "characters that can’t be shown".to_owned() } else { format!("…{ending}") }
 }
@@ -362,7 +350,7 @@ fn resolve(shown: &Shown<'_>) -> ActForm {
         },
     ];
     let MovementReview { movement, agreement, .. } = shown.review;
-    // Nothing is sent under an agreement that is over, nor for a payment of which all arrived.
+    // Nothing is sent once the agreement is over or everything has arrived.
     choices.truncate(if agreement.lifecycle() == Lifecycle::Active { 2 } else { 1 });
     let is_over = movement.exception_reason() == Some(ExceptionReason::AmountOver);
     let surplus = movement.terms().money.filter(|_| is_over && movement.surplus_minor() > 0);
@@ -438,7 +426,7 @@ fn claim(shown: &Shown<'_>) -> ActForm {
     ActForm { inputs: Inputs::Claim(choices.to_vec()), ..shown.act("claim", "Record sender's claim", text) }
 }
 
-/// What flagging does: a condition that is met may open again.
+/// What flagging does: a met condition may reopen.
 fn flag_text(shown: &Shown<'_>) -> String {
     let MovementReview { movement, agreement, .. } = shown.review;
     let text = "The payment stops until a member resolves it. Subscribers to webhooks are told the reason.";
@@ -454,7 +442,6 @@ fn flag_text(shown: &Shown<'_>) -> String {
     format!("{text}{}", shown.ends_agreement())
 }
 
-/// A reason to flag, as a choice.
 fn flagged(reason: ExceptionReason) -> Choice {
     let text = match reason {
         ExceptionReason::Other => "Another reason, in the note".to_owned(),
@@ -464,25 +451,23 @@ fn flagged(reason: ExceptionReason) -> Choice {
 }
 
 impl Shown<'_> {
-    /// A next step that is done on the page of the agreement.
     fn elsewhere(&self, text: String) -> Next {
         let link = Link { url: agreement_url(self.review.agreement.id()), text: "Go to the agreement".to_owned() };
         Next { link: Some(link), ..Next::text(text) }
     }
 
-    /// How it counts what the member says about the instructions.
+    /// How the member's word on the instructions counts.
     fn counting(&self) -> Counting {
         let entered_by = self.review.movement.instructions().and_then(|found| found.entered_by.member());
         self.review.seconds.counting(self.by.id(), entered_by)
     }
 
-    /// Whether members act on the payment: its agreement was published.
+    /// Whether members can act on the payment: its agreement was published.
     pub fn is_published(&self) -> bool {
         self.review.agreement.was_published()
     }
 }
 
-/// The URL of the page that takes instructions.
 pub(super) fn instructions_url(id: MovementId) -> String {
     format!("{}/instructions", movement_url(id))
 }

@@ -1,4 +1,4 @@
-//! Why an act on a payment was refused, in words.
+//! Why an act on a payment was refused, for display.
 
 use pages::agreement_summary::size;
 use pages::layout::Notice;
@@ -8,12 +8,10 @@ use shared::domain::movement::NotMoved;
 use shared::domain::sentences::movements::movement_state;
 use shared::limits;
 
-/// The notice of a refused act.
 pub(super) fn refusal(refused: NotMoved) -> Notice {
     Notice::bad("Nothing was changed", line(refused))
 }
 
-/// Why an act was refused.
 pub(crate) fn line(refused: NotMoved) -> String {
     let line = match refused {
         NotMoved::Unknown => "The agreement has no such payment, or the payment no such evidence.",
@@ -86,7 +84,6 @@ pub(crate) fn line(refused: NotMoved) -> String {
     line.to_owned()
 }
 
-/// What an earlier step keeps from being done.
 fn step_not_done(action: StageAction) -> &'static str {
     if action == StageAction::ReleaseInstructions {
         "An earlier step of the agreement has to be done before instructions are released."
@@ -95,7 +92,6 @@ fn step_not_done(action: StageAction) -> &'static str {
     }
 }
 
-/// What a member reads whose numbers were not those of the instructions.
 fn other_numbers(tries_left: u32) -> String {
     let tries = match tries_left {
         0 => {

@@ -1,5 +1,5 @@
-//! Claim and proof, side by side: what the sending side says, and what the receiving side shows. They never look alike, and
-//! nothing that is only claimed is green.
+//! Claim and proof side by side: what the sending side says, and what the receiving side shows. They never look alike,
+//! and mere claims are never green.
 
 use pages::agreement_summary::size;
 use pages::labels::{Badge, DisplayTime, actor_label};
@@ -21,39 +21,31 @@ use shared::service::movement_review::MovementReview;
 use crate::movement::Shown;
 use crate::movement::form::{ActForm, Inputs};
 
-/// What one side says, in the order of time.
+/// Both sides, in chronological order.
 pub(super) struct Tracks {
     pub claims: Vec<Entry>,
     pub proofs: Vec<Entry>,
-    /// How much of the amount was accepted.
+    /// The accepted sum, relative to the amount.
     pub received: Option<String>,
 }
 
-/// A claim, or evidence.
 pub(super) struct Entry {
     /// Its id on the page. Empty for a claim.
     pub anchor: String,
     pub title: String,
     pub badge: Badge,
-    /// The CSS class of its place in the track.
     pub class: &'static str,
     pub facts: Vec<(&'static str, String)>,
-    /// How it differs from what is due, and from what the other side says.
+    /// How it differs from what is due and from the other side.
     pub differences: Vec<String>,
-    /// What it can prove.
     pub can_prove: &'static str,
-    /// Who said or filed it.
     pub by: String,
     pub at: DisplayTime,
     pub file: Option<Link>,
-    /// The entry of a statement from which it was read.
     pub read_from: Option<Link>,
-    /// What became of it, and when.
     pub outcome: Option<(String, DisplayTime)>,
     pub reason: Option<String>,
-    /// Where it is accepted.
     pub accept: Option<Link>,
-    /// The other acts about it.
     pub acts: Vec<(&'static str, ActForm)>,
 }
 
@@ -106,7 +98,7 @@ impl Shown<'_> {
         }
     }
 
-    /// Evidence as its track shows it.
+    /// Evidence on its track.
     pub fn evidence(&self, evidence: &Evidence) -> Entry {
         let (movement, source) = (&self.review.movement, evidence.source());
         let path = evidence_url(movement.id(), evidence.id());
@@ -176,33 +168,30 @@ impl Shown<'_> {
     }
 }
 
-/// Whether a payment has ended without its arrival: its evidence is not accepted anymore, and can only be given free.
+/// Whether a payment ended without its arrival. Its evidence can only be released, not accepted.
 fn has_ended(state: MovementState) -> bool {
     matches!(state, MovementState::Returned | MovementState::Cancelled)
 }
 
-/// The id of evidence on the page of its payment.
 fn anchor(id: EvidenceId) -> String {
     format!("evidence-{id}")
 }
 
-/// Who filed evidence, and in whose browser if that was a member's.
 fn filed_by(evidence: &Evidence) -> String {
     format!("Filed by {}{}", actor_label(evidence.filed_by()), in_browser_of(evidence.in_person()))
 }
 
-/// What follows the name of whoever acted in a member's browser.
+/// The note on a member's browser after a name.
 fn in_browser_of(host: Option<&InPerson>) -> String {
     host.map(|host| format!(", {host}")).unwrap_or_default()
 }
 
-/// Where evidence comes from, in short.
 fn title(source: EvidenceSource) -> &'static str {
     let words = evidence_source(source);
     words.split_once(',').map_or(words, |(short, _)| short)
 }
 
-/// How the facts of evidence came here. What was typed and what was read are told apart for all time.
+/// How facts of evidence were captured: typed and read facts are always distinguished.
 fn origin(origin: Origin) -> &'static str {
     match origin {
         Origin::Typed => "Typed by a person",
@@ -210,7 +199,7 @@ fn origin(origin: Origin) -> &'static str {
     }
 }
 
-/// The account that evidence speaks of, as it was compared, and why it counts if it is another.
+/// The account of evidence as compared, and why it counts if it differs.
 fn account_facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
     let Some(EvidenceAccount { ending, standing, reason }) = evidence.account() else { return Vec::new() };
     let named = ending.as_ref().map_or_else(|| "Not named".to_owned(), |ending| format!("…{ending}"));
@@ -219,7 +208,6 @@ fn account_facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The entry of a statement from which evidence was read.
 fn read_from(evidence: &Evidence) -> Option<Link> {
     let (entry, file) = (evidence.entry()?, evidence.facts().file.as_ref()?);
     let text = format!("Statement {}, entry {}", file.name.as_str(), entry.number);
@@ -232,7 +220,6 @@ fn reference(reference: &TransferReference) -> (&'static str, String) {
 
 type State = (Badge, &'static str, Option<(String, DisplayTime)>, Option<String>);
 
-/// What members decided about evidence.
 fn state(evidence: &Evidence) -> State {
     let of_sender = evidence.source().side() == Side::Sender;
     let said = |what: &str, by: &Actor| format!("{what} by {}", actor_label(by));
@@ -259,7 +246,7 @@ fn state(evidence: &Evidence) -> State {
     }
 }
 
-/// How evidence differs from what is due, and from what the sender claims.
+/// How evidence differs from what is due and from the sender's claim.
 fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     let facts = evidence.facts();
     let mut found: Vec<String> =
@@ -269,7 +256,7 @@ fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     found
 }
 
-/// What is said of evidence of an account that is not known to be the payee's.
+/// The note on evidence whose account is not known to be the payee's.
 pub(super) fn account_difference(evidence: &Evidence) -> Option<String> {
     let line = match evidence.account()?.standing {
         AccountStanding::Instructed | AccountStanding::Own => return None,
@@ -284,7 +271,7 @@ pub(super) fn account_difference(evidence: &Evidence) -> Option<String> {
     Some(line.to_owned())
 }
 
-/// How evidence differs from what the sender claims.
+/// How evidence differs from the sender's claim.
 pub(super) fn differences_from_claim(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     let (facts, mut found) = (evidence.facts(), Vec::new());
     if evidence.source().side() == Side::Receiver

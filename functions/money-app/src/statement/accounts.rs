@@ -1,5 +1,4 @@
-//! The accounts of a statement's file, compared with those that the instructions of payments name, and with the organization's
-//! own.
+//! The accounts of a statement file, compared with those in payments' instructions and the organization's own.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,12 +8,10 @@ use shared::domain::movement::evidence_account::AccountStanding;
 use shared::limits;
 use statements::{Account, Statement as Read};
 
-/// What the accounts of statements are compared with.
 pub(super) struct Accounts {
     keys: AccountKeys,
-    /// What the instructions name. Payments without instructions are left out.
+    /// The accounts in instructions. Payments without any are left out.
     instructed: HashMap<MovementId, Vec<AccountDigest>>,
-    /// The organization's own.
     own: Vec<AccountDigest>,
 }
 
@@ -27,19 +24,19 @@ impl Accounts {
         Self { keys, instructed, own }
     }
 
-    /// Digests of the accounts of a file's statements, in their order.
+    /// The digests of the file's statements' accounts, in order.
     pub fn digests(&self, read: &[Read]) -> Vec<Option<AccountDigest>> {
         let accounts = read.iter().map(|statement| account_of(statement.account.as_ref()));
         accounts.map(|account| account.map(|account| self.keys.digest(&account))).collect()
     }
 
-    /// How the account of a statement compares with a payment's.
+    /// How a statement's account compares with a payment's.
     pub fn standing(&self, account: Option<&AccountDigest>, movement: MovementId) -> AccountStanding {
         AccountStanding::of(account, self.instructed.get(&movement).map(Vec::as_slice), &self.own)
     }
 
-    /// The last characters of the file's accounts that neither the instructions of a payment name nor anybody called the
-    /// organization's: of the first that are named on the page.
+    /// The last characters of the file's accounts that are neither instructed nor the organization's own, among those
+    /// named on the page.
     pub fn unknown(&self, read: &[Read], digests: &[Option<AccountDigest>]) -> Vec<String> {
         let (mut seen, mut unknown) = (BTreeSet::new(), BTreeSet::new());
         for (statement, digest) in read.iter().zip(digests) {
@@ -56,7 +53,7 @@ impl Accounts {
     }
 }
 
-/// The account of a statement, as it is compared. None if its file names none, or hides some of the number.
+/// A statement's account for comparison. None if the file omits it or hides part of the number.
 pub(super) fn account_of(account: Option<&Account>) -> Option<BankAccount> {
     let account = account.filter(|account| account.ending().is_some())?;
     BankAccount::new(account.number(), account.bank_code().or(account.bic()))

@@ -1,5 +1,5 @@
-//! The page of a CSV file's columns: which is which. Filled with what the reader suggests; what a member chooses is remembered
-//! for the next file with the same header, which then is read at once.
+//! The page that maps a CSV file's columns. It starts with the reader's suggestion; the member's choice is remembered
+//! for files with the same header, which are then read at once.
 
 use askama::Template;
 use axum::body::Bytes;
@@ -23,18 +23,14 @@ use statements::{
 
 use crate::statement::{in_words, uploaded, url_after};
 
-/// The rows of the file that the page shows.
 const ROWS_SHOWN: usize = 3;
-/// The same of a file with many columns.
+/// The number of rows shown if there are many columns.
 const ROWS_SHOWN_OF_MANY: usize = 1;
-/// How many columns are many.
+/// The number of columns that counts as many.
 const MANY: usize = 20;
-/// The characters of a cell that are shown.
 const CELL_CHARS_SHOWN: usize = 40;
-/// The characters of a column's name that a choice shows.
 const NAME_CHARS_SHOWN: usize = 24;
 
-/// The fields of references, each with the kind that it stands for.
 const REFERENCES: [(&str, ReferenceKind); 3] = [
     ("bank_reference", ReferenceKind::BankReference),
     ("payer_reference", ReferenceKind::EndToEndId),
@@ -48,14 +44,12 @@ struct ColumnsPage {
     notice: Option<Notice>,
     title: String,
     path: String,
-    /// Where the statement is discarded, unless an entry was ever filed.
+    /// Where to discard the statement, unless an entry was ever filed.
     discard: Option<String>,
     fields: Fields,
-    /// The columns, with none first.
     columns: Vec<Choice>,
     orders: Vec<Choice>,
     marks: Vec<Choice>,
-    /// Each column with the first values in it.
     preview: Vec<(String, String)>,
 }
 
@@ -70,7 +64,6 @@ impl Choice {
     }
 }
 
-/// Shows the page.
 pub(crate) async fn show_columns(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let (statement, file) = load(request).await?;
@@ -82,7 +75,6 @@ pub(crate) async fn show_columns(request: &mut Request) -> Result<PageResponse, 
     Ok(page(request, &statement, &suggestion, (fields, notice))?.with_cookie(cookie))
 }
 
-/// The statement with its file.
 async fn load(request: &Request) -> Result<(Statement, Bytes), Error> {
     let (id, scope): (StatementId, _) = (request.path_id("id")?, request.signed_in()?.scope());
     let statement = stored::get(scope, id).await?;
@@ -138,7 +130,6 @@ fn page(
     Ok(PageResponse::render(&page)?.showing([statement.id.uuid()]))
 }
 
-/// The fields as the reader suggests them.
 fn suggested(suggestion: &Suggestion) -> Fields {
     let found = &suggestion.mapping;
     let at = |column: &Column| {
@@ -204,7 +195,7 @@ fn mark_name(mark: DecimalMark) -> &'static str {
     }
 }
 
-/// Reads the file with the columns that a member chose, and remembers them.
+/// Reads the file with a member's chosen columns, and remembers them.
 pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -242,7 +233,7 @@ pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse
         .conflicting())
 }
 
-/// Reads the form. All that is wrong is reported at once.
+/// Parses the form, and reports all errors at once.
 fn mapping(form: &Form, suggestion: &Suggestion) -> Result<Mapping, FieldErrors> {
     let column = |name: &str| {
         let at = form.get(name).parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -293,7 +284,7 @@ fn order(text: &str) -> Option<DateOrder> {
         .find(|order| order_name(*order) == text)
 }
 
-/// Where the amounts are: in one column, with or without one for the side, or in two.
+/// Where amounts are: in one column, with or without a column for the side, or in two.
 fn amount(column: &impl Fn(&str) -> Option<Column>) -> Result<Amount, FieldErrors> {
     let wrong = |field, message| Err(FieldErrors::one(field, FieldCode::InvalidValue, message));
     match (column("amount"), column("side"), column("credit"), column("debit")) {
@@ -310,7 +301,7 @@ fn amount(column: &impl Fn(&str) -> Option<Column>) -> Result<Amount, FieldError
     }
 }
 
-/// Where the currency is: in a column, or the same for all entries.
+/// Where the currency is: in a column, or fixed for all entries.
 fn currency(form: &Form, column: Option<Column>) -> Result<CurrencySource, FieldErrors> {
     let typed = form.get("fixed_currency").trim();
     let wrong = |field, code, message| Err(FieldErrors::one(field, code, message));

@@ -1,4 +1,4 @@
-//! Discards a statement of which nothing was filed, such as one that was exported in the wrong way.
+//! Discards a statement without filed entries, such as one exported wrongly.
 
 use pages::done::{redirect_with_notice, with_notice};
 use pages::layout::Notice;
@@ -9,7 +9,6 @@ use shared::error::Error;
 use shared::service::statements as stored;
 use shared::web::Request;
 
-/// Discards a statement.
 pub(crate) async fn discard(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: StatementId = request.path_id("id")?;

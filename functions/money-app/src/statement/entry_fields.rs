@@ -1,27 +1,27 @@
-//! The names of the fields of a statement’s form: those of an entry, and of a payment that it may be for.
+//! The field names of a statement’s form, by entry and payment.
 
 use shared::domain::ids::MovementId;
 use shared::domain::movement::Movement;
 
-/// The beginning of the names of check boxes: `pair.<entry>.<payment>`, with the id of the evidence as the value.
+/// The prefix of checkboxes: `pair.<entry>.<payment>`, with the evidence's id as value.
 pub(super) const PAIR: &str = "pair.";
 
-/// The same where filing resolves first that the payment did not arrive.
+/// The prefix of checkboxes if filing first resolves that the payment didn't arrive.
 pub(super) const RESOLVING: &str = "resolve.";
 
-/// The beginning of the names of fields in which a member says why an entry of another account counts.
+/// The prefix of fields for the reason why an entry of another account counts.
 pub(super) const REASON: &str = "reason.";
 
-/// The field with the number of the one entry that the page showed.
+/// The field with the number of the only entry shown.
 pub(super) const ENTRY: &str = "entry";
 
-/// The name of the check box of an entry and a payment.
+/// The checkbox of an entry and a payment.
 pub(super) fn box_of(number: u32, movement: &Movement) -> String {
     let prefix = if movement.is_not_received() { RESOLVING } else { PAIR };
     format!("{prefix}{number}.{}", movement.id())
 }
 
-/// The name of the field in which a member says why an entry counts for a payment, though it is on another account.
+/// The field for the reason why an entry of another account counts for a payment.
 pub(super) fn reason_of(number: u32, movement: MovementId) -> String {
     format!("{REASON}{number}.{movement}")
 }

@@ -1,4 +1,4 @@
-//! Files the chosen entries as evidence, each in its payment's own transaction. Nothing is accepted by that.
+//! Files the chosen entries as evidence, each in its payment's own transaction. This accepts nothing.
 
 use std::collections::BTreeMap;
 
@@ -29,28 +29,25 @@ use crate::statement::accounts::account_of;
 use crate::statement::entry_fields::{PAIR, REASON, RESOLVING, reason_of};
 use crate::statement::{counted, show};
 
-/// An entry that a member chose for a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pair {
     number: u32,
     movement: MovementId,
     evidence: EvidenceId,
-    /// Whether the member was told that the payment is an exception, which filing resolves first.
+    /// Whether the member was told that the payment is an exception, which filing first resolves.
     resolves: bool,
 }
 
-/// What was chosen and typed, to be shown again, with what is wrong. What looks like an account number is not.
+/// The form's values and errors, without apparent account numbers.
 fn typed(form: &Form, errors: FieldErrors) -> Fields {
     let is_secret = |name: &str| name.starts_with(REASON) && has_account_number(form.get(name));
     Fields::submitted(form, errors).without(is_secret)
 }
 
-/// The page again, of a form that files nothing.
 async fn again(request: &Request, form: &Form, notice: Notice, errors: FieldErrors) -> Result<PageResponse, Error> {
     Ok(show::page(request, Some(notice), typed(form, errors)).await?.unprocessable())
 }
 
-/// Files entries as evidence.
 pub(crate) async fn file_entries(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (StatementId, _) = (request.path_id("id")?, submitted.form());
@@ -82,7 +79,7 @@ pub(crate) async fn file_entries(request: &mut Request) -> Result<PageResponse, 
     let notice = outcome.notice(&submitted).await?;
     let shown: Vec<_> = pairs.iter().map(|pair| pair.movement.uuid()).collect();
     if let Some(error) = &outcome.failure {
-        // What was not filed stays chosen, and is filed when the form is sent again.
+        // What was not filed stays chosen, for sending the form again.
         let (status, code) = error.status();
         let page = show::page(request, Some(notice), typed(form, FieldErrors::default())).await?;
         return Ok(page.refused(status, code.as_str()).showing(shown));
@@ -101,7 +98,6 @@ pub(crate) async fn file_entries(request: &mut Request) -> Result<PageResponse, 
 /// Why entries of other accounts count, by entry and payment.
 type Reasons = BTreeMap<(u32, MovementId), SafeNote>;
 
-/// What was typed about the chosen entries.
 fn reasons(form: &Form, pairs: &[Pair]) -> Result<Reasons, FieldErrors> {
     let (mut reasons, mut errors) = (Reasons::new(), FieldErrors::default());
     for Pair { number, movement, .. } in pairs {
@@ -117,7 +113,7 @@ fn reasons(form: &Form, pairs: &[Pair]) -> Result<Reasons, FieldErrors> {
     if errors.is_empty() { Ok(reasons) } else { Err(errors) }
 }
 
-/// The checked boxes, in the order of entries.
+/// The checked boxes, ordered by entry.
 fn pairs(form: &Form) -> Vec<Pair> {
     let pair = |prefix: &str, rest: &str| {
         let (number, movement) = rest.split_once('.')?;
@@ -131,7 +127,6 @@ fn pairs(form: &Form) -> Vec<Pair> {
     pairs
 }
 
-/// Why nothing can be filed as it was chosen.
 fn unclear(pairs: &[Pair]) -> Option<Notice> {
     let title = "Nothing was filed";
     if pairs.is_empty() {
@@ -147,7 +142,7 @@ fn unclear(pairs: &[Pair]) -> Option<Notice> {
     Some(Notice::bad(title, line))
 }
 
-/// Reads the file again, and the chosen entries as evidence. All of them can be filed, or none is.
+/// Reads the file again, and the chosen entries as evidence: all of them or none.
 async fn read_entries(
     request: &Request,
     statement: &Statement,
@@ -183,7 +178,7 @@ fn no_arrival(number: u32) -> Notice {
     Notice::bad("Nothing was filed", line)
 }
 
-/// Files the entries, one after the other. A failure of the store ends that: what was filed until then stays filed.
+/// Files the entries one by one. A failure of the store stops this; filed ones stay filed.
 ///
 /// # Errors
 /// When nothing was filed.
@@ -209,14 +204,14 @@ async fn file_all(
     Ok(outcome)
 }
 
-/// Files one entry for one payment, in a call of its own.
+/// Files one entry for one payment in its own call.
 async fn file(
     submitted: &SubmittedForm<'_>,
     keys: &Keyring,
     pair: Pair,
     new: &NewEvidence,
 ) -> Result<Result<(), NotFiled>, Error> {
-    // The audit log says under the payment that its exception was resolved, too.
+    // The audit log also shows that the payment's exception was resolved.
     let operation = if pair.resolves { "resolve_and_file_evidence" } else { "file_evidence" };
     let part = submitted.part(operation, &[pair.movement.uuid()])?;
     let (scope, by, movement) = (part.scope(), submitted.submitter(), pair.movement);
@@ -226,14 +221,12 @@ async fn file(
     part.run(|| movements::file_evidence(scope, by, keys, movement, new.clone())).await
 }
 
-/// What became of the chosen entries.
 #[derive(Debug, Default)]
 struct Outcome {
     filed: Vec<Pair>,
     refused: Vec<(Pair, NotFiled)>,
-    /// What the store failed to take, and what came after that.
+    /// The pairs that the store failed to take, and those after.
     left: Vec<Pair>,
-    /// Why.
     failure: Option<Error>,
 }
 
@@ -245,7 +238,7 @@ impl Outcome {
         }
     }
 
-    /// What is wrong with the entries of other accounts of which nobody says why they count.
+    /// The errors of entries of other accounts without a reason.
     fn unexplained(&self) -> FieldErrors {
         let mut errors = FieldErrors::default();
         let is_other = |refused: &NotFiled| matches!(refused, NotFiled::Refused(NotMoved::OtherAccount));
@@ -256,7 +249,6 @@ impl Outcome {
         errors
     }
 
-    /// What is said about it.
     async fn notice(&self, submitted: &SubmittedForm<'_>) -> Result<Notice, Error> {
         let filed = counted(self.filed.len() as u64, "entry is filed as evidence", "entries are filed as evidence");
         if self.refused.is_empty() && self.left.is_empty() {
@@ -290,7 +282,6 @@ impl Outcome {
     }
 }
 
-/// What is said of entries that the store did not take.
 fn left(pairs: &[Pair]) -> String {
     let numbers: Vec<String> = pairs.iter().map(|pair| pair.number.to_string()).collect();
     let named = if numbers.len() == 1 { "Entry" } else { "Entries" };

@@ -1,4 +1,4 @@
-//! Which entries of a statement may belong to which payments, and why, in words.
+//! Which statement entries may belong to which payments, and why, in words.
 
 use std::collections::BTreeSet;
 
@@ -18,28 +18,24 @@ use statements::{
 
 use crate::statement::accounts::Accounts;
 
-/// What the page of a statement shows of its entries.
 pub(super) struct Found {
-    /// The entries that fit payments, the strongest first; or the one that was asked for.
+    /// The entries that fit payments, strongest first, or the requested one.
     pub fits: Page<Fit>,
-    /// The arrivals that fit no payment, in the order of the file.
+    /// The arrivals that fit no payment, in file order.
     pub others: Page<Other>,
     pub counts: Counts,
-    /// What is no arrival, but has the reference of a payment.
+    /// Non-arrivals with a payment's reference.
     pub warnings: Vec<Warning>,
     pub more_warnings: usize,
-    /// The last characters of accounts of which nobody knows whose they are.
+    /// The last characters of unattributed accounts.
     pub unknown_accounts: Vec<String>,
 }
 
-/// Which entries are wanted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
-    /// The page of those that fit payments.
     pub fits: PageRequest,
-    /// The page of those that fit none.
     pub others: PageRequest,
-    /// Only this one, with all payments that it can be filed for.
+    /// Only this entry, with all payments it can be filed for.
     pub only: Option<u32>,
 }
 
@@ -47,44 +43,43 @@ pub(super) struct Wanted {
 pub(super) struct Other {
     pub number: u32,
     pub read: Entry,
-    /// Whether it would fit one, but for its account.
+    /// Whether it would fit one except for its account.
     pub is_on_another_account: bool,
 }
 
 /// A payment that an entry may belong to.
 pub(super) struct Offer {
     pub found: Match<MovementId>,
-    /// How the account of the entry compares with the payment's.
+    /// How the entry's account compares with the payment's.
     pub account: AccountStanding,
 }
 
-/// An entry with the payments that it may belong to.
+/// An entry and the payments it may belong to.
 pub(super) struct Fit {
     pub read: Entry,
     pub entry: StatementEntry,
     pub offers: Vec<Offer>,
-    /// How many more there are.
     pub more: usize,
 }
 
-/// How many entries there are of each kind. Each entry is in one of them.
+/// The number of entries per kind. Each entry has one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Money that came in, that is filed already.
+    /// Incoming, already filed.
     pub filed: u64,
-    /// Money that came in, and fits a payment.
+    /// Incoming, fits a payment.
     pub fit: u64,
-    /// Money that came in, and fits none.
+    /// Incoming, fits none.
     pub fit_nothing: u64,
-    /// Money that went out.
+    /// Outgoing.
     pub debits: u64,
-    /// What takes an earlier entry back.
+    /// Reverses an earlier entry.
     pub reversals: u64,
-    /// What is not booked.
+    /// Not booked.
     pub pending: u64,
 }
 
-/// An entry that is no arrival, but has the reference of a payment.
+/// A non-arrival with a payment's reference.
 pub(super) struct Warning {
     pub number: u32,
     pub read: Entry,
@@ -92,7 +87,7 @@ pub(super) struct Warning {
     pub movement: MovementId,
 }
 
-/// A payment as entries are compared with it: what is still to arrive. None if nothing is.
+/// A payment's open part, for comparing entries. None if nothing is open.
 pub(super) fn open(Awaited { movement, payer }: &Awaited) -> Option<Open<MovementId>> {
     let terms = movement.terms();
     let money = terms.money?;
@@ -108,8 +103,8 @@ pub(super) fn open(Awaited { movement, payer }: &Awaited) -> Option<Open<Movemen
     })
 }
 
-/// The amount of a payment less what was accepted, and less the entries of statements that wait for a member. What people say
-/// arrived, and no member has accepted, is no reason against an entry that proves it.
+/// A payment's amount, less accepted and undecided statement entries. Other undecided evidence doesn't speak against an
+/// entry that proves the same arrival.
 fn still_to_arrive(movement: &Movement) -> Option<i64> {
     let due = movement.terms().money?;
     let counted = movement.receipts().values().filter(|receipt| {
@@ -119,22 +114,20 @@ fn still_to_arrive(movement: &Movement) -> Option<i64> {
     counted.map(|receipt| receipt.money.amount_minor()).try_fold(due.amount_minor(), i64::checked_sub)
 }
 
-/// Entries compared with payments, by what they say and by the account that they are on.
 struct Comparison<'a> {
     open: OpenMovements<MovementId>,
     accounts: &'a Accounts,
-    /// The accounts of the file's statements.
     digests: Vec<Option<AccountDigest>>,
 }
 
 impl Comparison<'_> {
-    /// The payments that an entry matches, whatever its account.
+    /// The payments that an entry matches, ignoring its account.
     fn matches(&self, one: Numbered<'_>) -> Vec<Offer> {
         self.offers(one, self.open.matches(one.entry))
     }
 
-    /// All payments that an entry can be filed for: those that it fits, those that have only its currency, and last those whose
-    /// instructions name another account.
+    /// All payments that an entry can be filed for: first those it fits, then those with the same currency, last those
+    /// instructed to another account.
     fn all(&self, one: Numbered<'_>) -> Vec<Offer> {
         let mut offers = self.matches(one);
         offers.extend(self.offers(one, self.open.others_of_currency(one.entry)));
@@ -150,15 +143,14 @@ impl Comparison<'_> {
 }
 
 impl Offer {
-    /// Whether the entry is on another account than the payment's instructions name: then it is no match by itself.
+    /// Whether the entry's account differs from the instructed one, so that it is no match by itself.
     pub fn is_of_another_account(&self) -> bool {
         self.account == AccountStanding::Another
     }
 }
 
-/// Compares all entries with all payments, and gives a page of those that fit, or only one with more of its payments: then
-/// also those that only have its currency, for money that came in short, or in one sum, without a reference, and those whose
-/// instructions name another account.
+/// Compares all entries with all payments, and returns a page of those that fit; or only one, with more payments: those
+/// of the same currency, for short, combined or unreferenced payments, and those instructed to another account.
 pub(super) fn find(
     read: &[Read],
     (open, accounts): (Vec<Open<MovementId>>, &Accounts),
@@ -218,7 +210,6 @@ pub(super) fn find(
     Found { fits, others, counts, warnings: warned, more_warnings, unknown_accounts }
 }
 
-/// What to say of an entry that is no arrival: a payment's reference is in it all the same.
 fn warning(open: &OpenMovements<MovementId>, one: Numbered<'_>) -> Option<Warning> {
     let as_arrival = Entry { side: Side::Credit, is_reversal: false, is_booked: true, ..one.entry.clone() };
     let found = open.matches(&as_arrival).into_iter().find_map(|found| {
@@ -232,7 +223,6 @@ fn warning(open: &OpenMovements<MovementId>, one: Numbered<'_>) -> Option<Warnin
     Some(Warning { number: one.number, read: one.entry.clone(), reference, movement })
 }
 
-/// How strong a match is, in words.
 pub(super) fn strength(offer: &Offer) -> (&'static str, &'static str) {
     match offer.found.strength {
         _ if offer.is_of_another_account() => ("Another account", "amber"),
@@ -244,7 +234,7 @@ pub(super) fn strength(offer: &Offer) -> (&'static str, &'static str) {
     }
 }
 
-/// Why an entry may belong to a payment, and what speaks against it.
+/// What speaks for and against an entry belonging to a payment.
 pub(super) fn reasons(Offer { found, account }: &Offer, code: &str) -> (Vec<String>, Vec<String>) {
     let (mut why, mut differs) = (Vec::new(), Vec::new());
     match account {
@@ -313,7 +303,6 @@ fn place_of(place: Place) -> &'static str {
     }
 }
 
-/// The amount of an entry in the words of pages.
 pub(super) fn amount(entry: &Entry) -> String {
     let code = entry.currency.code();
     if digits_of(code) == entry.currency.decimals() {
@@ -332,7 +321,6 @@ mod tests {
     use super::*;
     use pages::statement_fixtures::{Lines, statement};
 
-    /// What a reversal has.
     const REVERSAL: &str = "<RvslInd>true</RvslInd>";
 
     fn payment(amount_minor: i64) -> Open<MovementId> {
@@ -353,7 +341,6 @@ mod tests {
         find(&statement(lines), (open, &accounts(&[])), (StatementId::new(), &filed), wanted)
     }
 
-    /// What the instructions of payments name.
     fn accounts(instructed: &[(MovementId, &str)]) -> Accounts {
         let keys = AccountKeys::new(&Keyring::new("one").expect("a keyring"), OrgId::new());
         let digest = |number: &str| keys.digest(&BankAccount::new(number, None).expect("an account"));
@@ -437,7 +424,8 @@ mod tests {
         let offered: Vec<_> = fit.offers.iter().map(|offer| (offer.found.id, offer.found.strength)).collect();
         assert_eq!(offered, [(near, Strength::Currency), (far, Strength::Currency)], "those due nearest first");
         assert_eq!(reasons(&fit.offers[0], "USD").1[1], "$7.00 USD less than is due");
-        // An entry that fits is offered for the others too, behind those that it fits; what is no arrival, or filed, for none.
+        // A fitting entry is also offered for other payments, after its matches; non-arrivals and filed entries for
+        // none.
         let fitting = found(&lines, open.clone(), &[4], Some(2));
         let ids: Vec<MovementId> = fitting.fits.data[0].offers.iter().map(|offer| offer.found.id).collect();
         assert_eq!(ids[0], near);

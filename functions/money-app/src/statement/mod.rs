@@ -1,9 +1,9 @@
-//! Bank statements: the list with its form, the columns of a CSV file, and the page of a statement, on which members file
-//! entries as evidence. Nothing is accepted here.
+//! Bank statements: the list with its form, the columns of a CSV file, and the page on which members file entries as
+//! evidence. Nothing is accepted here.
 //!
-//! `accounts` has whose account they are of, `columns` the page of a CSV file's columns, `fits` which entries may belong to
-//! which payments, `show` the page of a statement, `filing` its form with `entry_fields`, and `discard` what was uploaded by
-//! mistake. What is read from files, and how pages mask it, is in `pages`, since bundles have extracts of it.
+//! `accounts` compares statements' accounts, `columns` maps CSV columns, `fits` matches entries with payments, `show`
+//! is a statement's page, `filing` its form with `entry_fields`, and `discard` removes mistaken uploads. Reading files
+//! and masking entries is in `pages`, since bundles have extracts.
 
 mod accounts;
 pub(crate) mod columns;
@@ -37,13 +37,11 @@ use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use statements::Refusal;
 
-/// The path of the list.
 const PATH: &str = pages::urls::STATEMENTS;
 
-/// The field of the form that has the file.
 const FIELD: &str = "statement";
 
-/// The characters of a refusal that are shown. None is so long.
+/// The maximum length of a refusal shown; none is that long.
 const REFUSAL_CHARS_MAX: usize = 4000;
 
 #[derive(Template)]
@@ -64,7 +62,6 @@ struct Row {
     at: DisplayTime,
 }
 
-/// What was read of a statement.
 struct RowFacts {
     format: &'static str,
     accounts: String,
@@ -83,13 +80,11 @@ impl From<&StatementFacts> for RowFacts {
     }
 }
 
-/// The accounts of a statement by their last characters.
 fn accounts(facts: &StatementFacts) -> String {
     let endings: Vec<String> = facts.account_endings.iter().map(|ending| format!("…{ending}")).collect();
     if endings.is_empty() { "Not in the file".to_owned() } else { endings.join(", ") }
 }
 
-/// The days of a statement's entries.
 fn period(facts: &StatementFacts) -> String {
     match (facts.first_day, facts.last_day) {
         (Some(first), Some(last)) if first == last => first.for_people(),
@@ -98,12 +93,10 @@ fn period(facts: &StatementFacts) -> String {
     }
 }
 
-/// A number with what it counts.
 fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(count)) }
 }
 
-/// Shows the list.
 pub(crate) async fn show_list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(list(request, Fields::default(), notice).await?.with_cookie(cookie))
@@ -138,7 +131,6 @@ fn row(statement: &Statement) -> Row {
     }
 }
 
-/// Uploads a statement.
 pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let again = async |code, message: &str| {
@@ -155,7 +147,7 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
         let message = "has a name with an account or card number. Rename it, then choose it again";
         return again(FieldCode::SensitiveValue, message).await;
     };
-    // It is stored only once it is read: what is refused leaves nothing.
+    // Stored only after it is read: a refusal leaves nothing.
     let facts = match facts_of(&submitted, file.content.clone()).await? {
         Ok(facts) => facts,
         Err(refusal) => return again(FieldCode::InvalidValue, &refusal).await,
@@ -180,8 +172,7 @@ fn safe_name(name: &str) -> Result<SafeLine, ()> {
     SafeLine::parse(name).or_else(|_| SafeLine::parse("Statement")).map_err(drop)
 }
 
-/// What a file has in it; none of a CSV file of which it is not known which column is which. The refusal completes
-/// "Statement …".
+/// A file's summary. None for a CSV file with unknown columns. The refusal completes "Statement …".
 async fn facts_of(submitted: &SubmittedForm<'_>, file: Bytes) -> Result<Result<Option<StatementFacts>, String>, Error> {
     match read::facts(file.clone(), None).await? {
         Ok(facts) => return Ok(Ok(Some(facts))),
@@ -198,11 +189,11 @@ async fn facts_of(submitted: &SubmittedForm<'_>, file: Bytes) -> Result<Result<O
     }
     let header = read::header(&suggestion);
     let Some(columns) = stored::remembered_columns(submitted.scope(), &header).await? else { return Ok(Ok(None)) };
-    // Columns that don't fit this time are chosen again.
+    // If the remembered columns don't fit, they are chosen again.
     Ok(Ok(read::facts(file, Some(columns)).await?.ok()))
 }
 
-/// Why a file was refused, in the words and apostrophes of pages. It completes "The file …".
+/// Why a file was refused, in the wording and typography of pages. Completes "The file …".
 fn in_words(refusal: &Refusal) -> String {
     let mut said = masked::masked(&refusal.to_string(), REFUSAL_CHARS_MAX, &[]);
     for (plain, typographic) in [("can't", "can’t"), ("doesn't", "doesn’t"), ("don't", "don’t")] {
@@ -216,7 +207,6 @@ fn url_after(id: StatementId, facts: Option<&StatementFacts>) -> String {
     if facts.is_some() { format!("{url}#notice") } else { format!("{url}/columns#notice") }
 }
 
-/// What is said after a statement was uploaded.
 fn uploaded(facts: Option<&StatementFacts>) -> Notice {
     let Some(facts) = facts else {
         return Notice::good("Statement uploaded", "Next: say which column is which.");
@@ -230,7 +220,7 @@ fn uploaded(facts: Option<&StatementFacts>) -> Notice {
     Notice::new("good", "Statement uploaded".to_owned(), [format!("{read}. {next}")])
 }
 
-/// The page that says which statement has the same file.
+/// The page that links to the statement with the same file.
 async fn duplicate(request: &Request, standing: StatementId) -> Result<PageResponse, Error> {
     let statement = stored::get(request.signed_in()?.scope(), standing).await?;
     let said = "Its entries are there once. Nothing was uploaded again.";

@@ -33,11 +33,10 @@ use crate::statement::entry_fields::{ENTRY, box_of, reason_of};
 use crate::statement::fits::{self, Counts, Fit, Found, Offer, Other, Wanted, Warning};
 use crate::statement::{RowFacts, counted};
 
-/// The same of an entry that fits no payment.
+/// The maximum text length of an entry that fits no payment.
 const LINE_CHARS_SHOWN: usize = 80;
-/// The characters of an entry's text that are shown.
+/// The maximum text length of a fitting entry.
 const TEXT_CHARS_SHOWN: usize = 160;
-/// The references of an entry that are shown.
 const REFERENCES_SHOWN: usize = 3;
 
 #[derive(Template)]
@@ -50,21 +49,18 @@ struct StatementPage {
     facts: RowFacts,
     by: String,
     at: DisplayTime,
-    /// Where its columns are chosen again, as long as no entry is filed.
+    /// Where to choose columns again, until an entry is filed.
     columns: Option<String>,
-    /// Where it is discarded, unless an entry was ever filed.
+    /// Where to discard it, unless an entry was ever filed.
     discard: Option<String>,
-    /// How many entries there are of each kind.
     figures: Vec<(&'static str, String)>,
     has_filed: bool,
     fit_count: String,
-    /// The number of the one entry that is shown alone.
     only: Option<u32>,
     is_one: bool,
     fields: Fields,
     fits: Vec<Card>,
     fit_pager: Option<Pager>,
-    /// Whether a payment is offered for an entry.
     has_choices: bool,
     other_count: String,
     others: Vec<OtherRow>,
@@ -73,25 +69,23 @@ struct StatementPage {
     filed_pager: Option<Pager>,
     warnings: Vec<String>,
     more_warnings: usize,
-    /// The accounts of which nobody knows whose they are.
+    /// The accounts that can't be attributed.
     unknown_accounts: Option<String>,
     awaited: usize,
     more_awaited: usize,
 }
 
-/// An entry with the payments that it may belong to.
 struct Card {
     number: u32,
     position: String,
     amount: String,
     facts: Vec<(&'static str, String)>,
-    /// The payment for which it counts already.
+    /// The payment it already counts for.
     standing: Option<Link>,
     choices: Vec<Choice>,
     more: usize,
 }
 
-/// An entry that fits no payment.
 struct OtherRow {
     number: u32,
     amount: String,
@@ -99,15 +93,12 @@ struct OtherRow {
     /// Who paid, and what they wrote.
     about: String,
     is_on_another_account: bool,
-    /// Where a payment is chosen for it.
+    /// Where to choose a payment for it.
     url: String,
 }
 
-/// A payment that an entry may belong to.
 struct Choice {
-    /// The name of the check box.
     name: String,
-    /// The id of the evidence that it files.
     evidence: String,
     is_checked: bool,
     payment: String,
@@ -117,33 +108,31 @@ struct Choice {
     class: &'static str,
     why: Vec<String>,
     differs: Vec<String>,
-    /// The name of the field in which a member says why the entry counts, though it is on another account.
+    /// The field for the reason why an entry of another account counts.
     reason: Option<String>,
 }
 
-/// An entry that is filed.
 struct FiledRow {
     number: u32,
     amount: String,
     payment: Link,
     badge: Badge,
-    /// Where it is accepted, if no member has decided about it.
+    /// Where to accept it, while undecided.
     accept: Option<String>,
 }
 
-/// Shows the page.
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
-/// The page, with what was chosen and typed in its form.
+/// The page, with its form's chosen and typed values.
 pub(super) async fn page(request: &Request, notice: Option<Notice>, fields: Fields) -> Result<PageResponse, Error> {
     let (id, signed_in): (StatementId, _) = (request.path_id("id")?, request.signed_in()?);
     let query: Query = request.read_query()?;
     let [fits, others, filed_page] = [query.offset, query.others, query.filed]
         .map(|offset| PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, offset.get()));
-    // No statement has so many entries that a number is too large.
+    // No statement has that many entries.
     let asked = query.entry.map(|number| u32::try_from(number.get()).unwrap_or(u32::MAX));
     let only = asked.or_else(|| fields.value(ENTRY).parse().ok());
     let review = stored::review(signed_in.scope(), id, filed_page).await?;
@@ -197,8 +186,7 @@ pub(super) async fn page(request: &Request, notice: Option<Notice>, fields: Fiel
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(objects)))
 }
 
-/// What the address asks for: the pages of the entries that fit, of those that fit nothing, and of those that were filed, or
-/// only one entry, by its number.
+/// The URL's query: the pages of fitting, non-fitting and filed entries, or one entry's number.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
@@ -231,13 +219,11 @@ async fn found(request: &Request, review: &StatementReview, wanted: Wanted) -> R
     .await?
 }
 
-/// Accounts in a row, if there are some.
 fn unknown(endings: &[String]) -> Option<String> {
     let named: Vec<String> = endings.iter().map(|ending| format!("…{ending}")).collect();
     (!named.is_empty()).then(|| named.join(", "))
 }
 
-/// How many entries there are of each kind, in words.
 fn figures(counts: Counts) -> Vec<(&'static str, String)> {
     let Counts { filed, fit, fit_nothing, .. } = counts;
     let mut figures = vec![("Fit a payment", grouped(fit)), ("Fit no payment", grouped(fit_nothing))];
@@ -246,7 +232,6 @@ fn figures(counts: Counts) -> Vec<(&'static str, String)> {
     figures
 }
 
-/// What is said of the entries that can be no proof.
 fn no_proof(counts: Counts) -> Option<String> {
     let Counts { debits, reversals, pending, .. } = counts;
     let some = [
@@ -259,7 +244,6 @@ fn no_proof(counts: Counts) -> Option<String> {
     (!some.is_empty()).then(|| some.join(", "))
 }
 
-/// What cards are made of.
 struct Shown<'a> {
     review: &'a StatementReview,
     holders: &'a HashMap<EvidenceKey, EvidenceHolder>,
@@ -271,7 +255,7 @@ impl Shown<'_> {
         self.review.awaited.iter().find(|awaited| awaited.movement.id() == id)
     }
 
-    /// The link to a payment, which may be one that waits no longer.
+    /// The link to a payment, which may no longer wait.
     fn link_to(&self, id: MovementId) -> Link {
         let filed = self.review.shown.iter().map(|filed| &filed.movement);
         let known =
@@ -346,13 +330,12 @@ impl Shown<'_> {
     }
 }
 
-/// A payment with its amount.
 fn named(movement: &Movement) -> String {
     let amount = movement.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
     format!("{}{amount}", purpose_of(movement))
 }
 
-/// What an entry says. The references that are kept are those of payments that it may belong to.
+/// An entry's facts. `kept` references belong to possible payments and stay unmasked.
 fn facts(entry: &Entry, kept: &[String]) -> Vec<(&'static str, String)> {
     let day = |date| read::day(date).map(Day::for_people);
     let (value, booked) = (day(entry.value_on), day(entry.booked_on));

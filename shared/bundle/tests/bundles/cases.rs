@@ -7,7 +7,7 @@ use bundle::{File, write};
 use crate::zip::Zip;
 use crate::{ABOUT, FILES, bundle_of, damage, forged, good, key, payments, problems};
 
-/// A bundle, good or damaged, and the problems that a verifier must find in it, in their order.
+/// A bundle, good or damaged, and the problems to be found in it, in order.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) bundle: Vec<u8>,
@@ -20,7 +20,6 @@ impl Case {
     }
 }
 
-/// All cases.
 pub(crate) fn all() -> Vec<Case> {
     [untouched(), damage::cases(), forged::cases(), payments::cases()].into_iter().flatten().collect()
 }

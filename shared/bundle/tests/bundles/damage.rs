@@ -1,24 +1,21 @@
-//! Bundles whose zip or files were damaged, by accident or by someone without the service's key.
+//! Bundles with a zip or files damaged by accident, or by someone without the service's key.
 
 use crate::cases::Case;
 use crate::zip::{Entry, Header, Zip};
 use crate::{FILES, good};
 
-/// A change of a header, with its name.
 type Change = (&'static str, fn(&mut Header));
 
-/// Where the files begin among the entries: after manifest and signature.
+/// The index of the first file, after manifest and signature.
 const FIRST: usize = 2;
 const MANIFEST: &str = "manifest.json";
 
-/// The bundle of the tests, changed.
 fn with(name: &str, change: impl FnOnce(&mut Zip), expected: &[&str]) -> Case {
     let mut zip = Zip::read(&good());
     change(&mut zip);
     Case::new(name, zip.write(), expected)
 }
 
-/// All of them.
 pub(crate) fn cases() -> Vec<Case> {
     let groups = [
         changed(),
@@ -101,7 +98,7 @@ fn renamed() -> Vec<Case> {
         move |zip: &mut Zip| zip.entries[at].set(|header: &mut Header| header.name = new.to_vec())
     };
     let normal = ["missing documents/\u{dc}bergabe.pdf", "added documents/U\u{308}bergabe.pdf"];
-    // In the right place among the others but for its name, which is spelled otherwise and shown the same.
+    // In the right place except for its name, which is encoded differently but looks the same.
     let (order, sorted) =
         ("not a bundle documents/U\u{308}bergabe.pdf", ["added documents/U\u{308}bergabe.pdf", normal[0]]);
     let renormalized = rename(6, "documents/U\u{308}bergabe.pdf".as_bytes());
@@ -111,7 +108,7 @@ fn renamed() -> Vec<Case> {
     cases.push(with("manifest renamed", rename(0, b"MANIFEST.JSON"), &["not a bundle -"]));
     let no_signature = ["missing manifest.sig", "added Manifest.sig"];
     cases.push(with("signature renamed", rename(1, b"Manifest.sig"), &no_signature));
-    // Only one of the two names. The first program to read it might show the other.
+    // Only one of the two names, so that other programs might show the other.
     let local = |zip: &mut Zip| zip.entries[4].local.name = b"documents/dead.pdf".to_vec();
     let names = ["not a bundle -", "added documents/dead.pdf", "missing documents/deed.pdf"];
     cases.push(with("renamed in the local header only", local, &names));
@@ -122,7 +119,7 @@ fn renamed() -> Vec<Case> {
 
 fn added() -> Vec<Case> {
     let mut cases = Vec::new();
-    // In the order of paths, before the first file that comes after it.
+    // In path order, before the first file after it.
     for path in [
         "",
         "../evil",
@@ -188,7 +185,7 @@ fn twice() -> Vec<Case> {
         let problem = format!("not a bundle {name}");
         let same = |zip: &mut Zip| zip.entries.insert(at, zip.entries[at].clone());
         cases.push(with(&format!("{name} twice"), same, &[&problem]));
-        // The second of the two differs. Programs differ in which of the two they extract.
+        // Of two entries with one name, programs differ in which one they extract.
         let other = |zip: &mut Zip| zip.entries.insert(at + 1, Entry::new(name.as_str(), b"other".as_slice()));
         cases.push(with(&format!("{name} twice, the second differs"), other, &[&problem]));
         let at_end = |zip: &mut Zip| zip.entries.push(Entry::new(name.as_str(), b"other".as_slice()));
@@ -238,7 +235,7 @@ fn headers() -> Vec<Case> {
         let problems = ["not a bundle certificate.pdf", "not a bundle -"];
         cases.push(with(&format!("{what} in both headers"), in_both, &problems));
         let in_local = |zip: &mut Zip| change(&mut zip.entries[3].local);
-        // The offsets after an extra field are others too.
+        // Offsets after an extra field change too.
         let problems = if what == "extra field" { &problems[..] } else { &problems[..1] };
         cases.push(with(&format!("{what} in the local header"), in_local, problems));
         let in_directory = |zip: &mut Zip| change(&mut zip.entries[3].central);
@@ -280,7 +277,7 @@ fn directory() -> Vec<Case> {
         cases.push(with(&format!("end: word {word}"), change, &["not a bundle -"]));
     }
     cases.push(with("end: a comment", |zip| zip.comment = b"reviewed".to_vec(), &["not a bundle -"]));
-    // The directory leads to another content than the one that follows the header before it.
+    // The directory points to other content than what follows the preceding header.
     let shadow = |zip: &mut Zip| {
         let mut other = Entry::new("certificate.pdf", b"%PDF-1.7 another".as_slice());
         other.local.name = b"zzz".to_vec();
@@ -291,7 +288,7 @@ fn directory() -> Vec<Case> {
     cases
 }
 
-/// Compressed files: nothing of them is unpacked.
+/// Compressed files, which are never unpacked.
 fn packed() -> Vec<Case> {
     let mut cases = Vec::new();
     let pack = |entry: &mut Entry, content: &[u8]| {
@@ -320,7 +317,7 @@ fn packed() -> Vec<Case> {
     };
     let found = ["not a bundle manifest.json", "not a bundle -", "not a bundle manifest.json"];
     cases.push(with("a compressed manifest", manifest, &found));
-    // The sizes say more than is there: the zip can't be read on from there.
+    // Sizes beyond the end: the rest of the zip is unreadable.
     let size = |zip: &mut Zip| zip.entries[7].local.packed = u32::MAX;
     cases.push(with("a size beyond the end", size, &["not a bundle -", "missing timeline.json"]));
     let size = |zip: &mut Zip| zip.entries[7].local.packed -= 1;
@@ -329,13 +326,13 @@ fn packed() -> Vec<Case> {
     cases
 }
 
-/// What is before, between and after the entries, and what is cut off.
+/// Additions before, between and after entries, and truncation.
 fn around() -> Vec<Case> {
     let mut cases = Vec::new();
     let zip = good();
     for (what, bytes) in [("a byte", &b"\0"[..]), ("a program", b"MZ\x90\0"), ("a bundle", &zip)] {
         let before = [bytes, &zip].concat();
-        // A bundle before another is read as the first one, with something behind it.
+        // A bundle before another reads as the first with trailing data.
         cases.push(Case::new(format!("{what} before"), before, &["not a bundle -"]));
     }
     let much = vec![7; 100_000];

@@ -1,5 +1,5 @@
-//! Bundles whose manifest, signature or key was changed; and manifests that the service's key signed but that no bundle has,
-//! so that a verifier does not rely on the service alone.
+//! Bundles with a changed manifest, signature or key; and invalid manifests signed by the service's key, so that
+//! verifiers don't rely on the service alone.
 
 use ed25519_dalek::{Signer, SigningKey};
 
@@ -16,7 +16,6 @@ fn manifest() -> String {
     String::from_utf8(Zip::read(&good()).entries[0].content.clone()).expect("the manifest")
 }
 
-/// The bundle of the tests with another manifest and signature.
 fn bundle(manifest: impl Into<Vec<u8>>, signature: impl Into<Vec<u8>>) -> Vec<u8> {
     let mut zip = Zip::read(&good());
     zip.entries[0].content = manifest.into();
@@ -39,7 +38,6 @@ fn signature(signer: &str, prefix: &str, manifest: &[u8]) -> String {
     hex(&SigningKey::from_bytes(secret).sign(&[prefix.as_bytes(), manifest].concat()).to_bytes())
 }
 
-/// The bundle of the tests with another manifest that is signed as the service signs.
 fn signed(signer: &str, manifest: &[u8]) -> Vec<u8> {
     bundle(manifest, signature(signer, "countersign-evidence-bundle-v1\n", manifest))
 }
@@ -49,13 +47,12 @@ fn public_key(id: &str) -> String {
     key["public_key"].as_str().expect("a key").to_owned()
 }
 
-/// All of them.
 pub(crate) fn cases() -> Vec<Case> {
     let groups = [edited(), unreadable(), signatures(), keys(), leaked(), not_as_written(), signed_but_other()];
     groups.into_iter().flatten().collect()
 }
 
-/// Bundles that a key signed which others may have had: they prove nothing, and all else that is wrong is said as well.
+/// Bundles signed by a compromised key prove nothing, and all other problems are reported too.
 fn leaked() -> Vec<Case> {
     let text = manifest().replace("\"2026-11\"", "\"leaked\"").replace(&public_key("2026-11"), &public_key("leaked"));
     let whole = signed("leaked", text.as_bytes());
@@ -81,7 +78,7 @@ fn leaked() -> Vec<Case> {
     ]
 }
 
-/// Parts of the manifest replaced. It can be read still, and its files are compared.
+/// Manifests with replaced parts: still readable, and files are compared.
 fn edited() -> Vec<Case> {
     let text = manifest();
     let deed = FILES[2].path;
@@ -134,7 +131,7 @@ fn edited_lists(text: &str) -> Vec<Case> {
     ]
 }
 
-/// Manifests that can't be read: nothing is compared with them.
+/// Unreadable manifests: nothing is compared with them.
 fn unreadable() -> Vec<Case> {
     let (text, old) = (manifest(), Zip::read(&good()).entries[1].content.clone());
     let opening = "{\n  \"format_version\": 1,\n";
@@ -166,7 +163,7 @@ fn signatures() -> Vec<Case> {
     let text = manifest();
     let good = signature("2026-11", "countersign-evidence-bundle-v1\n", text.as_bytes());
     let of_other = signature("2026-11", "countersign-evidence-bundle-v1\n", b"{}\n");
-    // S and S + L are the same number to a careless verifier: RFC 8032 allows the smaller only.
+    // Careless verifiers accept both S and S + L: RFC 8032 only allows the smaller.
     let order = unhex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
     let mut malleable = unhex(&good);
     let mut carry = 0;
@@ -223,7 +220,7 @@ fn keys() -> Vec<Case> {
     ]
 }
 
-/// Signed by the service's key, and the same JSON, but not spelled as the service spells it; or not a manifest's.
+/// Signed by the service's key, and the same JSON, but in another form; or not a manifest.
 fn not_as_written() -> Vec<Case> {
     let text = manifest();
     let (service, time) =

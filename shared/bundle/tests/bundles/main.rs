@@ -1,5 +1,5 @@
-//! Bundles as others see them: what is written, what a verifier finds in hundreds of damaged ones, and that the verifier in
-//! Python finds the same.
+//! Bundles from the outside: what is written, what a verifier finds in hundreds of damaged ones, and that the Python
+//! verifier finds the same.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -16,7 +16,6 @@ mod zip;
 
 use bundle::{About, CompromisedKey, File, KeyDocument, Problem, SigningKey, verify, write};
 
-/// What the bundles of the tests are about.
 const ABOUT: About<'static> = About {
     service: "https://countersign.example",
     organization_id: "019a0000-0000-7000-8000-000000000001",
@@ -24,7 +23,6 @@ const ABOUT: About<'static> = About {
     created_at: "2026-11-23T06:33:17Z",
 };
 
-/// The files of the tests, in the order of their paths.
 const FILES: [File<'static>; 6] = [
     File { path: "audit.json", content: b"[]\n" },
     File { path: "certificate.pdf", content: b"%PDF-1.7 certificate" },
@@ -34,7 +32,7 @@ const FILES: [File<'static>; 6] = [
     File { path: "timeline.json", content: b"{\"events\": []}\n" },
 ];
 
-/// The keys of the service, by id, one of which has leaked; `mallory` is nobody's.
+/// The service's keys by id, one of which has leaked; `mallory` is nobody's.
 const SECRETS: [(&str, [u8; 32]); 4] =
     [("2026-10", [10; 32]), ("2026-11", [11; 32]), ("leaked", [12; 32]), ("mallory", [66; 32])];
 
@@ -43,24 +41,21 @@ fn key(id: &str) -> SigningKey {
     SigningKey::new(*id, secret).expect("a key")
 }
 
-/// The key document of the service.
 fn keys() -> KeyDocument {
     let leaked = CompromisedKey::new(key("leaked").public(), "2026-11-20T09:00:00.000Z").expect("a time");
     let keys = KeyDocument::new(vec![key("2026-10").public(), key("2026-11").public()]).expect("keys");
     keys.with_compromised(vec![leaked]).expect("keys")
 }
 
-/// A bundle with files, as the service makes it.
 fn bundle_of(files: &[File<'_>]) -> Vec<u8> {
     write(&ABOUT, files, &key("2026-11")).expect("a bundle")
 }
 
-/// The bundle of the tests.
 fn good() -> Vec<u8> {
     bundle_of(&FILES)
 }
 
-/// The problems of a bundle, as `changed certificate.pdf`, or `not a bundle -` where it is no file's. None if it verifies.
+/// A bundle's problems, such as `changed certificate.pdf`, or `not a bundle -` without a file. Empty if it verifies.
 fn problems(bundle: &[u8]) -> Vec<String> {
     let report = verify(bundle, &keys());
     assert_eq!(report.is_verified(), report.problems.is_empty(), "{report}");

@@ -7,7 +7,6 @@ use sha2::{Digest, Sha256};
 use crate::bundle_of;
 use crate::cases::Case;
 
-/// A bundle about payments, before it is written.
 struct Payments {
     movements: Vec<Value>,
     sender: Vec<Value>,
@@ -36,7 +35,7 @@ fn payment(id: &str, state: &str) -> Value {
 }
 
 impl Payments {
-    /// One that arrived in two parts, besides what was claimed and rejected; and one that is only claimed.
+    /// One payment that arrived in two parts, with claimed and rejected evidence; and one only claimed.
     fn good() -> Self {
         let (slip, first, second) = (b"%PDF slip".as_slice(), b"%PDF first".as_slice(), b"%PDF second".as_slice());
         let [sent, one, two] =
@@ -66,14 +65,12 @@ impl Payments {
     }
 }
 
-/// A change of the good one, and what is wrong with it then.
 type Changed = (&'static str, fn(&mut Payments), &'static [&'static str]);
 
 const OF_PAYMENTS: &[&str] = &["inconsistent movements.jsonl"];
 const OF_SENDER: &[&str] = &["inconsistent sender_evidence.jsonl"];
 const OF_RECEIVER: &[&str] = &["inconsistent receiver_evidence.jsonl"];
 
-/// What is wrong with payments themselves.
 const PAYMENTS: [Changed; 15] = [
     ("a part too little", |all| all.receiver[0]["amount"]["amount_minor"] = json!(59), OF_PAYMENTS),
     ("a part too much", |all| all.receiver[2]["amount"]["amount_minor"] = json!(41), OF_PAYMENTS),
@@ -92,7 +89,6 @@ const PAYMENTS: [Changed; 15] = [
     ("a payment that is no object", |all| all.movements[1] = json!(["m2"]), OF_PAYMENTS),
 ];
 
-/// What is wrong with evidence and documents.
 const EVIDENCE: [Changed; 15] = [
     ("evidence of no payment", |all| all.sender[1]["movement_id"] = json!("m3"), OF_SENDER),
     ("an accepted claim", |all| all.sender[1]["state"] = json!("accepted"), OF_SENDER),
@@ -172,7 +168,7 @@ pub(crate) fn cases() -> Vec<Case> {
         payments.receiver[2]["account"] = json!({"ending": "5555", "standing": standing, "reason": null});
         cases.push(Case::new(format!("payments with an account that is {standing}"), payments.write(), &[]));
     }
-    // An entry of a statement that was read: its file is known by its hash, and not handed out.
+    // A parsed statement entry: its file is known by hash only.
     let mut read = Payments::good();
     read.receiver[2]["file_sha256"] = json!(sha256(b"statement"));
     cases.push(Case::new("payments with a statement that was read", read.write(), &[]));
@@ -185,7 +181,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.push(Case::new("without payments", empty.write(), &[]));
     empty.files.push(("receiver_evidence/001 a.pdf", b"a"));
     cases.push(Case::new("a document of no payment", empty.write(), &["inconsistent receiver_evidence/001 a.pdf"]));
-    // A bundle that is damaged besides is told as that alone.
+    // For a damaged bundle, only the damage is reported.
     let mut damaged = Payments::good();
     damaged.receiver[0]["amount"]["amount_minor"] = json!(59);
     let mut bytes = damaged.write();

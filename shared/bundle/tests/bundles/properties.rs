@@ -1,4 +1,4 @@
-//! What holds for every bundle.
+//! Properties of every bundle.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::{ABOUT, FILES, bundle_of, good, key, keys, problems};
 
-/// The bundle of the tests is, byte by byte, what the first release wrote.
+/// The tests' bundle is, byte by byte, what the first release wrote.
 #[test]
 fn the_bytes_stay_the_same() {
     let bundle = good();
@@ -34,7 +34,7 @@ fn a_report_names_what_it_found() {
     assert_eq!((manifest.signing_key.id(), manifest.files.len()), ("2026-11", 6));
 }
 
-/// Files that match a manifest which nobody vouches for prove nothing, and the report must not say that they are fine.
+/// Files that match an unproven manifest prove nothing, and the report must not call them fine.
 #[test]
 fn nothing_is_proven_without_a_known_key() {
     let bundle = write(&ABOUT, &FILES[..2], &key("mallory")).expect("a bundle");
@@ -77,7 +77,7 @@ fn a_bundle_has_at_most_so_many_bytes() {
     let content = vec![0; BUNDLE_BYTES_MAX + 1];
     let of = |content: &[u8]| write(&ABOUT, &[File { path: "a", content }], &key("2026-11"));
     assert!(matches!(of(&content), Err(WriteError::TooLarge)));
-    // The files alone would fit, manifest and headers do not.
+    // The files alone would fit, but not manifest and headers.
     assert!(matches!(of(&content[..BUNDLE_BYTES_MAX]), Err(WriteError::TooLarge)));
     assert_eq!(problems(&content), ["not a bundle -"]);
 }
@@ -100,7 +100,7 @@ fn some_path() -> impl Strategy<Value = String> {
     prop_oneof!["[a-c]{1,2}", "[a-c]/[a-c]\\.pdf", "documents/\\PC{1,12}", "[\u{e0}-\u{17f}]{1,8}"]
 }
 
-/// Contents by path, with only those that can be in one bundle.
+/// Contents by path, without paths that can't be in one bundle.
 fn some_files() -> impl Strategy<Value = BTreeMap<String, Vec<u8>>> {
     let files = prop::collection::btree_map(some_path(), prop::collection::vec(any::<u8>(), 0..200), 0..8);
     files.prop_filter("paths that can't be in one bundle", |files| write(&ABOUT, &of(files), &key("2026-11")).is_ok())

@@ -1,4 +1,4 @@
-//! The verifier in Python, `events/verify/verify_bundle.py`, finds just what this crate finds.
+//! The Python verifier, `events/verify/verify_bundle.py`, finds exactly what this crate finds.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,17 @@ use tempfile::TempDir;
 use crate::{ABOUT, FILES, bundle_of, cases, good, key as key_of, keys};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events/verify/verify_bundle.py");
-/// Python with the package that the verifier needs, as `scripts/tools evidence` installs it.
+/// Python with the verifier's package, as installed by `scripts/tools evidence`.
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/evidence/bin/python3");
 
-/// The environment variable that leaves out what needs that Python, with the value `no`.
+/// The environment variable that, with the value `no`, skips tests that need this Python.
 const WANTED: &str = "COUNTERSIGN_PYTHON_TEST";
 
-/// Python with the package. None only if the environment says to leave it out: a skipped comparison is not a success.
+/// Python with the package. None only if the environment says to skip it: a silently skipped comparison is not a
+/// success.
 ///
 /// # Panics
-/// When it is not there.
+/// When it is missing.
 fn python() -> Option<PathBuf> {
     if std::env::var(WANTED).is_ok_and(|wanted| wanted == "no") {
         eprintln!("left out, as {WANTED}=no says");
@@ -39,7 +40,6 @@ fn python() -> Option<PathBuf> {
     python
 }
 
-/// A folder with bundles and the key document.
 struct Folder {
     folder: TempDir,
     names: Vec<String>,
@@ -65,7 +65,6 @@ impl Folder {
         command.output().expect("the verifier")
     }
 
-    /// What the verifier in Python says of all bundles.
     fn verdicts(&self, python: &Path) -> Vec<String> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let output = self.run(python, &[&["--keys", "keys.json"], &names[..]].concat());
@@ -82,7 +81,6 @@ impl Folder {
     }
 }
 
-/// Asserts that both say the same, word by word.
 fn assert_agree<'a>(bundles: impl IntoIterator<Item = (String, &'a [u8])>) {
     let Some(python) = python() else { return };
     let (names, bundles): (Vec<String>, Vec<&[u8]>) = bundles.into_iter().unzip();
@@ -112,7 +110,7 @@ fn they_agree_on_every_changed_byte() {
     assert_agree(changed.iter().enumerate().map(|(at, bundle)| (format!("byte {at}"), bundle.as_slice())));
 }
 
-/// Pieces of bundles cut out, repeated and exchanged, by chance but the same in each run.
+/// Pieces of bundles, pseudo-randomly cut, repeated and exchanged.
 #[test]
 fn they_agree_on_shuffled_pieces() {
     let (good, other) = (good(), bundle_of(&[]));
@@ -152,7 +150,7 @@ fn the_exit_status_tells_the_verdict() {
     assert_eq!(status(&["2.zip", "--keys", "keys.json"]), Some(2));
     assert_eq!(status(&["0.zip", "--keys", "no-keys.json"]), Some(2));
     assert_eq!(status(&["0.zip", "--keys", "0.zip"]), Some(2));
-    // What is no key document to one is none to the other.
+    // Both refuse the same key documents.
     let key = "\"id\": \"a\", \"public_key\": \"00000000000000000000000000000000000000000000000000000000000000aa\"";
     let time = "\"since\": \"2026-11-20T09:00:00.000Z\"";
     for (document, is_one) in [
@@ -171,7 +169,7 @@ fn the_exit_status_tells_the_verdict() {
         let expected = if is_one { Some(1) } else { Some(2) };
         assert_eq!(status(&["0.zip", "--keys", "other.json"]), expected, "{document}");
     }
-    // A leaked key's bundle is not verified, and both say since when others may have had it.
+    // A leaked key's bundle is not verified, and both say since when others may have had the key.
     let leaked = write(&ABOUT, &FILES, &key_of("leaked")).expect("a bundle");
     std::fs::write(folder.folder.path().join("leaked.zip"), &leaked).expect("a file");
     let output = folder.run(&python, &["leaked.zip", "--keys", "keys.json"]);
@@ -179,12 +177,12 @@ fn the_exit_status_tells_the_verdict() {
     assert_eq!((output.status.code(), &said), (Some(1), &format!("{}\n", verify(&leaked, &keys()))));
     assert!(said.contains("since 2026-11-20T09:00:00.000Z") && said.contains("\nNOT VERIFIED: 1 problem"), "{said}");
     assert!(!said.contains("ok  ") && said.contains("not proven"), "{said}");
-    // One bundle alone is not named.
+    // A single bundle is not named.
     let said = folder.run(&python, &["0.zip", "--keys", "keys.json"]).stdout;
     assert_eq!(String::from_utf8_lossy(&said), format!("{}\n", verify(&good, &keys())));
 }
 
-/// A bundle larger than any is read no further; the file has holes in the place of bytes.
+/// Oversized bundles are read no further. The file is sparse.
 #[test]
 fn both_refuse_what_is_too_large() {
     let Some(python) = python() else { return };
@@ -199,7 +197,7 @@ fn both_refuse_what_is_too_large() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
 }
 
-/// Ordinary programs open a bundle, and show its names as they are: Python's standard library and `unzip`.
+/// Ordinary programs (Python's standard library and `unzip`) open a bundle and show its names unchanged.
 #[test]
 fn a_bundle_is_an_ordinary_zip() {
     let folder = Folder::new([good().as_slice()]);

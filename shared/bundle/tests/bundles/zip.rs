@@ -1,6 +1,5 @@
-//! A zip file of which everything can be set. It shares no code with the crate.
+//! A zip file with every field settable. Shares no code with the crate.
 
-/// What a header says about an entry.
 #[derive(Clone, Default)]
 pub(crate) struct Header {
     pub(crate) name: Vec<u8>,
@@ -13,7 +12,7 @@ pub(crate) struct Header {
     pub(crate) packed: u32,
     pub(crate) size: u32,
     pub(crate) extra: Vec<u8>,
-    /// The following are in the directory only.
+    /// The following are only in the directory.
     pub(crate) made_by: u16,
     pub(crate) comment: Vec<u8>,
     pub(crate) disk: u16,
@@ -23,7 +22,6 @@ pub(crate) struct Header {
     pub(crate) shift: u32,
 }
 
-/// An entry with its two headers.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) local: Header,
@@ -44,7 +42,7 @@ impl Entry {
         entry
     }
 
-    /// Sets sizes and CRC-32 in both headers to those of the content.
+    /// Sets both headers' sizes and CRC-32 to those of the content.
     pub(crate) fn settle(&mut self) {
         let size = u32::try_from(self.content.len()).expect("a size");
         self.set(|header| (header.packed, header.size) = (size, size));
@@ -52,14 +50,12 @@ impl Entry {
         self.set(|header| header.crc = crc);
     }
 
-    /// Changes both headers.
     pub(crate) fn set(&mut self, change: impl Fn(&mut Header)) {
         change(&mut self.local);
         change(&mut self.central);
     }
 }
 
-/// A zip file.
 #[derive(Clone, Default)]
 pub(crate) struct Zip {
     pub(crate) entries: Vec<Entry>,
@@ -70,7 +66,7 @@ pub(crate) struct Zip {
 }
 
 impl Zip {
-    /// Reads the entries of a zip through its directory.
+    /// Reads a zip's entries through its directory.
     pub(crate) fn read(zip: &[u8]) -> Self {
         let u16_at = |at: usize| usize::from(u16::from_le_bytes([zip[at], zip[at + 1]]));
         let u32_at = |at: usize| u16_at(at) + (u16_at(at + 2) << 16);
@@ -111,7 +107,7 @@ impl Zip {
     }
 }
 
-/// What both headers have, up to the size of the extra field.
+/// The common part of both headers, up to the size of the extra field.
 fn common(header: &Header) -> Vec<u8> {
     let Header { version, flags, method, time, date, crc, packed, size, name, extra, .. } = header;
     let lengths = [name, extra].map(|bytes| u16::try_from(bytes.len()).expect("a size"));

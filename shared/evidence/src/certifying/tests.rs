@@ -1,5 +1,5 @@
-//! What a certificate says, before it is laid out on pages. Each signer is compared whole: whatever is lost, changed or put
-//! where it doesn't belong is found.
+//! What a certificate says, before layout. Signers are compared as a whole, to find anything lost, changed or
+//! misplaced.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use shared::domain::participant::consent;
 const DOCUMENT: &str = "019a0000-0000-7000-8000-dddddddddddd";
 const GATE: &str = "019a0000-0000-7000-8000-eeeeeeeeeeee";
 
-/// What people said to the organization alone. No certificate has any of it.
+/// What people said only to the organization. No certificate has any of it.
 const PRIVATE: [&str; 12] = [
     "Name of an upload",
     "Name of a scan",
@@ -32,7 +32,6 @@ fn id(kind: char, n: u8) -> String {
     format!("019a0000-0000-7000-8000-{kind}000000000{n:02}")
 }
 
-/// The hash of a file that nobody has.
 fn sha256_of(text: &str) -> String {
     crypto::sha256_hex(text.as_bytes())
 }
@@ -67,7 +66,6 @@ fn paper(n: u8, name: &str, state: &Value) -> PaperSignature {
     serde_json::from_value(paper).unwrap()
 }
 
-/// The payment that Ada sends.
 fn payment() -> RecordedPayment {
     let movement = json!({
         "id": id('7', 1), "agreement_id": id('7', 2), "workspace_id": id('7', 3),
@@ -78,7 +76,7 @@ fn payment() -> RecordedPayment {
     RecordedPayment { movement: serde_json::from_value(movement).unwrap(), evidence: Vec::new() }
 }
 
-/// What Ada did about a payment and an obligation, of which Ben may know nothing.
+/// Ada's acts on a payment and an obligation, which Ben must not see.
 fn on_payments_and_obligations() -> [Receipt; 4] {
     let (ada, movement_id, evidence_id, consent) = ((1, "Ada"), id('7', 1), id('8', 1), id('b', 1));
     let claim = json!({"sent_on": "2026-03-13", "references": [{"type": "other", "value": "REFERENCE-OF-A-CLAIM"}]});
@@ -111,8 +109,8 @@ fn on_payments_and_obligations() -> [Receipt; 4] {
     ]
 }
 
-/// Ada signs with a typed name, Ben draws, Cleo and Dan sign on paper, Eve's paper is rejected, and another one waits. Both who sign
-/// on screen consent at times of their own.
+/// Ada signs with a typed name, Ben draws, Cleo and Dan sign on paper, Eve's paper is rejected, and another one waits.
+/// Ada and Ben consent at different times.
 fn full() -> AgreementRecord {
     let (ada, ben) = ((1, "Ada"), (2, "Ben"));
     let consented = json!({"act": "consented", "version": consent::VERSION, "sha256": consent::sha256()});
@@ -181,7 +179,7 @@ fn content_of(record: AgreementRecord) -> Certificate {
     content(&record.until_completion().unwrap(), &organization(), Audience::Members)
 }
 
-/// What it is called today says nothing about who concluded it.
+/// Its later name says nothing about who concluded it.
 #[test]
 fn it_names_the_organization_as_of_the_completion() {
     let of = |renamed_at: i64| {
@@ -191,7 +189,7 @@ fn it_names_the_organization_as_of_the_completion() {
     assert_eq!(of(12), "Harbor & Pine", "renamed afterwards");
 }
 
-/// They are part of what was agreed, as the documents are.
+/// Promises are part of what was agreed, like documents.
 #[test]
 fn it_names_the_promises_with_who_owes_them_to_whom_and_when() {
     let found = content_of(full());
@@ -200,7 +198,6 @@ fn it_names_the_promises_with_who_owes_them_to_whom_and_when() {
     assert_eq!(said, ["Insurance", "Ben to Ada", "at all times, verified every 90 days"]);
 }
 
-/// The signers of the document, by name.
 fn signer_of(name: &str) -> Signer {
     let found = content_of(full());
     let [document] = &found.documents[..] else { panic!("{found:?}") };
@@ -252,7 +249,7 @@ fn a_typed_signature_has_all_that_was_recorded() {
     });
 }
 
-/// With the consent that was in force: his own, and to an earlier text.
+/// With the consent in force: his own, and to an earlier text.
 #[test]
 fn a_drawn_signature_has_all_that_was_recorded() {
     assert_signer(&Signer {
@@ -273,7 +270,7 @@ fn a_drawn_signature_has_all_that_was_recorded() {
     });
 }
 
-/// A signature on paper, which has nothing that only a signature on screen has.
+/// A paper signature, without anything specific to signing on screen.
 fn on_paper(name: &str, decided: &str) -> Signer {
     Signer {
         name: name.to_owned(),
@@ -293,7 +290,7 @@ fn a_signature_on_paper_says_so_and_who_confirmed_it() {
     assert_signer(&on_paper("Dan", "The organization had no second member to confirm it."));
 }
 
-/// Whose hand it was, and in whose browser.
+/// Who signed, and in whose browser.
 #[test]
 fn it_says_who_signed_for_an_entity_and_what_was_done_in_a_members_browser() {
     let mut record = full();
@@ -359,7 +356,7 @@ fn nothing_that_was_said_to_the_organization_alone_is_in_it() {
     }
 }
 
-/// What others pay is theirs.
+/// Others' payments are private.
 #[test]
 fn amounts_are_on_the_certificates_of_members_and_of_those_who_pay_or_receive_them() {
     let completed = full().until_completion().unwrap();

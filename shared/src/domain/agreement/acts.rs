@@ -13,19 +13,19 @@ use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 
-/// One call that changed an agreement or a proposal for it.
+/// A call that changed an agreement or one of its proposals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Act {
     /// The operation's id.
     pub operation: String,
-    /// Who did it, as they were called then.
+    /// Who did it, by their name at the time.
     pub actor: Actor,
     /// When.
     pub at: Timestamp,
-    /// What the proposal is for, if the act made or decided one.
+    /// The action of the proposal that the act made or decided, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<ProposalAction>,
-    /// The part of a draft that it edited. Older acts, and those on a draft as a whole, have none.
+    /// The part of a draft that it edited. None for older acts and edits of a draft as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<EditedPart>,
     /// The events that it caused.
@@ -33,8 +33,8 @@ pub struct Act {
     pub events: Vec<EventType>,
 }
 
-/// The part of a draft that an act added, changed, moved or removed, as it was called then: the draft may have it no
-/// longer. People are told by their contacts, whose names may change.
+/// The part of a draft that an act added, changed, moved or removed, by its name at the time: the draft may no longer
+/// have it. People are identified by contact, since names may change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum EditedPart {
@@ -72,9 +72,9 @@ pub enum EditedPart {
         /// The question.
         label: Label,
     },
-    /// A payment, whose terms are in a record of their own.
+    /// A payment; its terms are in a separate record.
     Payment {
-        /// What it is for, if it says so.
+        /// Its purpose, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         purpose: Option<SafeLine>,
     },
@@ -86,15 +86,15 @@ pub enum EditedPart {
 }
 
 impl EditedPart {
-    /// The part that an edit is about. An edit that removes a part also changes what refers to it, so a part that came or
-    /// went goes first; and an edit of one part leaves the order of the others.
+    /// The part that an edit is about. Removing a part also changes what refers to it, so parts that came or went take
+    /// precedence; an edit of one part leaves the order of others.
     #[must_use]
     pub fn of_edit(before: &Agreement, after: &Agreement) -> Option<Self> {
         let (before, after) = (Parts::of(before), Parts::of(after));
         before.came_or_went(&after).or_else(|| before.changed(&after)).or_else(|| before.moved(&after))
     }
 
-    /// The contact whom it names.
+    /// The contact it names.
     #[must_use]
     pub fn contact_id(&self) -> Option<ContactId> {
         match self {
@@ -105,7 +105,6 @@ impl EditedPart {
     }
 }
 
-/// The parts of a draft, each kind in one list.
 struct Parts<'a> {
     agreement: &'a Agreement,
     blocks: Vec<(&'a Document, &'a SignatureBlock)>,
@@ -127,7 +126,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A signature block, whose participant may have gone with it.
+    /// A signature block, whose participant may have been removed with it.
     fn block(&self, other: &Self, (document, block): (&Document, &SignatureBlock)) -> EditedPart {
         let signer = [self, other].into_iter().find_map(|parts| parts.agreement.participant(block.participant_id));
         EditedPart::SignatureBlock {
@@ -215,14 +214,14 @@ fn of_promise(promise: &Promise) -> EditedPart {
     EditedPart::Promise { name: promise.name.clone() }
 }
 
-/// The first that is new, or else the first that is gone.
+/// The first new element, or else the first removed one.
 fn came_or_went<'a, T, I: PartialEq>(before: &'a [T], after: &'a [T], id: impl Fn(&T) -> I) -> Option<&'a T> {
     let only_in =
         |these: &'a [T], others: &[T]| these.iter().find(|this| others.iter().all(|other| id(other) != id(this)));
     only_in(after, before).or_else(|| only_in(before, after))
 }
 
-/// The one that has another place: of two neighbours that changed places, the one that is first now.
+/// The element that moved: of two swapped neighbors, the one that is now first.
 fn moved<'a, T, I: PartialEq>(before: &'a [T], after: &'a [T], id: impl Fn(&T) -> I) -> Option<&'a T> {
     let (was, is) = before.iter().zip(after).find(|(was, is)| id(was) != id(is))?;
     let without = |list: &[T]| list.iter().map(&id).filter(|other| *other != id(is)).collect::<Vec<_>>();

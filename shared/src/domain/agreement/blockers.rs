@@ -1,5 +1,5 @@
 //! The blockers that keep a draft from being published (contract, section 5): a pure function of the draft, the records
-//! that it refers to, and the time. It lists all blockers, in a stable order.
+//! it refers to, and the time. Lists all blockers in a stable order.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::domain::money::Money;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::FieldCode;
 
-/// A blocker, with the part of the draft that it is about.
+/// A blocker and the part of the draft it concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocker {
-    /// The workspace is not activated. The member who confirms the publication activates it.
+    /// The workspace is not activated. Confirming the publication activates it.
     WorkspaceNotActivated,
     /// The agreement has no participants.
     NoParticipants,
@@ -69,22 +69,22 @@ pub enum Blocker {
     ExpiryInPast,
 }
 
-/// The part of a draft's payment that publication depends on.
+/// The data of a draft's payment that publication depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftPayment {
     /// The movement.
     pub id: MovementId,
-    /// Whether it has an amount, a currency and a purpose.
+    /// Whether it has an amount, currency and purpose.
     pub is_complete: bool,
     /// The sender.
     pub sender: Option<ParticipantId>,
     /// The receiver.
     pub receiver: Option<ParticipantId>,
-    /// How much, if that is known.
+    /// Its amount, if known.
     pub money: Option<Money>,
 }
 
-/// The records that a draft refers to, as far as publication depends on them, and the time.
+/// The data of a draft's records that publication depends on, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct DraftContext<'a> {
     /// Whether its workspace is activated.
@@ -93,7 +93,7 @@ pub struct DraftContext<'a> {
     pub contacts: &'a [Contact],
     /// Its payments.
     pub payments: &'a [DraftPayment],
-    /// The funding items that have changed since they were papered.
+    /// The funding items changed since they were papered.
     pub changed_items: &'a [FundingItemId],
     /// The time.
     pub now: Timestamp,
@@ -155,8 +155,8 @@ pub fn blockers(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     found
 }
 
-/// The participants who must act and have no email address: those that a gate or a signature block names, the senders of
-/// payments, and those who promise something.
+/// The participants who must act but have no email address: those named by gates, signature blocks or promises as
+/// promisors, and payers.
 fn without_email(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     let emails: BTreeMap<ContactId, bool> =
         context.contacts.iter().map(|contact| (contact.id, contact.email.is_some())).collect();
@@ -238,13 +238,13 @@ impl Blocker {
         }
     }
 
-    /// Whether it leaves a draft ready to be proposed: the confirming member completes activation.
+    /// Whether the draft can be proposed despite it: confirming completes the activation.
     #[must_use]
     pub fn allows_proposal(&self) -> bool {
         matches!(self, Self::WorkspaceNotActivated)
     }
 
-    /// Whether it is about a contact or a payment rather than the draft itself.
+    /// Whether it concerns a contact or payment rather than the draft itself.
     #[must_use]
     pub fn is_of_another_record(&self) -> bool {
         matches!(
@@ -253,7 +253,7 @@ impl Blocker {
         )
     }
 
-    /// What would help, for a person.
+    /// What would help, for display.
     #[must_use]
     pub fn message(&self) -> &'static str {
         match self {
@@ -307,7 +307,6 @@ mod tests {
         deal.draft.promises.push(Promise { parties, ..made });
     }
 
-    /// Each thing that can be amiss, and all that is said of it.
     const CASES: &[Case] = &[
         (&[], |_| {}),
         (&[FieldCode::WorkspaceNotActivated], |deal| deal.is_activated = false),
@@ -318,7 +317,7 @@ mod tests {
             deal.contacts[2].email = None;
             promised(deal, 2, 0);
         }),
-        // A member can say that a promise was kept.
+        // A member can record that a promise was kept.
         (&[], |deal| {
             deal.contacts[2].email = None;
             promised(deal, 0, 2);
@@ -392,7 +391,6 @@ mod tests {
         (&[FieldCode::SafePartiesMissing], |deal| {
             deal.draft.participants[1].roles = [ParticipantRole::Receiver].into();
         }),
-        // Any other agreement needs neither.
         (&[], |deal| (deal.draft.kind, deal.draft.terms) = (AgreementKind::General, None)),
         (&[FieldCode::FundingItemChanged], |deal| {
             deal.changed_items = vec![FundingItemId::new(), FundingItemId::new()];

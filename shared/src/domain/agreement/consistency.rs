@@ -1,4 +1,4 @@
-//! What holds of every stored agreement, whatever happened to it: the transitions keep to it, and operators have it checked.
+//! Invariants of every stored agreement. The transitions maintain them, and operators can check them.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use super::{Agreement, Life, StageState};
 use crate::domain::ids::ParticipantId;
 
 impl Agreement {
-    /// What of it contradicts itself, in words for operators that name nobody. Empty, unless something other than the service
-    /// wrote it, or the service is wrong.
+    /// Its contradictions, in words for operators that name nobody. Empty unless the service has a bug or something
+    /// else wrote to the store.
     #[must_use]
     pub fn inconsistencies(&self) -> Vec<&'static str> {
         let mut found = Vec::new();
@@ -20,7 +20,7 @@ impl Agreement {
         found
     }
 
-    /// The steps are done, current, or upcoming, in this order, and the conditions of each fit.
+    /// Checks that steps are done, then current, then upcoming, with gates in matching states.
     fn check_steps(&self, found: &mut Vec<&'static str>) {
         let states: Vec<StageState> = self.stages.iter().map(|stage| stage.state).collect();
         let order = |state: &StageState| match state {
@@ -44,7 +44,7 @@ impl Agreement {
         }
     }
 
-    /// The lifecycle fits the steps and its times.
+    /// Checks that the lifecycle matches the steps and times.
     fn check_life(&self, found: &mut Vec<&'static str>) {
         let count = |state| self.stages.iter().filter(|stage| stage.state == state).count();
         let (current, done) = (count(StageState::Current), count(StageState::Done));
@@ -68,7 +68,7 @@ impl Agreement {
         }
     }
 
-    /// What its parts name is there. In a draft it may still be missing.
+    /// Checks that references resolve. In a draft they may not.
     fn check_parts(&self, found: &mut Vec<&'static str>) {
         let participants: BTreeSet<ParticipantId> =
             self.participants.iter().map(|participant| participant.id).collect();

@@ -7,26 +7,26 @@ use super::{Agreement, Lifecycle};
 use crate::domain::moment::Moment;
 use crate::domain::time_scale::TimeScale;
 
-/// The agreement that an act is decided on, with what its rules need.
+/// The agreement that an act is decided on, and what its rules need.
 #[derive(Debug, Clone, Copy)]
 pub struct AgreementContext<'a> {
-    /// The agreement as it is stored.
+    /// The agreement as stored.
     pub agreement: &'a Agreement,
     /// What has been recorded for its gates.
     pub facts: &'a Facts,
-    /// How fast time passes.
+    /// The speed of time.
     pub time_scale: TimeScale,
-    /// When, and in which call.
+    /// The time and the call.
     pub moment: Moment,
 }
 
 impl<'a> AgreementContext<'a> {
-    /// The agreement as of the moment, recorded or not.
+    /// The agreement as of the moment, whether or not that is recorded.
     pub(in crate::domain) fn current(self) -> Cow<'a, Agreement> {
         self.agreement.as_of(self.facts, self.time_scale, self.moment.at())
     }
 
-    /// The agreement as of the moment.
+    /// The agreement as of the moment, if it is active.
     ///
     /// # Errors
     /// Its lifecycle, if it is not active.
@@ -38,7 +38,7 @@ impl<'a> AgreementContext<'a> {
         }
     }
 
-    /// The agreement with one more recorded fact, advanced to the moment.
+    /// The agreement with one more fact, advanced to the moment.
     pub(in crate::domain) fn recorded(self, record: impl FnOnce(&mut Facts)) -> Agreement {
         self.agreement.recorded(self.facts, self.time_scale, self.moment.at(), record)
     }

@@ -1,4 +1,4 @@
-//! A copy of an agreement as a new draft.
+//! Copies an agreement into a new draft.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ use crate::domain::ids::{
 use crate::domain::time::Timestamp;
 
 impl Agreement {
-    /// A new draft with the participants, documents, steps, promises and terms of this agreement, whatever its state. Each part gets
-    /// an id of its own, and what has happened is not copied: no signature, no answer, no cleared gate. Payments and
-    /// funding items belong to one agreement, so their gates come without them; a date that has passed is left open.
+    /// A new draft with this agreement's participants, documents, steps, promises and terms, in any state. Parts get
+    /// new ids, and nothing that has happened is copied: no signatures, answers or cleared gates. Payments and funding
+    /// items belong to one agreement, so their gates lose them; past dates are left open.
     #[must_use]
     pub fn duplicate(&self, id: AgreementId, name: AgreementName, created_by: Actor, now: Timestamp) -> Self {
         let participants: BTreeMap<ParticipantId, ParticipantId> = new_ids(&self.participants, |one| one.id);
@@ -75,7 +75,6 @@ impl Agreement {
     }
 }
 
-/// The ids of the copy by the ids of the original.
 struct Ids {
     participants: BTreeMap<ParticipantId, ParticipantId>,
     documents: BTreeMap<DocumentId, DocumentId>,

@@ -1,4 +1,4 @@
-//! A draft that may be written: the check that every edit passes on its way to the store.
+//! Writable drafts: the check that every edit passes on its way to the store.
 
 use std::ops::Deref;
 
@@ -6,8 +6,8 @@ use super::{Agreement, Lifecycle};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// An agreement that is a draft and within the size limit. Without a member's act only drafts can be written, so no
-/// edit and no operation of the API can publish or cancel.
+/// A draft within the size limit. Without a member's act only drafts can be written, so no edit and no API operation
+/// can publish or cancel.
 ///
 /// ```
 /// use shared::domain::agreement::{Agreement, Lifecycle};
@@ -31,7 +31,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 /// }
 /// ```
 ///
-/// Nor can its id, so that no draft is written in the place of an active agreement:
+/// Nor can its id, so that no draft is written in place of an active agreement:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
@@ -42,7 +42,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 /// }
 /// ```
 ///
-/// And there is no other way to a draft:
+/// And nothing else makes a draft:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
@@ -63,7 +63,7 @@ impl Deref for Draft {
     }
 }
 
-/// Why an agreement is no draft that can be written.
+/// Why an agreement can't be written as a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotEditable {
     /// It has been published or cancelled.
@@ -73,7 +73,7 @@ pub enum NotEditable {
 }
 
 impl NotEditable {
-    /// The error, at the field that names the agreement.
+    /// The error at the field that names the agreement.
     #[must_use]
     pub fn at(self, field: &str) -> FieldErrors {
         match self {
@@ -87,10 +87,10 @@ impl NotEditable {
 }
 
 impl Agreement {
-    /// The agreement as a draft that can be written.
+    /// The agreement as a writable draft.
     ///
     /// # Errors
-    /// [`NotEditable`] when it is no draft, or its stored form exceeds the size limit.
+    /// [`NotEditable`] when it is not a draft or its stored form exceeds the size limit.
     pub fn as_draft(&self) -> Result<Draft, NotEditable> {
         if self.lifecycle() != Lifecycle::Draft {
             return Err(NotEditable::NotADraft);

@@ -8,8 +8,8 @@ use crate::domain::ids::{GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 
-/// The facts that have been recorded about an agreement's documents, participants and movements, for its gates. The
-/// transaction that records another fact first advances the agreement to that moment without the fact, then with it.
+/// The recorded facts about an agreement's documents, participants and movements, for its gates. A transaction that
+/// records a fact advances the agreement to that moment first without the fact, then with it.
 ///
 /// Only the domain makes facts; other code knows none:
 ///
@@ -22,41 +22,38 @@ use crate::domain::time::Timestamp;
 /// }
 /// ```
 ///
-/// Decision: an agreement keeps its facts itself. They are small, lists need them too, and two facts that are recorded at
-/// once meet in the agreement's version. What a fact rests on, such as the method of a verification, is a record of its
-/// own, which only its pages read.
+/// Decision: an agreement stores its facts itself. They are small, lists need them too, and facts recorded concurrently
+/// meet in the agreement's version. The basis of a fact, such as a verification's method, is a separate record that
+/// only its pages read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The time of the last recorded fact. The facts count from then on.
+    /// The time of the last recorded fact, from which the facts count.
     pub(in crate::domain) recorded_at: Option<Timestamp>,
-    /// The signed blocks.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) signed: BTreeSet<SignatureBlockId>,
-    /// The approvals: the gate, and the participant who approved.
+    /// The approved gates, with the participants who approved.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) approved: BTreeSet<(GateId, ParticipantId)>,
-    /// The uploads: the gate, and the participant who uploaded a file.
+    /// The gates with uploads, with the participants who uploaded.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) uploaded: BTreeSet<(GateId, ParticipantId)>,
-    /// The answers that wait for a member: the gate, and the participant who sent them; and when they were sent. Of answers
-    /// that were sent before this was recorded, nobody knows.
+    /// The answers that wait for a member, by gate and participant, with the time they were sent. None if they were
+    /// sent before times were recorded.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "answers_that_wait")]
     pub(in crate::domain) answered: BTreeMap<(GateId, ParticipantId), Option<Timestamp>>,
-    /// The bytes of all answers that were ever sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::domain) answer_bytes: usize,
-    /// The bytes of all files of its evidence that were ever filed, its documents not counted: uploads, the documents of
-    /// payments, and scans, whatever was decided about them.
+    /// The bytes of all evidence files ever filed, accepted or not: uploads, payment documents and scans, but not the
+    /// agreement's documents.
     #[serde(default, skip_serializing_if = "is_no_byte")]
     pub(in crate::domain) file_bytes: u64,
-    /// The accepted answers: the gate, and the participant whose latest answers a member has accepted.
+    /// The gates and participants whose latest answers a member has accepted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) accepted: BTreeSet<(GateId, ParticipantId)>,
-    /// The participants with a recorded verification.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) verified: BTreeSet<ParticipantId>,
-    /// The agreement's movements with their states. They are records of their own, and change with this in one transaction;
-    /// those that end with the agreement follow it.
+    /// The agreement's movements and their states. Their own records change in the same transaction, except that
+    /// movements ending with the agreement follow later.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(in crate::domain) movements: BTreeMap<MovementId, MovementState>,
 }
@@ -71,7 +68,7 @@ fn is_no_byte(bytes: &u64) -> bool {
     *bytes == 0
 }
 
-/// Answers that wait for a member as they are stored: a list, since the keys of a stored map are texts.
+/// Stores waiting answers as a list, because keys of stored maps are texts.
 mod answers_that_wait {
     use std::collections::BTreeMap;
 
@@ -113,12 +110,11 @@ impl Facts {
         }
     }
 
-    /// Whether nothing has been recorded.
     pub(in crate::domain) fn is_none(&self) -> bool {
         *self == Self::none()
     }
 
-    /// Whether money is on its way. An agreement neither expires nor is cancelled then.
+    /// Whether money is in flight. The agreement then neither expires nor can be cancelled.
     #[must_use]
     pub fn has_movement_in_flight(&self) -> bool {
         self.movements.values().any(|state| state.is_in_flight())
@@ -128,7 +124,6 @@ impl Facts {
         wanted.and_then(|id| self.movements.get(&id)).copied()
     }
 
-    /// Cancels the movements that end with the agreement.
     pub(super) fn end_movements(&mut self) {
         for state in self.movements.values_mut().filter(|state| state.ends_with_agreement()) {
             *state = MovementState::Cancelled;
@@ -147,7 +142,7 @@ mod tests {
         let facts = Facts { answered: [(part, sent_at), (other, None)].into(), ..Facts::none() };
         let stored = serde_dynamo::aws_sdk_dynamodb_1::to_item(&facts).unwrap();
         assert_eq!(serde_dynamo::aws_sdk_dynamodb_1::from_item::<Facts>(stored).unwrap(), facts);
-        // Before it was recorded when answers were sent, they were pairs.
+        // Older records have pairs without times.
         let before = serde_json::json!({"recorded_at": null, "answered": [part, other]});
         let read: Facts = serde_json::from_value(before).unwrap();
         assert_eq!(read.answered, [(part, None), (other, None)].into());

@@ -1,12 +1,11 @@
-//! The bytes of the files that an agreement's evidence has: its documents, uploads, the documents of payments, scans, and the
-//! files with which obligations are said to be done.
+//! The bytes of an agreement's evidence files: documents, uploads, payment documents, scans and proof of obligations.
 //!
-//! Decision: what no bundle could hold is refused when it is filed, and not found out at the export, when it is too late. The
-//! agreement keeps the sum as a fact, so that two files that are filed at once meet in its version.
+//! Decision: a file that no bundle could hold is refused when filed, not at the export, when it is too late. The
+//! agreement keeps the sum as a fact, so that concurrent filings meet in its version.
 //!
-//! Decision: a participant may file as much as leaves at least the same for all others, and never what is reserved for
-//! members. So neither one participant nor all of them together keep the proof of a payment out, and each still finds room
-//! for what a condition asks them to upload.
+//! Decision: a participant may file only as much as leaves the same for all others, and never what is reserved for
+//! members. So participants can't keep the proof of a payment out, alone or together, and each finds room for the
+//! uploads that conditions ask for.
 
 use super::Agreement;
 use super::facts::Facts;
@@ -14,30 +13,25 @@ use crate::domain::participant::receipt::Receipt;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// Who files a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::domain) enum Filer {
-    /// A member.
     Member,
-    /// A participant, who has filed so many bytes before.
     Participant(u64),
 }
 
 impl Filer {
-    /// A participant with these receipts.
     pub(in crate::domain) fn of_participant(receipts: &[Receipt]) -> Self {
         Self::Participant(receipts.iter().map(Receipt::file_bytes).fold(0, u64::saturating_add))
     }
 }
 
 impl Agreement {
-    /// Whether a file of so many bytes finds room in the evidence, filed by a participant with these receipts.
+    /// Whether the evidence has room for a file of `bytes`, filed by a participant with these receipts.
     #[must_use]
     pub fn has_room_for_participant(&self, bytes: u64, receipts: &[Receipt]) -> bool {
         self.has_room_for(self.facts(), bytes, Filer::of_participant(receipts))
     }
 
-    /// The same agreement with one more file of so many bytes in its evidence.
     #[must_use]
     pub(in crate::domain) fn with_file(&self, bytes: u64, now: Timestamp) -> Self {
         let mut after = Self { updated_at: now.max(self.updated_at), ..self.clone() };
@@ -45,13 +39,11 @@ impl Agreement {
         after
     }
 
-    /// The bytes of the files that its evidence has.
     pub(in crate::domain) fn file_bytes(&self, facts: &Facts) -> u64 {
         let documents = self.documents.iter().filter_map(|document| document.content.as_ref());
         documents.fold(facts.file_bytes, |bytes, content| bytes.saturating_add(content.size_bytes))
     }
 
-    /// Whether a file of so many bytes finds room.
     pub(in crate::domain) fn has_room_for(&self, facts: &Facts, bytes: u64, filer: Filer) -> bool {
         const FOR_ALL: u64 = limits::EVIDENCE_FILE_BYTES_MAX;
         const FOR_PARTICIPANTS: u64 = FOR_ALL - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS;
@@ -70,7 +62,7 @@ mod tests {
     use super::*;
     use crate::domain::agreement::fixtures::{Deal, published};
 
-    /// A live agreement, and facts that leave so many bytes of its evidence.
+    /// A live agreement, and facts that leave `left` bytes.
     fn with_left(left: u64) -> (Agreement, Facts) {
         let agreement = published(&Deal::complete().draft);
         let documents = agreement.file_bytes(&Facts::none());

@@ -1,4 +1,4 @@
-//! A draft with everything in it, for tests.
+//! A complete draft for tests.
 
 use std::collections::BTreeSet;
 
@@ -18,34 +18,28 @@ use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::wire::input::OrDefault;
 
-/// A fixed time for tests that do not depend on it.
 pub(crate) fn noon() -> Timestamp {
     Timestamp::from_unix_ms(1_773_489_600_000).unwrap()
 }
 
-/// A number of hours after noon.
 pub(crate) fn after(hours: i64) -> Timestamp {
     noon().plus_seconds(hours * 3600)
 }
 
-/// The default time scale.
 pub(crate) fn time_scale() -> TimeScale {
     TimeScale::default()
 }
 
-/// A standing promise of a draft's second participant to the first.
 pub(crate) fn promise(draft: &Agreement, name: &str) -> Promise {
     let [ada, ben] = [draft.participants[0].id, draft.participants[1].id];
     let parties = Parties::new([ben].into(), [ada].into()).unwrap();
     Promise { id: PromiseId::new(), name: label(name), terms: PromiseTerms::standing(90).unwrap(), parties }
 }
 
-/// A countdown of a number of hours.
 pub(crate) fn waiting(hours: u32) -> GateRule {
     GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) }
 }
 
-/// A countdown to a time.
 pub(crate) fn until(at: Timestamp) -> GateRule {
     GateRule::Countdown { until: Some(Countdown::At(at)) }
 }
@@ -82,12 +76,10 @@ pub(crate) fn draft(kind: AgreementKind) -> Agreement {
     Agreement::draft(new, Actor::system(), noon())
 }
 
-/// A draft, published at noon with nothing recorded.
 pub(crate) fn published(draft: &Agreement) -> Agreement {
     draft.published(&Facts::none(), time_scale(), noon())
 }
 
-/// An agreement that was completed, as if all of its conditions had been met.
 pub(crate) fn completed(active: &Agreement, at: Timestamp) -> Agreement {
     Agreement { life: Life::Completed { published_at: at, completed_at: at }, ..active.clone() }
 }
@@ -102,7 +94,7 @@ pub(crate) fn question(label_text: &str) -> InformationField {
     }
 }
 
-/// A draft and the records that it refers to.
+/// A draft and the records it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Deal {
     pub draft: Agreement,

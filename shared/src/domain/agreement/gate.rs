@@ -1,5 +1,5 @@
-//! Gates: the conditions under which a stage's actions run. There are nine types. Each names the participants that it
-//! waits for.
+//! Gates: the conditions for a stage's actions. There are nine types, each of which names the participants it waits
+//! for.
 
 use std::collections::BTreeSet;
 
@@ -23,11 +23,11 @@ pub struct Gate {
     pub state: GateState,
 }
 
-/// The rule of a gate. In a draft, the parts that a rule names may still be missing.
+/// The rule of a gate. In a draft, referenced parts may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum GateRule {
-    /// Every block named here is signed.
+    /// These blocks are signed.
     SignatureBlocks {
         /// The blocks.
         block_ids: BTreeSet<SignatureBlockId>,
@@ -37,19 +37,19 @@ pub enum GateRule {
         /// The document.
         document_id: Option<DocumentId>,
     },
-    /// All these participants have approved.
+    /// These participants have approved.
     ParticipantApproval {
         /// The participants.
         participant_ids: BTreeSet<ParticipantId>,
     },
-    /// All these participants have uploaded a file.
+    /// These participants have each uploaded a file.
     FileUpload {
         /// The participants.
         participant_ids: BTreeSet<ParticipantId>,
     },
     /// The time has passed.
     Countdown {
-        /// The end; none while it is not set.
+        /// The end. None while it is not set.
         until: Option<Countdown>,
     },
     /// The movement has been authorized and is not cancelled.
@@ -57,19 +57,19 @@ pub enum GateRule {
         /// The movement.
         movement_id: Option<MovementId>,
     },
-    /// Receiver-side evidence confirmed that the movement arrived; a claim never does.
+    /// Receiver-side evidence confirmed the movement's arrival; a claim never does.
     MovementReconciled {
         /// The movement.
         movement_id: Option<MovementId>,
     },
-    /// A member has read and accepted the latest answers of all these participants.
+    /// A member has read and accepted these participants' latest answers.
     InformationRequest {
         /// The participants who answer.
         participant_ids: BTreeSet<ParticipantId>,
         /// The questions.
         fields: Vec<InformationField>,
     },
-    /// A verification of all these participants has been recorded.
+    /// These participants have a recorded verification.
     IdentityVerified {
         /// The participants.
         participant_ids: BTreeSet<ParticipantId>,
@@ -77,7 +77,7 @@ pub enum GateRule {
 }
 
 impl GateRule {
-    /// The participants that the rule names itself, without the signers of documents that it names.
+    /// The participants that the rule names directly, not the signers of its documents.
     #[must_use]
     pub fn participant_ids(&self) -> Option<&BTreeSet<ParticipantId>> {
         match self {
@@ -122,7 +122,7 @@ text_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Countdown {
-    /// This many hours after its gate opens.
+    /// This many hours after the gate opens.
     AfterHours(u32),
     /// At a fixed time.
     At(Timestamp),
@@ -183,11 +183,11 @@ text_enum! {
 pub enum GateState {
     /// Its stage is not current yet.
     Locked,
-    /// It waits to be met.
+    /// Not met yet.
     Open {
         /// When it opened.
         opened_at: Timestamp,
-        /// When its countdown ends, if it is one.
+        /// When its countdown ends, if it has one.
         due_at: Option<Timestamp>,
     },
     /// It is met.
@@ -223,7 +223,7 @@ text_enum! {
 }
 
 impl GateRule {
-    /// The movement that the rule names.
+    /// The movement it names.
     #[must_use]
     pub fn movement(&self) -> Option<MovementId> {
         match self {
@@ -248,10 +248,10 @@ impl GateRule {
         }
     }
 
-    /// The end of the countdown if its gate opens at a moment; none for other rules.
+    /// When the countdown ends if its gate opens at `opened_at`. None for other rules.
     pub(super) fn due_at(&self, time_scale: TimeScale, opened_at: Timestamp) -> Option<Timestamp> {
         match self {
-            // A countdown that ended before its gate opened is met when the gate opens.
+            // A countdown that ended before its gate opened clears when the gate opens.
             Self::Countdown { until: Some(Countdown::At(moment)) } => Some(opened_at.max(*moment)),
             Self::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
                 Some(time_scale.countdown_end(opened_at, *hours))
@@ -260,8 +260,8 @@ impl GateRule {
         }
     }
 
-    /// The participants that the rule waits for, each once, in the order of their ids. For documents these are the
-    /// signers; countdowns and movements have none.
+    /// The participants the rule waits for, each once, ordered by id. For documents, the signers; none for countdowns
+    /// and movements.
     #[must_use]
     pub fn named(&self, agreement: &Agreement) -> BTreeSet<ParticipantId> {
         match self {
@@ -298,7 +298,7 @@ impl GateState {
 }
 
 impl Gate {
-    /// When it opened; none while it is locked.
+    /// When it opened. None while locked.
     #[must_use]
     pub fn opened_at(&self) -> Option<Timestamp> {
         match self.state {
@@ -309,7 +309,7 @@ impl Gate {
         }
     }
 
-    /// When a participant declined it; none if nobody has.
+    /// When a participant declined it, if anyone has.
     #[must_use]
     pub fn declined_at(&self) -> Option<Timestamp> {
         match self.state {
@@ -318,14 +318,14 @@ impl Gate {
         }
     }
 
-    /// The end of a countdown, once it is known; none for other types.
+    /// When the countdown ends, once known. None for other types.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {
         let GateRule::Countdown { until: Some(until) } = &self.rule else { return None };
         match (until, &self.state) {
             (Countdown::At(moment), _) => Some(*moment),
             (Countdown::AfterHours(_), GateState::Open { due_at, .. }) => *due_at,
-            // A countdown clears at its very end.
+            // A countdown clears exactly when it ends.
             (Countdown::AfterHours(_), GateState::Cleared { cleared_at, .. }) => Some(*cleared_at),
             (Countdown::AfterHours(_), GateState::Locked | GateState::Declined { .. }) => None,
         }

@@ -1,9 +1,10 @@
 //! Agreements: stages with gates, participants, documents and terms, and their rules.
 //!
-//! The types are here. [`acts`] has what a history shows, [`facts`] what has been recorded for gates, [`gate`] the nine
-//! types of gates, [`blockers`] the blockers of publication, [`edit`] the editing of drafts, [`draft`] the drafts that may be
-//! written without a member, [`papers`] the signatures on paper that wait for a second member, [`participants`] joining an agreement, `payments` the steps that payments wait for, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
-//! [`promise`] what outlives its steps, [`template`] what a draft can begin with, [`verification`] the verified identities of participants.
+//! The types are here. Submodules: [`acts`] (history), [`facts`] (recorded for gates), [`gate`] (the nine types),
+//! [`blockers`] (of publication), [`edit`] (of drafts), [`draft`] (writable without a member), [`papers`] (signatures
+//! that wait for a second member), [`participants`] (joining), `payments` (the steps that movements wait for), [`pdf`]
+//! (valid documents), [`progress`] (of active agreements), [`promise`] (what outlives the steps), [`template`] (for new
+//! drafts), [`verification`] (of identities).
 
 pub mod acts;
 pub mod blockers;
@@ -60,7 +61,7 @@ texts! {
 }
 
 text_enum! {
-    /// What an agreement is (specification, "Enumerations").
+    /// The kind of an agreement (specification, "Enumerations").
     #[derive(Default)]
     pub enum AgreementKind {
         /// Any agreement.
@@ -106,7 +107,7 @@ pub enum Life {
         /// When it was published.
         published_at: Timestamp,
     },
-    /// Done.
+    /// Completed.
     Completed {
         /// When it was published.
         published_at: Timestamp,
@@ -115,7 +116,7 @@ pub enum Life {
     },
     /// Cancelled, as a draft or while active.
     Cancelled {
-        /// When it was published, if it was.
+        /// When it was published, if ever.
         published_at: Option<Timestamp>,
         /// When it was cancelled.
         cancelled_at: Timestamp,
@@ -174,10 +175,10 @@ pub struct Participant {
     pub id: ParticipantId,
     /// The contact.
     pub contact_id: ContactId,
-    /// Its roles; never empty.
+    /// Its roles, at least one.
     pub roles: BTreeSet<ParticipantRole>,
-    /// The `identity_version` that the contact had when the agreement was published. None in a draft, and in what was
-    /// published before contacts counted what they were: those had the first.
+    /// The contact's `identity_version` at publication. None in drafts, and in agreements published before versions
+    /// were counted, for which it was the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_version: Option<u64>,
 }
@@ -189,13 +190,13 @@ pub struct Document {
     pub id: DocumentId,
     /// Its name.
     pub name: Label,
-    /// Its file, once there is one.
+    /// Its file, if any.
     pub content: Option<DocumentContent>,
     /// Where it is.
     pub state: DocumentState,
     /// The places to sign.
     pub blocks: Vec<SignatureBlock>,
-    /// Whether it is there to be read, and a member has said that nobody signs it. Of no matter once it has a place to sign.
+    /// Whether a member said that nobody signs it. Irrelevant once it has signature blocks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_for_reading: bool,
 }
@@ -236,11 +237,11 @@ pub struct SignatureBlock {
     pub id: SignatureBlockId,
     /// Who signs there.
     pub participant_id: ParticipantId,
-    /// The text beside it.
+    /// The label next to it.
     pub label: Label,
 }
 
-/// A step: gates that must be cleared, then actions that run once.
+/// A step: gates to clear, then actions that run once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
     /// Its id.
@@ -249,7 +250,7 @@ pub struct Stage {
     pub name: Label,
     /// Its state.
     pub state: StageState,
-    /// The actions that run, exactly once, when all gates are cleared.
+    /// The actions that run exactly once, when all gates are cleared.
     pub actions: BTreeSet<StageAction>,
     /// Its conditions.
     pub gates: Vec<Gate>,
@@ -268,7 +269,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What a stage does when all of its gates are cleared (contract, section 2).
+    /// What a stage does when all its gates are cleared (contract, section 2).
     pub enum StageAction {
         /// Opens documents for signing.
         OpenSigning = "open_signing",
@@ -328,10 +329,10 @@ text_enum! {
     }
 }
 
-/// An agreement as it is stored.
+/// An agreement as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// Its id: private, so that one agreement can't be written in the place of another.
+    /// Private, so that one agreement can't be written in place of another.
     id: AgreementId,
     /// The one workspace that it belongs to.
     pub workspace_id: WorkspaceId,
@@ -339,7 +340,7 @@ pub struct Agreement {
     pub name: AgreementName,
     /// Its kind.
     pub kind: AgreementKind,
-    /// Its lifecycle: private to the domain, whose functions are the only way from one state to another.
+    /// Its lifecycle. Private to the domain, whose functions are the only way to change it.
     pub(super) life: Life,
     /// Its participants.
     pub participants: Vec<Participant>,
@@ -352,7 +353,7 @@ pub struct Agreement {
     /// What participants promise each other beyond its steps, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
-    /// When it expires, unless it is completed by then.
+    /// When it expires unless completed by then.
     pub expires_at: Option<Timestamp>,
     /// The funding items that it papers.
     pub funding_item_ids: Vec<FundingItemId>,
@@ -362,14 +363,13 @@ pub struct Agreement {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// What has been recorded for its gates: private to the domain, which records it.
+    /// The facts recorded for its gates. Private to the domain, which records them.
     #[serde(default = "Facts::none", skip_serializing_if = "Facts::is_none")]
     pub(super) facts: Facts,
-    /// The signatures on paper that wait for a second member: private to the domain, which records and decides them.
+    /// The paper signatures that wait for a second member. Private to the domain, which records and decides them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pending_papers: BTreeMap<PaperSignatureId, PendingPaper>,
-    /// The zone in which the days of its promises are, once it is published: private to the domain, whose publication sets
-    /// it.
+    /// The time zone for the days of its promises. Set at publication, which is why it is private to the domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) zone: Option<TimeZone>,
 }
@@ -417,7 +417,6 @@ impl deserr::Deserr<FieldErrors> for Roles {
                 "must have one role or more",
             ));
         }
-        // A repeated role counts once.
         Ok(Self(roles.into_iter().collect()))
     }
 }
@@ -465,7 +464,6 @@ impl Agreement {
         }
     }
 
-    /// The new draft with the id that its form carries.
     pub(crate) fn with_id(self, id: AgreementId) -> Self {
         Self { id, ..self }
     }
@@ -476,7 +474,7 @@ impl Agreement {
         self.id
     }
 
-    /// Whether it has ever been published: not if it is a draft, or a draft that was discarded.
+    /// Whether it has ever been published. False for drafts and discarded drafts.
     #[must_use]
     pub fn was_published(&self) -> bool {
         !matches!(self.life, Life::Draft | Life::Cancelled { published_at: None, .. })
@@ -488,7 +486,8 @@ impl Agreement {
         self.life
     }
 
-    /// Since when a draft is as it is, or the current step of an active agreement is open. None if the agreement has ended.
+    /// Since when a draft is unchanged, or the current step of an active agreement has been open. None if the agreement
+    /// has ended.
     #[must_use]
     pub fn open_since(&self) -> Option<Timestamp> {
         match self.life {
@@ -502,7 +501,7 @@ impl Agreement {
         }
     }
 
-    /// The gates for which the current step of an active agreement waits: those that are open or declined.
+    /// The open or declined gates of an active agreement's current step.
     pub fn waiting_gates(&self) -> impl Iterator<Item = &Gate> {
         let is_active = self.lifecycle() == Lifecycle::Active;
         let current = self.stages.iter().find(|stage| is_active && stage.state == StageState::Current);
@@ -510,7 +509,7 @@ impl Agreement {
         current.into_iter().flat_map(|stage| &stage.gates).filter(is_waiting)
     }
 
-    /// The contacts for whom an open gate of an active agreement's current step waits.
+    /// The contacts that the open gates of the current step wait for.
     #[must_use]
     pub fn waited_for(&self) -> BTreeSet<ContactId> {
         let open = self.waiting_gates().filter(|gate| matches!(gate.state, GateState::Open { .. }));
@@ -518,13 +517,13 @@ impl Agreement {
         waited_for.filter_map(|id| self.participant(id)).map(|participant| participant.contact_id).collect()
     }
 
-    /// Whether a participant of an active agreement has declined, so that a member has to see how it goes on.
+    /// Whether a participant has declined a current gate, so that a member must decide how to proceed.
     #[must_use]
     pub fn is_declined(&self) -> bool {
         self.waiting_gates().any(|gate| matches!(gate.state, GateState::Declined { .. }))
     }
 
-    /// How many participants have sent answers to an active agreement that wait for a member to read them.
+    /// How many participants' answers wait for a member to read them.
     #[must_use]
     pub fn answers_waiting(&self) -> usize {
         self.waiting_gates().map(|gate| self.answers_to_read(gate).len()).sum()
@@ -548,7 +547,7 @@ impl Agreement {
         &self.facts.movements
     }
 
-    /// Its movements that would end with it if it were cancelled or expired.
+    /// Its movements that end with it on cancellation or expiry.
     pub fn open_movements(&self) -> impl Iterator<Item = MovementId> {
         self.facts.movements.iter().filter(|(_, state)| state.ends_with_agreement()).map(|(id, _)| *id)
     }
@@ -559,8 +558,8 @@ impl Agreement {
         matches!(self.life, Life::Cancelled { .. } | Life::Expired { .. })
     }
 
-    /// The state of one of its movements; none if it has no such movement. An agreement that was cancelled or has expired says
-    /// here that a movement is cancelled before the movement's own record does.
+    /// The state of one of its movements, if it has it. After the agreement's cancellation or expiry, this says
+    /// `Cancelled` before the movement's own record does.
     #[must_use]
     pub fn movement_state(&self, id: MovementId) -> Option<MovementState> {
         self.facts.movement(Some(id))

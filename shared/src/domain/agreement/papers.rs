@@ -1,7 +1,7 @@
-//! The signatures on paper that wait for a second member.
+//! The paper signatures that wait for a second member.
 //!
-//! Decision: the agreement itself names them, beside the record of each. So what is recorded, confirmed and rejected meets
-//! what the participant does on screen in the agreement's version, and Home finds them in the rows that it reads anyway.
+//! Decision: the agreement names them, in addition to their own records. So recording, confirming and rejecting meet
+//! the participant's on-screen acts in the agreement's version, and Home finds them in rows it reads anyway.
 
 use std::collections::BTreeSet;
 
@@ -11,28 +11,27 @@ use super::{Agreement, Lifecycle};
 use crate::domain::ids::{MemberId, PaperSignatureId, SignatureBlockId};
 use crate::domain::time::Timestamp;
 
-/// A signature on paper that counts once a second member confirms it.
+/// A paper signature that counts once a second member confirms it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingPaper {
-    /// The blocks that it signs, all of one participant in one document.
+    /// The blocks it signs: one participant's, in one document.
     pub block_ids: BTreeSet<SignatureBlockId>,
-    /// The member who recorded it, and can't be the one who confirms it.
+    /// The member who recorded it, who can't confirm it.
     pub recorded_by: MemberId,
     /// When it was recorded.
     pub recorded_at: Timestamp,
 }
 
 impl Agreement {
-    /// The signatures on paper that wait for a second member. One whose blocks were signed on screen meanwhile waits no
-    /// longer.
+    /// The paper signatures that wait for a second member. Signing any of the blocks on screen ends the wait.
     pub fn papers_to_confirm(&self) -> impl Iterator<Item = (PaperSignatureId, &PendingPaper)> {
         let is_active = self.lifecycle() == Lifecycle::Active;
         let waiting = self.pending_papers.iter().filter(move |_| is_active);
         waiting.filter(|(_, paper)| paper.block_ids.is_disjoint(&self.facts.signed)).map(|(id, paper)| (*id, paper))
     }
 
-    /// The agreement in which one more signature on paper waits, whose scan has so many bytes. Those that wait no longer are
-    /// left out.
+    /// The agreement with one more waiting paper signature, whose scan has `scan_bytes`. Drops those that no longer
+    /// wait.
     #[must_use]
     pub(in crate::domain) fn with_pending_paper(
         &self,
@@ -48,7 +47,6 @@ impl Agreement {
         after
     }
 
-    /// The agreement in which a signature on paper no longer waits.
     #[must_use]
     pub(in crate::domain) fn without_pending_paper(mut self, id: PaperSignatureId, now: Timestamp) -> Self {
         self.pending_papers.remove(&id);

@@ -1,4 +1,4 @@
-//! Participants: contacts join an agreement while it is a draft, and adding one again merges its roles.
+//! Participants: contacts join an agreement while it is a draft. Adding one again merges the roles.
 
 use super::{Agreement, Life, NewParticipant, Participant};
 use crate::domain::contact::Contact;
@@ -14,7 +14,7 @@ pub struct Added {
     pub agreement: Agreement,
     /// The participant.
     pub participant: Participant,
-    /// Whether the participant is new. Otherwise the roles were merged.
+    /// Whether the participant is new, or else their roles were merged.
     pub is_new: bool,
 }
 
@@ -28,7 +28,7 @@ pub enum NotAdded {
 }
 
 impl NotAdded {
-    /// The error, given the field that names the agreement.
+    /// The error at the field that names the agreement.
     #[must_use]
     pub fn at(self, agreement_field: &str) -> FieldErrors {
         match self {
@@ -45,10 +45,10 @@ impl NotAdded {
 }
 
 impl Agreement {
-    /// Adds a participant, or merges the roles if the contact is one already.
+    /// Adds a participant, or merges roles if the contact is already one.
     ///
     /// # Errors
-    /// [`NotAdded`] when the agreement is no draft, or full.
+    /// [`NotAdded`] when the agreement is not a draft, or is full.
     pub fn add_participant(&self, new: NewParticipant, now: Timestamp) -> Result<Added, NotAdded> {
         if self.life != Life::Draft {
             return Err(NotAdded::NotADraft);
@@ -73,7 +73,7 @@ impl Agreement {
         Ok(Added { agreement, participant, is_new })
     }
 
-    /// The agreement with the versions of its participants' contacts, as they are when it is published.
+    /// The agreement with the current versions of its participants' contacts, for its publication.
     #[must_use]
     pub(in crate::domain) fn with_contact_versions(mut self, contacts: &[Contact]) -> Self {
         for participant in &mut self.participants {
@@ -83,8 +83,7 @@ impl Agreement {
         self
     }
 
-    /// Whether a contact has to stay among the people of the workspace, because they are a participant. A draft that was
-    /// discarded keeps no one: nothing ever came of it.
+    /// Whether the contact is a participant and so must stay in the workspace. Discarded drafts don't count.
     #[must_use]
     pub fn keeps(&self, contact: ContactId) -> bool {
         let is_discarded = matches!(self.life, Life::Cancelled { published_at: None, .. });
@@ -118,7 +117,6 @@ mod tests {
         proptest::collection::vec((0..4_usize, roles), 0..12)
     }
 
-    /// Who takes part as what, whatever the participants' ids.
     fn parts(agreement: &Agreement) -> Vec<(ContactId, Vec<ParticipantRole>)> {
         let part = |participant: &Participant| (participant.contact_id, participant.roles.iter().copied().collect());
         let mut parts: Vec<_> = agreement.participants.iter().map(part).collect();

@@ -1,9 +1,8 @@
-//! The steps that a movement waits for. The actions `open_movement` and `release_instructions` run when their step is done:
-//! they do nothing themselves, but let members authorize movements and release instructions from then on.
+//! The steps that movements wait for. The actions `open_movement` and `release_instructions` do nothing themselves;
+//! once their step is done, members can authorize movements and release instructions.
 //!
-//! Decision: a movement waits for the last step with the action that comes before the step whose condition needs the act,
-//! so that no step waits for itself. A movement that no condition names waits for the first step with the action, and
-//! without one for none.
+//! Decision: a movement waits for the last step with the action before the step whose condition needs the act, so that
+//! no step waits for itself. A movement that no condition names waits for the first step with the action, if any.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +12,19 @@ use crate::domain::ids::MovementId;
 use crate::domain::movement::state::MovementState;
 
 impl Agreement {
-    /// The first step with a condition that names a movement; none where no condition does.
+    /// The first step with a condition that names a movement, if any.
     #[must_use]
     pub fn stage_of_movement(&self, movement: MovementId) -> Option<&Stage> {
         self.stages.iter().find(|stage| stage.gates.iter().any(|gate| names(&gate.rule, movement)))
     }
 
-    /// Whether the steps before it let a member authorize a movement.
+    /// Whether earlier steps let members authorize a movement.
     #[must_use]
     pub fn lets_authorize(&self, movement: MovementId) -> bool {
         self.lets(StageAction::OpenMovement, |rule| names(rule, movement))
     }
 
-    /// Whether the steps before it let a member release the instructions of a movement.
+    /// Whether earlier steps let members release a movement's instructions.
     #[must_use]
     pub fn lets_release(&self, movement: MovementId) -> bool {
         let names = |rule: &GateRule| matches!(rule, GateRule::MovementReconciled { movement_id } if *movement_id == Some(movement));
@@ -51,7 +50,7 @@ impl Agreement {
         self.movements().iter().filter(waits).map(|(id, _)| *id).filter(|id| self.lets_authorize(*id))
     }
 
-    /// How many open conditions wait for a member to authorize a movement.
+    /// How many open conditions wait for members to authorize a movement.
     #[must_use]
     pub fn authorizations_waiting(&self) -> usize {
         let can_be: BTreeSet<MovementId> = self.movements_to_authorize().collect();
@@ -63,8 +62,8 @@ impl Agreement {
         gates.filter(waits).count()
     }
 
-    /// Whom an open condition of a movement's arrival waits for, of the movements that wait for a participant: the payer to
-    /// pay, or the payee to show the arrival. The others wait for members, or for nobody.
+    /// The movements that wait for a participant because an open condition needs their arrival, with the side that must
+    /// act: the payer pays, or the payee shows the arrival. Other movements wait for members or nobody.
     #[must_use]
     pub fn payments_waiting(&self) -> BTreeMap<MovementId, PaymentSide> {
         if self.lifecycle() != Lifecycle::Active {
@@ -84,7 +83,7 @@ impl Agreement {
     }
 }
 
-/// One of the two sides of a payment.
+/// A side of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentSide {
     /// Who pays.
@@ -93,7 +92,6 @@ pub enum PaymentSide {
     Payee,
 }
 
-/// Whether a rule names a movement.
 fn names(rule: &GateRule, movement: MovementId) -> bool {
     rule.movement() == Some(movement)
 }

@@ -1,11 +1,11 @@
-//! Promises: what participants of an agreement owe each other beyond its steps. A promise is part of the draft, never
+//! Promises: what participants owe each other beyond the agreement's steps. A promise is part of the draft, never
 //! changes after publication, and becomes an obligation when a step's action `project_obligations` runs
 //! ([`obligation`](crate::domain::obligation)).
 //!
-//! Decision: no promise is incomplete. The codes of publish blockers are a closed list (contract, section 5) that has none
-//! for promises, so what a blocker would ask for is asked when a promise is added or changed: it has its days, triggers or
-//! interval, and one participant or more on each side, from the beginning. A participant whom a promise names can't be
-//! removed from the draft. A promisor without an email address is a `participant_email_missing`, as everyone who must act.
+//! Decision: promises are never incomplete, because the closed list of publish blockers (contract, section 5) has no
+//! code for them. Days, triggers or interval, and participants on both sides, are required when a promise is added or
+//! changed. A participant named by a promise can't be removed from the draft. A promisor without an email address is a
+//! `participant_email_missing`, like everyone who must act.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU16;
@@ -19,7 +19,7 @@ use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// What some participants promise to others.
+/// What some participants promise others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promise {
     /// Its id.
@@ -41,12 +41,12 @@ pub enum PromiseTerms {
         /// The days.
         schedule: Schedule,
     },
-    /// Some days after a person declares that a trigger happened.
+    /// A number of days after someone declares that a trigger happened.
     Triggered {
         /// The triggers.
         triggers: Triggers,
     },
-    /// At all times, which is verified again and again.
+    /// At all times, verified repeatedly.
     Standing {
         /// The days between two verifications.
         reverify_every_days: NonZeroU16,
@@ -54,7 +54,7 @@ pub enum PromiseTerms {
 }
 
 text_enum! {
-    /// The kind of a promise and of its obligation, as clients branch on it (contract, section 2).
+    /// The kind of a promise and its obligation, as clients branch on it (contract, section 2).
     pub enum PromiseKind {
         /// Due on the days of a schedule.
         Scheduled = "scheduled",
@@ -66,7 +66,7 @@ text_enum! {
 }
 
 impl PromiseTerms {
-    /// Terms that hold at all times.
+    /// Standing terms.
     ///
     /// # Errors
     /// `out_of_range` at `reverify_every_days`.
@@ -99,13 +99,13 @@ pub struct Trigger {
     pub due_after_days: u16,
 }
 
-/// One trigger or more.
+/// One or more triggers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Triggers(Vec<Trigger>);
 
 impl Triggers {
-    /// The triggers, in their order.
+    /// The triggers, in order.
     ///
     /// # Errors
     /// `required`, `limit_reached` or `invalid_value` at `triggers`, `out_of_range` at a trigger's `due_after_days`.
@@ -132,13 +132,13 @@ impl Triggers {
         if errors.is_empty() { Ok(Self(triggers)) } else { Err(errors) }
     }
 
-    /// The triggers, in their order.
+    /// The triggers, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Trigger> {
         self.0.iter()
     }
 }
 
-/// Who owes a promise, and to whom: one participant or more on each side, none on both.
+/// Who owes a promise and to whom: at least one participant per side, none on both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parties {
     promisor_participant_ids: BTreeSet<ParticipantId>,
@@ -150,7 +150,7 @@ pub struct Parties {
 pub enum Side {
     /// Owes it.
     Promisor,
-    /// It is owed to them: the other side.
+    /// It is owed to them.
     Promisee,
 }
 
@@ -189,7 +189,7 @@ impl Parties {
         &self.promisee_participant_ids
     }
 
-    /// The side of a participant; none if they are a party of neither.
+    /// A participant's side, if any.
     #[must_use]
     pub fn side(&self, participant: ParticipantId) -> Option<Side> {
         if self.promisor_participant_ids.contains(&participant) {
@@ -199,7 +199,7 @@ impl Parties {
         }
     }
 
-    /// The same parties with the ids that they have in another agreement. None if one of them is not there.
+    /// The same parties with another agreement's ids. None if one is missing there.
     pub(super) fn renamed(&self, id: impl Fn(ParticipantId) -> Option<ParticipantId>) -> Option<Self> {
         let renamed = |side: &BTreeSet<ParticipantId>| side.iter().map(|was| id(*was)).collect::<Option<_>>();
         Some(Self {

@@ -1,5 +1,5 @@
-//! What waits for a participant of an active agreement: the task list of their pages. It follows from the same rules as
-//! `waiting_on_participant_ids` (specification, "Agreement").
+//! The task list of a participant of an active agreement. Follows the same rules as `waiting_on_participant_ids`
+//! (specification, "Agreement").
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::{Agreement, Document, DocumentState, Lifecycle};
 use crate::domain::event::{EventKind, SignatureData};
 use crate::domain::ids::{DocumentId, GateId, ParticipantId, SignatureBlockId};
 
-/// Something that waits for a participant.
+/// A task of a participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     /// Sign a document.
@@ -24,8 +24,8 @@ pub enum Task {
 }
 
 impl Agreement {
-    /// What waits for a participant now, in the order of the steps: each document once. None but those of the current step
-    /// wait, and documents that are out for signing though no condition asks for them come last.
+    /// A participant's tasks in the current step, in order, each document once. Documents that are out for signing
+    /// without a condition come last.
     #[must_use]
     pub fn tasks_of(&self, participant: ParticipantId) -> Vec<Task> {
         let mut tasks = Vec::new();
@@ -61,9 +61,8 @@ impl Agreement {
         tasks
     }
 
-    /// The blocks that a participant may sign now in a document that is out for signing: their unsigned ones, but for those
-    /// that only conditions of later steps, or declined ones, ask for. A signature that is due at the closing must not be
-    /// given before the steps that lead there.
+    /// The blocks that a participant may sign now: the unsigned ones in a document that is out, except those that only
+    /// later or declined conditions ask for. A signature due at the closing must not precede the steps that lead there.
     #[must_use]
     pub fn blocks_to_sign(&self, document: &Document, participant: ParticipantId) -> BTreeSet<SignatureBlockId> {
         if self.lifecycle() != Lifecycle::Active || document.state != DocumentState::Out {
@@ -76,7 +75,7 @@ impl Agreement {
         self.unsigned(document, participant).filter(may_sign).collect()
     }
 
-    /// Whether a participant can decline to sign a document: an open condition asks for a block that they may sign now.
+    /// Whether a participant can decline to sign: an open condition asks for a block that they may sign now.
     #[must_use]
     pub fn can_decline(&self, document: &Document, participant: ParticipantId) -> bool {
         let is_open = |gate: &Gate| gate.state.status() == GateStatus::Open;
@@ -84,7 +83,6 @@ impl Agreement {
         blocks.any(|block| self.gates_asking_for(document, block).any(is_open))
     }
 
-    /// The blocks of a participant in a document that are not signed.
     pub(in crate::domain) fn unsigned<'a>(
         &'a self,
         document: &'a Document,
@@ -94,7 +92,6 @@ impl Agreement {
         own.map(|block| block.id).filter(|block| !self.facts.signed.contains(block))
     }
 
-    /// The gates that ask for a signature block.
     pub(in crate::domain) fn gates_asking_for<'a>(
         &'a self,
         document: &'a Document,
@@ -104,7 +101,7 @@ impl Agreement {
         gates.filter(move |gate| gate.asks_for(document, block))
     }
 
-    /// Whether a condition that asks for a signature block is declined.
+    /// Whether a condition that asks for a block is declined.
     #[must_use]
     pub fn is_declined_for(&self, document: &Document, block: SignatureBlockId) -> bool {
         self.gates_asking_for(document, block).any(|gate| gate.state.status() == GateStatus::Declined)
@@ -116,8 +113,7 @@ impl Agreement {
         self.facts.signed.contains(&block)
     }
 
-    /// The event that a participant has signed a document, if they have: whoever recorded the last signature, however it was
-    /// given.
+    /// The event that a participant has signed all their blocks in a document, on screen or on paper.
     pub(in crate::domain) fn signature_completion(
         &self,
         document_id: DocumentId,
@@ -128,13 +124,13 @@ impl Agreement {
         self.has_signed(document, participant_id).then_some(EventKind::SignatureCompleted(data))
     }
 
-    /// Whether a participant has a block in a document that can't be signed because a condition that asks for it is declined.
+    /// Whether a declined condition keeps a participant from signing a block in a document.
     #[must_use]
     pub fn is_on_hold_for(&self, document: &Document, participant: ParticipantId) -> bool {
         self.unsigned(document, participant).any(|block| self.is_declined_for(document, block))
     }
 
-    /// Whether a participant has signed a document: it has blocks of theirs, all signed.
+    /// Whether a participant has blocks in a document and has signed all of them.
     #[must_use]
     pub fn has_signed(&self, document: &Document, participant: ParticipantId) -> bool {
         document.blocks.iter().any(|block| block.participant_id == participant)
@@ -143,7 +139,6 @@ impl Agreement {
 }
 
 impl Gate {
-    /// Whether it asks for a signature block of a document.
     fn asks_for(&self, document: &Document, block: SignatureBlockId) -> bool {
         match &self.rule {
             GateRule::SignatureBlocks { block_ids } => block_ids.contains(&block),
@@ -152,7 +147,6 @@ impl Gate {
         }
     }
 
-    /// Whether it asks for a signature in a document.
     fn asks_to_sign(&self, document: &Document) -> bool {
         document.blocks.iter().any(|block| self.asks_for(document, block.id))
     }
@@ -166,7 +160,7 @@ mod tests {
     use crate::domain::agreement::StageAction;
     use crate::domain::agreement::fixtures::{Deal, label, noon, published};
 
-    /// A deal whose participants sign one document in two steps: Ada at first, then Ben beside Ada's second block.
+    /// A deal with one document signed in two steps: first by Ada, then by Ben along with Ada's second block.
     fn two_steps(actions: BTreeSet<StageAction>) -> (Agreement, [ParticipantId; 2]) {
         let deal = Deal::complete();
         let (ada, ben) = (deal.draft.participants[0].id, deal.draft.participants[1].id);

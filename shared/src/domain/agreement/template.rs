@@ -1,7 +1,7 @@
-//! Templates: what a draft can begin with. They are data, in `templates.json`; a test holds that each makes a draft.
+//! Templates for new drafts. They are data in `templates.json`; a test verifies that each makes a draft.
 //!
-//! A template names parties, such as the investor of a SAFE, and what each does. The member who begins a draft says which
-//! contact each party is, or leaves it open: the draft's blockers then ask for it.
+//! A template names parties, such as the investor of a SAFE, and what each does. The member assigns contacts or leaves
+//! parties open; the draft's blockers then ask for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -22,11 +22,11 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Template {
-    /// Its name in addresses and forms.
+    /// Its name in URLs and forms.
     pub key: String,
-    /// Its name for people.
+    /// Its display name.
     pub name: String,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     pub about: String,
     /// The kind of its agreements.
     pub kind: AgreementKind,
@@ -44,7 +44,7 @@ pub struct Template {
 pub struct Party {
     /// Its name in forms.
     pub key: String,
-    /// Its name for people.
+    /// Its display name.
     pub label: String,
     /// Its roles.
     pub roles: BTreeSet<ParticipantRole>,
@@ -55,19 +55,16 @@ pub struct Party {
 struct TemplateDocument {
     key: String,
     name: Label,
-    /// The parties who sign it. With none it is there to be read only.
+    /// The signing parties. Empty for a document that is only read.
     signers: Vec<String>,
 }
 
-/// A payment, of which the amount is left open.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TemplatePayment {
     key: String,
     purpose: String,
-    /// The party who pays.
     payer: String,
-    /// The party who is paid.
     payee: String,
 }
 
@@ -103,10 +100,10 @@ struct Question {
     options: Vec<String>,
 }
 
-/// All templates, in the order in which they are offered.
+/// All templates, in display order.
 #[must_use]
 pub fn all() -> &'static [Template] {
-    // A file that can't be read would offer no templates; a test reads it.
+    // An unreadable file would mean no templates; a test reads it.
     static ALL: LazyLock<Vec<Template>> =
         LazyLock::new(|| serde_json::from_str(include_str!("templates.json")).unwrap_or_default());
     &ALL
@@ -119,7 +116,7 @@ pub fn find(key: &str) -> Option<&'static Template> {
 }
 
 impl Template {
-    /// Checks that no contact is two of the parties: who signs for both sides agrees with nobody.
+    /// Checks that each contact is at most one party: signing for both sides is no agreement.
     ///
     /// # Errors
     /// `invalid_value` at `party.` and the key of each party whose contact is an earlier one's.
@@ -139,11 +136,11 @@ impl Template {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// A draft that begins with this template, with its payments. `parties` has the contact of each party that is known, by
-    /// its key, and `own` the organization's own contacts.
+    /// A new draft from this template, with its payments. `parties` maps party keys to known contacts; `own` are the
+    /// organization's own contacts.
     ///
     /// # Errors
-    /// None for the templates that are shipped.
+    /// None for the shipped templates.
     pub fn draft(
         &self,
         id: AgreementId,
@@ -196,7 +193,7 @@ impl Template {
         Ok((draft, movements))
     }
 
-    /// Whether a draft that begins with it has payments.
+    /// Whether its drafts have payments.
     #[must_use]
     pub fn has_payments(&self) -> bool {
         !self.payments.is_empty()

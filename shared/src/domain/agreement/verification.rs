@@ -1,7 +1,7 @@
-//! Verified identities of participants. Countersign verifies nobody: a member says how a participant was verified, with
-//! which reference and on which day, and answers for it.
+//! Verified identities of participants. Countersign itself verifies no identity: a member states how a participant was
+//! verified, with a reference and day, and is responsible for it.
 //!
-//! Decision: a verification is never changed or removed. A member who made a mistake records another one, and both are
+//! Decision: verifications are never changed or removed. To correct a mistake, a member records another; both are
 //! shown.
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::domain::time::Timestamp;
 pub struct NewVerification {
     /// How the identity was verified.
     pub method: Label,
-    /// Where the check can be found again, if it can.
+    /// A reference to the check, if any.
     pub reference: Option<Label>,
     /// The day of the check.
     pub day: Day,
@@ -32,13 +32,13 @@ pub struct Verification {
     pub participant_id: ParticipantId,
     /// How the identity was verified.
     pub method: Label,
-    /// Where the check can be found again, if it can.
+    /// A reference to the check, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Label>,
     /// The day of the check.
     pub day: Day,
     /// The member who recorded it.
     pub recorded_by: Actor,
-    /// When.
+    /// When it was recorded.
     pub recorded_at: Timestamp,
 }

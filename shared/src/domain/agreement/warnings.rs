@@ -1,17 +1,16 @@
-//! What is listed before a draft is published and is probably a mistake: a pure function of the draft, its payments and the
-//! day. Unlike blockers, a warning can be meant. Then the member who publishes says so, with a tick for each kind.
+//! Probable mistakes in a draft, listed before its publication: a pure function of the draft, its payments and the day.
+//! Unlike blockers, warnings can be intended. The publishing member then ticks each kind.
 //!
-//! Decision: warnings are no blockers, so the API neither lists them nor refuses a proposal for them. Whoever decides on the
-//! publication sees them, whoever proposed it.
+//! Decision: the API neither lists warnings nor refuses proposals because of them. The deciding member sees them,
+//! whoever made the proposal.
 //!
-//! Decision: a condition waits for a document if it waits for the document or for one of its signature blocks. A document
-//! that people only read is listed too, unless a member said that nobody signs it: one that lacks its signature blocks looks
-//! the same.
+//! Decision: waiting for a signature block counts as waiting for its document. Documents that are only read are listed
+//! unless a member said that nobody signs them: a forgotten signature block looks the same.
 //!
-//! Decision: what others than the investor pay in a SAFE is not what its terms speak of, and is not counted.
+//! Decision: the terms of a SAFE only cover the investor's payments; others are not counted.
 //!
-//! Decision: a few promises that are overdue from the start are listed only, because agreements are signed late. More than
-//! [`limits::OVERDUE_AT_PUBLICATION_MAX`] are more likely a wrong year.
+//! Decision: a few overdue promises are only listed, because agreements are signed late. More than
+//! [`limits::OVERDUE_AT_PUBLICATION_MAX`] are probably a wrong year.
 
 use std::collections::BTreeSet;
 
@@ -26,18 +25,18 @@ use crate::limits;
 use crate::wire::enums::text_enum;
 
 text_enum! {
-    /// What a member says with one tick that they mean.
+    /// A kind of warnings that a member dismisses with one tick.
     pub enum WarningKind {
-        /// Nothing waits for a payment, a document or a signature block.
+        /// Nothing waits for a payment, document or signature block.
         Unawaited = "unawaited",
-        /// The terms of the SAFE don't fit its payment, or each other.
+        /// The terms of the SAFE don't fit its payments or each other.
         SafeTerms = "safe_terms",
-        /// Promises are overdue from the start.
+        /// Promises are overdue at publication.
         Overdue = "overdue",
     }
 }
 
-/// What is probably a mistake, with the part of the draft that it is about.
+/// A probable mistake and the part of the draft it concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
     /// No condition waits for a payment.
@@ -45,50 +44,50 @@ pub enum Warning {
         /// The payment's movement.
         movement_id: MovementId,
     },
-    /// No condition waits for a document or for a signature in it, and nobody has said that it is there to be read only.
+    /// No condition waits for a document or its signatures, and nobody has marked it as only for reading.
     DocumentUnawaited {
         /// The document.
         document_id: DocumentId,
     },
-    /// No condition waits for a signature, while one waits for another signature in the document.
+    /// No condition waits for a signature, although one waits for another signature in the document.
     BlockUnawaited {
         /// The document.
         document_id: DocumentId,
         /// Its signature block.
         block_id: SignatureBlockId,
     },
-    /// The investor pays something else than the terms of the SAFE say.
+    /// The investor's payments differ from the terms of the SAFE.
     SafePaymentDiffers {
-        /// What the terms say.
+        /// The amount in the terms.
         terms: Money,
-        /// What the payments come to; none if they are in several currencies.
+        /// The sum of the payments. None if they are in several currencies.
         paid: Option<Money>,
-        /// The first of the payments.
+        /// The first payment.
         movement_id: MovementId,
     },
     /// No payment comes from the investor of the SAFE.
     SafeUnpaid {
-        /// What the terms say.
+        /// The amount in the terms.
         terms: Money,
     },
-    /// The valuation cap of the SAFE is not above the investment.
+    /// The valuation cap of the SAFE doesn't exceed the investment.
     SafeCapTooLow {
         /// The cap.
         cap: Money,
         /// The investment.
         investment: Money,
     },
-    /// A promise is due on days that have passed.
+    /// A promise has due days in the past.
     PromiseOverdue {
         /// The promise.
         promise_id: PromiseId,
-        /// On how many days.
+        /// The number of days.
         days: u32,
     },
 }
 
 impl Warning {
-    /// What a member says who means it.
+    /// The kind of tick that dismisses it.
     #[must_use]
     pub fn kind(&self) -> WarningKind {
         match self {
@@ -103,7 +102,7 @@ impl Warning {
     }
 }
 
-/// The kinds for which a publication takes a tick, by the warnings.
+/// The kinds to tick for a publication.
 #[must_use]
 pub fn to_tick(warnings: &[Warning]) -> BTreeSet<WarningKind> {
     let overdue: u32 = warnings.iter().map(Warning::overdue).fold(0, u32::saturating_add);
@@ -117,7 +116,7 @@ impl Warning {
     }
 }
 
-/// The warnings of a draft's publication on a day in the organization's zone, in a stable order.
+/// The warnings about publishing a draft, in a stable order. `today` is in the organization's zone.
 #[must_use]
 pub fn warnings(draft: &Agreement, payments: &[DraftPayment], today: Day) -> Vec<Warning> {
     let mut found = unawaited(draft, payments);
@@ -166,7 +165,7 @@ fn of_safe(draft: &Agreement, terms: &SafeTerms, payments: &[DraftPayment]) -> V
     let currency = terms.currency.as_deref().and_then(Currency::parse);
     let money = |minor: Option<i64>| Money::new(minor?, currency?).ok();
     let Some(investment) = money(terms.investment_amount_minor) else { return found };
-    // Those of the investor; all, while nobody is said to pay. What has no amount yet is a blocker.
+    // The investor's payments, or all while payers are unknown. Missing amounts are blockers.
     let has_role = |payment: &&DraftPayment| {
         let sender = payment.sender.and_then(|id| draft.participant(id));
         sender.is_none_or(|sender| sender.roles.contains(&ParticipantRole::Investor))
@@ -188,7 +187,6 @@ fn of_safe(draft: &Agreement, terms: &SafeTerms, payments: &[DraftPayment]) -> V
     found
 }
 
-/// The sum of amounts in one currency. None if they are in several.
 fn sum(amounts: &[Money]) -> Option<Money> {
     let (first, others) = amounts.split_first()?;
     others.iter().try_fold(*first, |sum, money| {

@@ -1,10 +1,10 @@
-//! Digests of accounts, stored for comparison: HMACs under keys derived from the keyring for each organization. Without
-//! the keyring nobody can find a number by trial, although its ending is shown, and digests of two organizations are
-//! unrelated. A digest is never shown, exported or sent.
+//! Digests of accounts, stored for comparison: HMACs under keys derived per organization from the keyring. Without the
+//! keyring nobody can guess a number, although its ending is shown, and digests of different organizations are
+//! unrelated. Digests are never shown, exported or sent.
 //!
-//! Decision: a digest has one value per key of the keyring that isn't retired, so two digests share a key across
-//! rotations. Where they don't, because a key was retired in between, the account has to be read again
-//! ([`Compared::Unknown`]) from sealed instructions or a statement's file.
+//! Decision: a digest has one value per active key, so two digests share a key across rotations. If a key's retirement
+//! leaves them none in common, the account must be read again ([`Compared::Unknown`]) from sealed instructions or a
+//! statement's file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,6 @@ use crate::crypto::keyring::Keyring;
 use crate::crypto::{hex, keyed_hash};
 use crate::domain::ids::OrgId;
 
-/// The stored bytes of an HMAC: 128 bits.
 const MARK_BYTES: usize = 16;
 
 type HmacKey = [u8; 64];
@@ -34,7 +33,6 @@ impl AccountKeys {
     pub fn new(keyring: &Keyring, org: OrgId) -> Self {
         let (mut live, mut retired) = (BTreeMap::new(), BTreeMap::new());
         for name in keyring.names() {
-            // A dropped key derives nothing.
             let Ok(key) = keyring.derive_with(name, &format!("digests of accounts in {org}")) else { continue };
             let keys = if keyring.retired(name).is_some() { &mut retired } else { &mut live };
             keys.insert(name.to_owned(), key);
@@ -49,7 +47,7 @@ impl AccountKeys {
         AccountDigest { sealed: marks.collect() }
     }
 
-    /// Whether one of the current keys made a digest, so that it can be compared with new ones.
+    /// Whether a current key made a digest, so that it can be compared with new ones.
     #[must_use]
     pub fn made(&self, digest: &AccountDigest) -> bool {
         self.live.keys().any(|name| digest.sealed.contains_key(name))
@@ -60,10 +58,10 @@ impl AccountKeys {
     }
 }
 
-/// What is stored of an account, for comparison only.
+/// What is stored of an account, only for comparison.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountDigest {
-    /// By the name of their key. Exports leave out every field of this name.
+    /// By key name. Exports omit every field of this name.
     sealed: BTreeMap<String, Marks>,
 }
 
@@ -76,7 +74,7 @@ struct Marks {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     coded: BTreeSet<String>,
     alone: BTreeSet<String>,
-    /// Whether its number is never written in other ways.
+    /// Whether its number has only one spelling.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_plain: bool,
 }
@@ -84,12 +82,12 @@ struct Marks {
 /// How two names of accounts compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compared {
-    /// The same account, as far as both say.
+    /// The same account, as far as both tell.
     Same,
     /// Different accounts.
     Another,
-    /// Unknown: an IBAN and a number of a country where one account is written in several ways, or digests without a
-    /// common key, whose account has to be read again.
+    /// Unknown: an IBAN and a number in a country with several spellings, or digests without a common key, whose
+    /// account must be read again.
     Unknown,
 }
 
@@ -113,7 +111,7 @@ impl AccountDigest {
         self.under_own_key(keys, account).map_or(Compared::Unknown, |(own, read)| own.compare(&read))
     }
 
-    /// Whether country, code and number are exactly those of a typed account. None if the digest's keys are gone.
+    /// Whether country, code and number exactly match a typed account. None if the digest's keys are gone.
     #[must_use]
     pub fn is_exactly(&self, keys: &AccountKeys, account: &BankAccount) -> Option<bool> {
         self.under_own_key(keys, account).map(|(own, typed)| own.exact == typed.exact)
@@ -201,13 +199,13 @@ mod tests {
             (&american, "FR1420041010050500013M02606", Compared::Another),
             (&french, "FR1420041010050500013M02606", Compared::Same),
             (&french, "20041010050500013M02606", Compared::Same),
-            // Without the key that ends the number in the IBAN.
+            // Without the RIB key, which ends the number in the IBAN.
             (&french, "20041010050500013M026", Compared::Unknown),
             (&french, "GB82WEST12345698765432", Compared::Another),
         ] {
             assert_eq!(same(instructions, named), expected, "{named}");
         }
-        // The routing number for wires often differs from the one on statements.
+        // Wire routing numbers often differ from those on statements.
         assert_eq!(keys.digest(&american).compare(&keys.digest(&account("123456789", "121000358"))), Compared::Same);
         for hidden in ["XXXX6789", "****6789", "ACCOUNT", ""] {
             assert!(BankAccount::named(hidden).is_none(), "{hidden}");
@@ -247,14 +245,13 @@ mod tests {
         let after = keys(&rotated).digest(&same);
         assert_eq!((before.compare(&after), after.compare(&before)), (Compared::Same, Compared::Same));
         assert_eq!(before.compare(&keys(&rotated).digest(&other)), Compared::Another);
-        // A retired key makes no new digests, but compares what was typed with its old ones.
+        // A retired key makes no new digests, but compares typed accounts with old ones.
         assert_eq!(before.compare(&keys(&retired).digest(&same)), Compared::Unknown);
         assert_eq!(before.compare_with(&keys(&retired), &same), Compared::Same);
         assert_eq!(before.is_exactly(&keys(&retired), &same), Some(true));
         assert_eq!(before.compare_with(&keys(&dropped), &same), Compared::Unknown);
         assert_eq!(before.is_exactly(&keys(&dropped), &same), None);
         assert_eq!(after.compare_with(&keys(&dropped), &same), Compared::Same);
-        // Accounts of two organizations are unrelated.
         let elsewhere = AccountKeys::new(&one, OrgId::new()).digest(&same);
         assert_eq!(before.compare(&elsewhere), Compared::Another);
     }

@@ -1,18 +1,15 @@
-//! IBANs: their countries, and their parts for bank and account.
+//! IBANs: countries, and the parts for bank and account.
 //!
-//! Decision: `iban_validate` knows the registry. Its newest version (5.0.1) lacks two countries, which are listed here;
-//! a test fails once it has them.
+//! Decision: `iban_validate` has the registry. Its newest version (5.0.1) lacks two countries, which are listed here; a
+//! test fails once it has them.
 
 use iban::{BaseIban, IbanLike};
 
-/// The structure of a country's IBAN after the check digits.
 struct Structure {
     country: &'static str,
-    /// The number of letters of the bank's code, which comes first.
+    /// The length of the bank's code, which comes first.
     bank: usize,
-    /// The number of remaining characters.
     account: usize,
-    /// Whether those are digits only.
     is_numeric: bool,
 }
 
@@ -35,10 +32,10 @@ pub struct Iban {
 }
 
 impl Iban {
-    /// Reads an IBAN without blanks, in upper case. None if its country, length, form or check digits are wrong.
+    /// Parses an IBAN without blanks, in upper case. None if its country, length, form or check digits are wrong.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        // Both types of the crate accept blanks too.
+        // Both types of the crate also accept blanks.
         if !text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()) {
             return None;
         }
@@ -71,7 +68,7 @@ impl Iban {
             || found.is_some_and(|found| matches!(found, Ok(_) | Err(iban::ParseIbanError::InvalidBban(_))))
     }
 
-    /// Whether a text has the form of an IBAN, whatever its check digits.
+    /// Whether a text has the form of an IBAN, ignoring check digits.
     #[must_use]
     pub fn has_form(text: &str) -> bool {
         let parts = text.split_at_checked(2).zip(text.get(4..));
@@ -91,14 +88,13 @@ impl Iban {
         self.text.get(..2).unwrap_or_default()
     }
 
-    /// Whether its account is always written as in the IBAN. In other countries people leave check digits out or add
-    /// some.
+    /// Whether its account is always written as in the IBAN. In other countries people omit or add check digits.
     #[must_use]
     pub fn has_plain_number(&self) -> bool {
         PLAIN_COUNTRIES.contains(&self.country())
     }
 
-    /// Everything after the check digits: in many countries what people write in place of an IBAN.
+    /// Everything after the check digits. In many countries people write this in place of an IBAN.
     #[must_use]
     pub fn national(&self) -> &str {
         self.text.get(4..).unwrap_or_default()

@@ -1,16 +1,16 @@
-//! Bank accounts, compared by what names them: payment instructions, what a second member types, statements, and the
-//! accounts that an organization calls its own.
+//! Bank accounts, compared by what names them: payment instructions, what a second member types, statements, and an
+//! organization's own accounts.
 //!
 //! [`numbers`] strips what people type around a number, [`text`] finds numbers in free text, [`iban`] knows the
-//! countries, `digest` makes the [`AccountDigest`] that is stored in place of an account.
+//! countries, `digest` makes the [`AccountDigest`] stored in place of an account.
 //!
 //! Decision: banks name one account in many ways, so there are two comparisons.
-//! - [`AccountDigest::is_exactly`]: country, code and number are equal. It applies to what a member types again.
-//! - [`AccountDigest::compare`]: the same account, as far as both say. Two IBANs are compared directly. Otherwise
-//!   national codes of banks (sort code, BSB, Bankleitzahl, also within an IBAN) have to agree, and the number at the
-//!   bank decides: statements often have no more. Routing numbers and BICs don't count, since banks have several, and
-//!   the one for wires often differs from the one on statements. In some countries the number within an IBAN has check
-//!   digits that people leave out elsewhere: an IBAN and a differing number are then never called two accounts.
+//! - [`AccountDigest::is_exactly`]: equal country, code and number, for what a member types again.
+//! - [`AccountDigest::compare`]: the same account, as far as both tell. Two IBANs are compared directly. Otherwise
+//!   national bank codes (sort code, BSB, Bankleitzahl, also inside an IBAN) must agree, and the number at the bank
+//!   decides: statements often have no more. Routing numbers and BICs don't count, since banks have several, and wire
+//!   routing numbers often differ from those on statements. In some countries the number inside an IBAN has check
+//!   digits that people omit elsewhere: an IBAN and a different number are then never called two accounts.
 //!
 //! Decision: leading zeros of a number of digits are padding and don't count.
 
@@ -42,7 +42,6 @@ enum AccountNumber {
 /// A code of a bank, or of its branch.
 #[derive(Clone, PartialEq, Eq)]
 enum BankCode {
-    /// A United States routing number.
     Routing(String),
     /// The institution, country and place of a BIC.
     Bic(String),
@@ -50,7 +49,6 @@ enum BankCode {
     National(String),
 }
 
-/// The length of a BIC without its branch.
 const BIC_WITHOUT_BRANCH: usize = 8;
 /// The length of a currency code, which statements append to numbers.
 const CURRENCY_LETTERS: usize = 3;
@@ -62,18 +60,18 @@ impl fmt::Debug for BankAccount {
 }
 
 impl BankAccount {
-    /// The account of a number or IBAN and a bank's code (routing number, BIC or another), possibly with labels and
+    /// The account for a number or IBAN and a bank's code (routing number, BIC or another), possibly with labels and
     /// blanks. An impossible code is ignored.
     ///
-    /// None if the number can't name an account: it has no digit but zeros, or hidden characters (`XXXX1234`).
+    /// None if the number can't name an account: it has only zeros, or hidden characters (`XXXX1234`).
     #[must_use]
     pub fn new(number: &str, code: Option<&str>) -> Option<Self> {
         let number = AccountNumber::of(&normalized(number).text)?;
         Some(Self { number, code: code.and_then(|code| BankCode::of(&normalized(code).text)) })
     }
 
-    /// The account that a statement names in one text: an IBAN, a number, or a code, a slash and a number (`:25:` of
-    /// MT940), possibly followed by a currency.
+    /// The account that a statement names in one text: an IBAN, a number, or code/number (`:25:` of MT940), possibly
+    /// followed by a currency.
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         let whole = normalized(text).text;
@@ -110,7 +108,6 @@ impl BankAccount {
         }
     }
 
-    /// Country, code and number as one text.
     fn exact(&self) -> String {
         let code = match &self.code {
             Some(BankCode::Routing(code)) => format!("US routing {code}"),

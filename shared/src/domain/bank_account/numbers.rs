@@ -2,10 +2,10 @@
 //! `ABA 021000021`.
 //!
 //! Decision: a leading label, blanks, dashes, points and invisible characters (U+200B) are stripped first. So a number
-//! is the same however it was typed or copied, and an IBAN with a label or an invisible character is never taken for
-//! another kind of number. In free text, `text` finds where a number begins and ends.
+//! is the same however it was typed or copied, and an IBAN with a label or invisible character is never taken for
+//! another kind of number. In free text, `text` finds where numbers begin and end.
 //!
-//! Decision: a label of three letters or more may be glued to its number (`Konto12345678`, `SWIFTDEUTDEFF`). Fewer can
+//! Decision: a label of three or more letters may be glued to its number (`Konto12345678`, `SWIFTDEUTDEFF`). Fewer can
 //! be an IBAN's country or part of a number (`N12345678`). A text that is a BIC as a whole has no label, unless only a
 //! label precedes its digits (`Number12345`): no bank has such a code.
 
@@ -14,16 +14,16 @@ use crate::domain::sensitive::{is_account_label, plain};
 use super::BankAccount;
 use super::iban::Iban;
 
-/// A number without what is not part of it.
+/// A number without surrounding marks and labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Normalized {
-    /// The number, in upper case. It may still have invalid characters, such as `*`.
+    /// The number, in upper case. It may still contain invalid characters, such as `*`.
     pub text: String,
-    /// Whether a label said that it is an IBAN.
+    /// Whether a label called it an IBAN.
     pub says_iban: bool,
 }
 
-/// Strips what is not part of a number.
+/// Strips everything around a number.
 #[must_use]
 pub fn normalized(typed: &str) -> Normalized {
     let plain = plain(typed);
@@ -40,19 +40,17 @@ pub fn normalized(typed: &str) -> Normalized {
         rest = behind.trim_start_matches(is_beside);
     }
     let text = compact(rest);
-    // Stripped characters may have been within the label.
+    // Stripped characters may have been inside the label.
     match text.strip_prefix("IBAN") {
         Some(behind) => Normalized { text: behind.to_owned(), says_iban: true },
         None => Normalized { text, says_iban },
     }
 }
 
-/// Marks before a number that are no part of it.
 fn is_beside(mark: char) -> bool {
     !mark.is_alphanumeric() && mark != '*'
 }
 
-/// The label with which a text begins, and the text behind it.
 fn leading_label(text: &str) -> Option<(&str, &str)> {
     if let Some(behind) = text.strip_prefix("IBAN") {
         return Some(("IBAN", behind));
@@ -71,7 +69,6 @@ fn leading_label(text: &str) -> Option<(&str, &str)> {
     glued_label(text, word, behind)
 }
 
-/// A label glued to an IBAN or a number, and the rest.
 fn glued_label<'a>(text: &'a str, word: &'a str, behind: &'a str) -> Option<(&'a str, &'a str)> {
     let is_label = is_glued_label(word);
     let has_digits_only = compact(behind).bytes().all(|byte| byte.is_ascii_digit());
@@ -100,7 +97,7 @@ pub(super) fn is_glued_label(word: &str) -> bool {
     word.len() >= LETTERS_MIN && (is_account_label(&word) || (LETTERS_MIN..word.len()).any(is_several))
 }
 
-/// The BIC after a label, glued to it or separated by blanks, dashes and points only.
+/// The BIC after a label, glued to it or separated only by blanks, dashes and points.
 #[must_use]
 pub fn behind_bic_label(text: &str) -> Option<&str> {
     if is_bic(&compact(text)) {
@@ -110,12 +107,11 @@ pub fn behind_bic_label(text: &str) -> Option<&str> {
     if is_bic(&compact(behind)) { Some(behind) } else { behind_bic_label(behind) }
 }
 
-/// A text without blanks, dashes and points.
 fn compact(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '-' | '.')).collect()
 }
 
-/// Whether a number without blanks begins as an IBAN does: a country and two check digits.
+/// Whether a number without blanks starts like an IBAN: a country and two check digits.
 #[must_use]
 pub fn looks_like_iban(number: &str) -> bool {
     let mut bytes = number.bytes();
@@ -126,10 +122,10 @@ pub fn looks_like_iban(number: &str) -> bool {
         && next(u8::is_ascii_digit)
 }
 
-/// Reads the number of an account, or an IBAN.
+/// Parses an account number or an IBAN.
 ///
 /// # Errors
-/// What is valid, for whoever typed it.
+/// What is valid, for display.
 pub fn read_account_number(typed: &str) -> Result<String, &'static str> {
     const ACCOUNT_CHARS: std::ops::RangeInclusive<usize> = 4..=34;
     let Normalized { text: number, says_iban } = normalized(typed);
@@ -148,10 +144,10 @@ pub fn read_account_number(typed: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Reads the code of a bank: a BIC, a routing number, or a code of 5 to 8 digits.
+/// Parses a bank code: a BIC, a routing number, or a code of 5 to 8 digits.
 ///
 /// # Errors
-/// What is valid, for whoever typed it.
+/// What is valid, for display.
 pub fn read_bank_code(typed: &str) -> Result<String, &'static str> {
     let code = normalized(typed).text;
     if code.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -166,7 +162,6 @@ pub fn read_bank_code(typed: &str) -> Result<String, &'static str> {
     if is_bic(&code) { Ok(code) } else { Err("must be a BIC of 8 or 11 characters, such as DEUTDEFF") }
 }
 
-/// The digits of a routing number.
 pub(super) const ROUTING_DIGITS: usize = 9;
 
 /// The first two digits of all routing numbers ever assigned: the government, the twelve Federal Reserve districts,
@@ -199,7 +194,7 @@ pub fn is_bic(code: &str) -> bool {
         && code.get(COUNTRY).is_some_and(is_country)
 }
 
-/// The last four characters of an account number, fewer of a short one.
+/// The last four characters of an account number; fewer if it is short.
 #[must_use]
 pub fn ending(number: &str) -> String {
     const SHOWN_MAX: usize = 4;
@@ -282,7 +277,7 @@ mod tests {
             ("KontoDE89370400440532013000", "DE89370400440532013000"),
             ("AccountNO9386011117947", "NO9386011117947"),
             ("NO9386011117947", "NO9386011117947"),
-            // These are no labels.
+            // Not labels.
             ("N12345678", "N12345678"),
             ("ABNA0417164300", "ABNA0417164300"),
         ] {
@@ -321,7 +316,6 @@ mod tests {
 
     #[test]
     fn routing_numbers_are_of_the_ranges_in_use() {
-        // Each has a checksum that fits.
         let with_checksum = |prefix: u32| {
             let fits = |last: &u32| {
                 let text = format!("{prefix:02}000000{last}");

@@ -1,20 +1,19 @@
-//! Finds numbers, with their places, in payment instructions that are free text.
+//! Finds numbers, with their positions, in free-text payment instructions.
 //!
-//! Decision: a number is every run of letters and digits with a digit in it, however short: an account may be split,
-//! with anything between its parts. So dates and house numbers are typed again too, rather than a part of an account
-//! left out.
+//! Decision: every run of letters and digits that includes a digit is a number, however short: an account may be split,
+//! with anything in between. Dates and house numbers are typed again too, rather than missing part of an account.
 //!
-//! Decision: a word with the form of a BIC is one: in capitals anywhere, otherwise after "BIC", "SWIFT" or "code".
-//! Instructions are often all in capitals, so ordinary words that no bank has as its code (`BENEFICIARY`: Finland)
-//! don't count unless they follow such a label. Other words with the form (`BARCLAYS`: Laos) can't be told apart and
-//! are asked for; what is shown in their place says that it may be a word.
+//! Decision: a word with the form of a BIC counts as one: in capitals anywhere, otherwise after "BIC", "SWIFT" or
+//! "code". Instructions are often all capitals, so ordinary words that no bank has as its code (`BENEFICIARY`: Finland)
+//! count only after such a label. Other such words (`BARCLAYS`: Laos) can't be told apart; the prompt in their place
+//! says that it may be a word.
 //!
-//! Decision: a number that could be overlooked or misread is refused on entry: in other digits or numerals, as an IBAN
-//! or BIC with letters of another script, as what looks like an IBAN and is none. A routing number is refused only if
-//! it is called one; after the word "routing", one that begins with 0 may be Canadian.
+//! Decision: numbers that could be overlooked or misread are refused on entry: other digits or numerals, IBANs or BICs
+//! with letters of another script, and invalid IBANs. A routing number is refused only if it is called one; after
+//! "routing", one that begins with 0 may be Canadian.
 //!
-//! Decision: groups of digits are one number if only blanks, or one mark without blanks, separate them, as a payee
-//! reads them out. Groups taken for two numbers are each typed.
+//! Decision: groups of digits are one number if separated only by blanks, or by one mark without blanks, as payees read
+//! them out. Groups taken for two numbers are typed separately.
 
 use std::ops::Range;
 
@@ -25,11 +24,8 @@ use super::numbers::{ROUTING_DIGITS, behind_bic_label, is_bic, is_glued_label, i
 use crate::domain::sensitive::{is_account_label, is_number_word, is_other_label};
 use crate::wire::text::{INVISIBLE, is_in};
 
-/// Marks between the groups of a number.
 pub(super) const GROUPING: [char; 8] = ['-', '.', ',', ':', '/', '_', '\'', '\u{2044}'];
-/// The length of the shortest IBAN.
 const IBAN_CHARS_MIN: usize = 15;
-/// The length of an IBAN's groups.
 const IBAN_GROUP: usize = 4;
 
 /// The most marks between groups of an IBAN.
@@ -41,7 +37,7 @@ const WORDS_BEHIND_LABEL_MAX: usize = 6;
 /// The shortest text that counts as the number of a label some words before it.
 const CHARS_BEHIND_WORDS_MIN: usize = 9;
 
-/// Words of payment instructions that have the form of a BIC by chance.
+/// Words in payment instructions that happen to have the form of a BIC.
 const ORDINARY_WORDS: [&str; 69] = [
     "ASSOCIATION",
     "AUCKLAND",
@@ -114,7 +110,7 @@ const ORDINARY_WORDS: [&str; 69] = [
     "VIRGINIA",
 ];
 
-/// Cyrillic and Greek letters that look like Latin ones, and those.
+/// Cyrillic and Greek letters, and the Latin ones they resemble.
 const LOOKALIKES: [(&str, &str); 4] = [
     ("АВЕЅІЈКМНОРСТУҮХԌԚԜ", "ABESIJKMHOPCTYYXGQW"),
     ("аеѕіјорсухԛԝ", "aesijopcyxqw"),
@@ -122,37 +118,33 @@ const LOOKALIKES: [(&str, &str); 4] = [
     ("οϲϳ", "ocj"),
 ];
 
-/// Chinese and Japanese numerals.
 const IDEOGRAPHIC_NUMERALS: &str =
     "〇零一二三四五六七八九十百千廿卅壹壱弌贰貳貮弍弐叁參参叄弎肆伍陆陸柒漆捌玖拾佰仟两兩";
 
 /// What is wrong with a number in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberFault {
-    /// It looks like an IBAN, or is called one, and is none.
+    /// It looks like an IBAN, or is called one, but isn't.
     Iban,
-    /// It is called a routing number, and is none.
+    /// It is called a routing number, but isn't.
     RoutingNumber,
 }
 
 /// A number in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberInText {
-    /// Where it stands, in bytes.
+    /// Its position, in bytes.
     pub range: Range<usize>,
-    /// The number without what stands between its groups, in upper case.
+    /// The number without marks between its groups, in upper case.
     pub text: String,
     /// What is wrong with it.
     pub fault: Option<NumberFault>,
 }
 
-/// Letters and digits in a row.
 struct Run {
     range: Range<usize>,
     text: String,
-    /// The visible characters before it.
     gap: String,
-    /// Whether it was written in capitals.
     is_in_capitals: bool,
 }
 
@@ -229,7 +221,7 @@ pub fn has_other_digits(text: &str) -> bool {
     false
 }
 
-/// Whether a text has what would be an IBAN or a BIC but for a letter of another script.
+/// Whether a text has an IBAN or BIC with letters of another script.
 #[must_use]
 pub fn has_other_letters(text: &str) -> bool {
     let plain_of = |letter: char| {
@@ -247,7 +239,7 @@ pub fn has_other_letters(text: &str) -> bool {
     plain != text && codes(&plain).len() > codes(text).len()
 }
 
-/// The number at the start of runs, and how many runs it takes.
+/// The number at the start of runs, and the number of runs it takes.
 fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
     let first = runs.first()?;
     let number = |taken: usize, text: String, fault: Option<NumberFault>| {
@@ -278,7 +270,7 @@ fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
     Some(number(taken, text, fault))
 }
 
-/// The fault of a number that isn't what its label says.
+/// The fault of a number that contradicts its label.
 fn fault_by_label(number: &str, first: &Run, before: &[Run]) -> Option<NumberFault> {
     let label = label_of(first, before);
     let is_called = |names: &[&str]| {
@@ -294,8 +286,8 @@ fn fault_by_label(number: &str, first: &Run, before: &[Run]) -> Option<NumberFau
     (is_routing && has_its_length && !is_routing_number(number)).then_some(NumberFault::RoutingNumber)
 }
 
-/// The last label before a run, skipping words such as "no." and those that say whose number it is; and whether only
-/// the former were skipped.
+/// The last label before a run, skipping words such as "no." and words about whose number it is; and whether only the
+/// former were skipped.
 fn label_of<'a>(number: &Run, before: &'a [Run]) -> Option<(&'a str, bool)> {
     let (mut behind, mut is_near) = (number, true);
     for (at, run) in before.iter().rev().take(WORDS_BEHIND_LABEL_MAX).enumerate() {
@@ -316,7 +308,6 @@ fn label_of<'a>(number: &Run, before: &'a [Run]) -> Option<(&'a str, bool)> {
     None
 }
 
-/// The BIC at the start of runs, and how many runs it takes.
 fn bic_at(runs: &[Run], before: &[Run]) -> Option<(usize, String)> {
     let first = runs.first()?;
     let is_behind_code = before.last().is_some_and(|run| run.text == "CODE");
@@ -337,7 +328,6 @@ fn bic_at(runs: &[Run], before: &[Run]) -> Option<(usize, String)> {
     [BIC_GROUPS.len(), BIC_GROUPS.len() - 1].into_iter().filter_map(joined).find(|(_, text)| is_called && is_bic(text))
 }
 
-/// The longest IBAN at the start of runs, and how many runs it takes.
 fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
     let (mut text, mut found) = (String::new(), None);
     for (at, run) in runs.iter().enumerate().take_while(|(at, run)| *at == 0 || run.is_near_the_one_before()) {
@@ -352,7 +342,7 @@ fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
     found
 }
 
-/// Whether runs begin with the separate country of an IBAN: the IBAN's groups follow, or everything but its check
+/// Whether runs begin with an IBAN's country as a separate word: the IBAN's groups follow, or everything but the check
 /// digits is right.
 fn is_iban_in_parts(runs: &[Run], before: &[Run]) -> bool {
     let Some((country, rest)) = runs.split_first().filter(|(first, _)| first.is_country()) else { return false };
@@ -372,8 +362,8 @@ fn is_iban_in_parts(runs: &[Run], before: &[Run]) -> bool {
     country.is_in_capitals && has_form || is_grouped_as_iban(runs)
 }
 
-/// Whether runs are grouped like an IBAN of a country: the country and two digits, together or apart, then groups of
-/// four, the last possibly shorter, with any marks between them.
+/// Whether runs are grouped like a country's IBAN: country and two digits, together or apart, then groups of four, the
+/// last possibly shorter, with any marks in between.
 fn is_grouped_as_iban(runs: &[Run]) -> bool {
     let Some((first, rest)) = runs.split_first() else { return false };
     let is_apart = first.is_country();
@@ -394,7 +384,7 @@ fn is_grouped_as_iban(runs: &[Run]) -> bool {
     begins && text.len() >= IBAN_CHARS_MIN && looks_like_iban(&text) && has_country
 }
 
-/// Whether runs begin like an IBAN and continue like one for long enough.
+/// Whether runs begin and continue like an IBAN for long enough.
 fn is_almost_iban(runs: &[Run]) -> bool {
     let Some((first, rest)) = runs.split_first() else { return false };
     let goes_on =
@@ -415,7 +405,7 @@ fn without_label(run: &str) -> &str {
 }
 
 /// The runs of letters and digits in a text. A label glued to a number (`ACCT12345678`) is a separate run. Letters that
-/// no number has, such as those of other scripts, don't count.
+/// no number has, such as those of other scripts, are skipped.
 fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut gap = String::new();

@@ -1,5 +1,5 @@
-//! The transitions behind members' acts: claim, proof, closing. Only [`member::funding`](crate::domain::member::funding) calls
-//! them.
+//! The transitions behind members' acts: claim, proof, closing. Only
+//! [`member::funding`](crate::domain::member::funding) calls them.
 
 use super::item::{FundingItem, Status};
 use super::proof::{AcceptedProof, Claim, NewProof, Proof, ProofState, WithdrawnClaim};
@@ -15,7 +15,7 @@ use crate::domain::proposal::Note;
 use crate::limits;
 
 impl FundingItem {
-    /// The item closed without a transfer. Its hold ends with it, and proof that waits for a member is set aside.
+    /// The item, closed without a transfer. Ends its hold and sets aside undecided proof.
     pub(in crate::domain) fn closed_unfunded(
         &self,
         by: &Member,
@@ -29,7 +29,6 @@ impl FundingItem {
         next.closed(status, FundingStatus::Unfunded, moment)
     }
 
-    /// The item with the owner's claim.
     pub(in crate::domain) fn claimed(
         &self,
         by: &Member,
@@ -49,7 +48,7 @@ impl FundingItem {
         Ok(self.touched(next, moment.at()))
     }
 
-    /// The item without its claim, which stays in its history. It is in progress again, as before the claim.
+    /// The item in progress again, without its claim, which stays in the history.
     pub(in crate::domain) fn unclaimed(&self, by: &Member, moment: Moment, reason: SafeNote) -> Result<Self, NotDone> {
         let Status::Claimed { papering, claim } = &self.status else {
             return Err(if self.is_closed() { NotDone::Closed } else { NotDone::NothingClaimed });
@@ -66,13 +65,12 @@ impl FundingItem {
         !self.is_closed() && self.proofs.iter().any(Proof::is_undecided)
     }
 
-    /// The claims that members withdrew, the oldest first.
+    /// The withdrawn claims, oldest first.
     #[must_use]
     pub fn withdrawn_claims(&self) -> &[WithdrawnClaim] {
         &self.withdrawn_claims
     }
 
-    /// The item with proof that waits for a member.
     pub(in crate::domain) fn with_proof(&self, by: &Member, moment: Moment, new: NewProof) -> Result<Self, NotDone> {
         if !self.waits_for_proof() {
             return Err(self.not_in_progress());
@@ -102,7 +100,7 @@ impl FundingItem {
         Ok(self.touched(next, moment.at()))
     }
 
-    /// The item funded by proof that a member accepts. Its hold ends with it.
+    /// The item, funded by accepted proof. Ends its hold.
     pub(in crate::domain) fn funded(
         &self,
         by: &Member,
@@ -114,7 +112,7 @@ impl FundingItem {
         self.funded_by(accepted, by, moment)
     }
 
-    /// The one way to [`Status::Funded`]. It takes proof that was accepted, which no claim can become.
+    /// The only way to [`Status::Funded`]. Requires accepted proof, which no claim can become.
     fn funded_by(&self, accepted: AcceptedProof, by: &Member, moment: Moment) -> Result<(Self, EventKind), NotDone> {
         let (papering, claim) = match &self.status {
             Status::InProgress { papering } => (*papering, None),
@@ -131,7 +129,7 @@ impl FundingItem {
         Ok((next, event))
     }
 
-    /// The item with proof that a member rejected. Once the item is closed, what was filed for it is history.
+    /// The item with proof that a member rejected. Proof of a closed item is history.
     pub(in crate::domain) fn without_proof(
         &self,
         by: &Member,
@@ -151,12 +149,10 @@ impl FundingItem {
         Ok(self.touched(next, moment.at()))
     }
 
-    /// Whether its agreement is published and it is not closed.
     fn waits_for_proof(&self) -> bool {
         matches!(self.status, Status::InProgress { .. } | Status::Claimed { .. })
     }
 
-    /// Why an item that does not wait for proof takes none.
     fn not_in_progress(&self) -> NotDone {
         if self.is_closed() { NotDone::Closed } else { NotDone::NotInProgress }
     }

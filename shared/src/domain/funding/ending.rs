@@ -1,5 +1,4 @@
-//! What the course of an agreement does to the items that it papers: publication sets them in progress, and an agreement
-//! that is cancelled or expires gives them free.
+//! How an agreement affects the items it papers: publication sets them in progress; cancellation or expiry frees them.
 
 use std::ops::Deref;
 
@@ -17,8 +16,7 @@ pub struct StartedItem {
     moment: Moment,
 }
 
-/// An item that is open again because its agreement was cancelled or has expired: the only way to reopen one that needs no
-/// member.
+/// An item reopened by its agreement's cancellation or expiry: the only reopening without a member.
 ///
 /// ```compile_fail
 /// use shared::domain::funding::{FundingItem, ReopenedItem};
@@ -51,7 +49,7 @@ impl Deref for ReopenedItem {
 }
 
 impl StartedItem {
-    /// The call that sets it in progress, with its time.
+    /// The call that sets it in progress, and its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
@@ -59,7 +57,7 @@ impl StartedItem {
 }
 
 impl ReopenedItem {
-    /// The call that reopens it, with its time.
+    /// The call that reopens it, and its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
@@ -71,7 +69,6 @@ impl ReopenedItem {
         self.item.reopened_event()
     }
 
-    /// The item.
     #[cfg(test)]
     pub(in crate::domain) fn into_item(self) -> FundingItem {
         self.item
@@ -79,8 +76,8 @@ impl ReopenedItem {
 }
 
 impl FundingItem {
-    /// The item after its agreement was published, which only a member does. None when that changes nothing: the agreement is
-    /// a draft or has ended early, papers the item no more, or the item is in progress.
+    /// The item after its agreement's publication, which only a member does. None if nothing changes: the agreement is
+    /// a draft or has ended early, no longer papers the item, or the item is already in progress.
     #[must_use]
     pub fn started_with(&self, agreement: &Agreement, moment: Moment) -> Option<StartedItem> {
         let Status::Papered { papering } = &self.status else { return None };
@@ -92,8 +89,8 @@ impl FundingItem {
         Some(StartedItem { item: self.touched(next, moment.at()), moment })
     }
 
-    /// The item after its agreement was cancelled or has expired. None when that changes nothing: the agreement lives on or is
-    /// completed, papers the item no more, or the item is closed.
+    /// The item after its agreement's cancellation or expiry. None if nothing changes: the agreement lives on or is
+    /// completed, no longer papers the item, or the item is closed.
     #[must_use]
     pub fn reopened_with(&self, agreement: &Agreement, moment: Moment) -> Option<ReopenedItem> {
         let is_its_own = self.agreement_id() == Some(agreement.id());
@@ -103,14 +100,13 @@ impl FundingItem {
         Some(ReopenedItem { item: self.opened_again(moment.at()), moment })
     }
 
-    /// The item as open again. A claim does not outlive that, and what was filed as proof proves nothing any more.
+    /// The item, open again, without its claim and with its proof set aside.
     pub(in crate::domain) fn opened_again(&self, now: Timestamp) -> Self {
         let mut next = Self { status: Status::Open, ..self.clone() };
         next.set_proof_aside(now);
         self.touched(next, now)
     }
 
-    /// Sets aside what was filed as proof, unless it was rejected.
     pub(super) fn set_proof_aside(&mut self, now: Timestamp) {
         for proof in &mut self.proofs {
             if matches!(proof.state, ProofState::Undecided | ProofState::Accepted { .. }) {
@@ -119,7 +115,6 @@ impl FundingItem {
         }
     }
 
-    /// The event of an item that is open again.
     pub(in crate::domain) fn reopened_event(&self) -> EventKind {
         let data = FundingItemReopenedData { funding_item_id: self.id, workspace_id: self.workspace_id };
         EventKind::FundingItemReopened(data)

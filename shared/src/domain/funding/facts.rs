@@ -1,5 +1,5 @@
-//! Kinds of assets, verbs and facts: what each fact looks like, and the facts of an item. Which kind has which is in
-//! [`table`](super::table).
+//! Kinds of assets, verbs and facts: the form of each fact, and the facts of an item. [`table`](super::table) says
+//! which kind has which.
 
 use std::collections::BTreeMap;
 
@@ -139,14 +139,14 @@ text_enum! {
     }
 }
 
-/// What a fact looks like.
+/// The form of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactType {
     /// A line of up to 200 characters.
     Line,
-    /// A line that is a registered identifier, which may be a long number.
+    /// A line with a registered identifier, which may be a long number.
     Identifier,
-    /// A text of one line or several.
+    /// Text, possibly multi-line.
     Lines,
     /// Exactly 4 letters or digits.
     Last4,
@@ -161,7 +161,7 @@ pub enum FactType {
 }
 
 impl Fact {
-    /// What it looks like.
+    /// Its form.
     #[must_use]
     pub fn fact_type(self) -> FactType {
         match self {
@@ -196,10 +196,10 @@ impl Fact {
         }
     }
 
-    /// Reads a value of the fact.
+    /// Parses a value of the fact.
     ///
     /// # Errors
-    /// The code, and a message that says what is valid: `sensitive_value` before anything about its form.
+    /// The code, and a message that says what is valid. `sensitive_value` takes precedence over errors of form.
     pub fn read(self, value: Given) -> Result<FactValue, (FieldCode, String)> {
         let refused = |code, message: &str| Err((code, message.to_owned()));
         match (self.fact_type(), value) {
@@ -245,7 +245,7 @@ impl Fact {
         }
     }
 
-    /// What it is and which kinds need it, for the API document.
+    /// Its meaning and the kinds that need it, for the API document.
     fn about(self) -> String {
         let about = Self::ALL.iter().position(|fact| *fact == self).and_then(|at| {
             let RefOr::T(Schema::Object(all)) = <Self as PartialSchema>::schema() else { return None };
@@ -261,7 +261,6 @@ impl Fact {
         format!("{} Needed by {needed}.", about.unwrap_or_default())
     }
 
-    /// A value of it, for the API document.
     fn example(self) -> serde_json::Value {
         match self {
             Self::Address => json!("12 Harbor Street, Portland, ME 04101"),
@@ -318,7 +317,7 @@ impl Fact {
     }
 }
 
-/// Checks the last 4 characters of a number. More characters would give away the number.
+/// Checks the last 4 characters of a number. More would give the number away.
 fn last4(text: &str) -> Result<FactValue, (FieldCode, String)> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     if digits > 4 {
@@ -333,7 +332,7 @@ fn last4(text: &str) -> Result<FactValue, (FieldCode, String)> {
     Err((FieldCode::InvalidFormat, "must be exactly 4 letters or digits".to_owned()))
 }
 
-/// A value as it was sent or typed, before it is read as that of a fact.
+/// A value as sent or typed, before it is parsed as a fact.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Given {
     /// A text.
@@ -342,11 +341,11 @@ pub enum Given {
     Number(Number),
     /// `true` or `false`.
     Flag(bool),
-    /// A list or an object, which no fact is.
+    /// A list or object, which no fact is.
     Nested,
 }
 
-/// The value of a fact, valid for it.
+/// The valid value of a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum FactValue {
@@ -359,13 +358,13 @@ pub enum FactValue {
 }
 
 impl FactValue {
-    /// The value as people read it.
+    /// The value for display.
     #[must_use]
     pub fn display(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Flag(flag) => if *flag { "Yes" } else { "No" }.to_owned(),
-            // Without the `.0` of a whole number that was sent with a point.
+            // Omits the `.0` of an integer sent with a point.
             Self::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
                 Some(float) => float.to_string(),
                 None => number.to_string(),
@@ -380,7 +379,7 @@ impl FactValue {
 pub struct Detail(BTreeMap<Fact, FactValue>);
 
 impl Detail {
-    /// The facts, in the order in which they are declared.
+    /// The facts, in declaration order.
     #[must_use]
     pub fn facts(&self) -> &BTreeMap<Fact, FactValue> {
         &self.0
@@ -398,13 +397,13 @@ impl Detail {
         self.0.is_empty()
     }
 
-    /// Its size, in bytes of JSON.
+    /// Its size in bytes of JSON.
     #[must_use]
     pub fn bytes(&self) -> usize {
         serde_json::to_vec(self).map_or(usize::MAX, |bytes| bytes.len())
     }
 
-    /// The facts of an item of a kind after a change. Facts that the kind does not have are left out.
+    /// The facts after a change. Drops facts that the kind doesn't have.
     ///
     /// # Errors
     /// `unknown_field` for a fact of another kind, `too_long` beyond [`limits::FACTS_BYTES_MAX`].
@@ -415,7 +414,7 @@ impl Detail {
         next.0.retain(|fact, _| known.contains(fact));
         for (fact, value) in &changes.0 {
             match value {
-                // Removing what is not there changes nothing, whatever the kind.
+                // Removing an absent fact changes nothing, whatever the kind.
                 None => drop(next.0.remove(fact)),
                 Some(value) if known.contains(fact) => drop(next.0.insert(*fact, value.clone())),
                 Some(_) => {
@@ -437,12 +436,12 @@ fn too_long() -> FieldErrors {
     FieldErrors::one("detail", FieldCode::TooLong, message)
 }
 
-/// Changes of facts: each is set, or removed by `null`.
+/// Changes of facts: each is set, or removed with `null`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DetailChanges(BTreeMap<Fact, Option<FactValue>>);
 
 impl DetailChanges {
-    /// Changes that were read one by one.
+    /// Changes from individually parsed facts.
     pub fn of(changes: impl IntoIterator<Item = (Fact, Option<FactValue>)>) -> Self {
         Self(changes.into_iter().collect())
     }
@@ -454,8 +453,7 @@ impl DetailChanges {
     }
 }
 
-/// A number as an integer, which `103.0` is too (JSON Schema, section 4.2.3). Beyond 2^53 such a number may have been rounded
-/// to one when it was read.
+/// A number as an integer, which `103.0` is too (JSON Schema, section 4.2.3). Floats beyond 2^53 may have been rounded.
 fn integer(number: Number) -> Option<Number> {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if number.is_i64() || number.is_u64() {

@@ -1,4 +1,4 @@
-//! A trust, its people, and items of it, for tests.
+//! A trust, its people and items, for tests.
 
 use super::facts::{AssetKind, DetailChanges, Fact, FactType, Given, Verb};
 use super::input::{ContactIds, FundingItemChanges, NewFundingItem};
@@ -15,7 +15,6 @@ pub(in crate::domain) fn noon() -> Timestamp {
     fixtures::noon()
 }
 
-/// A trust with a trustee, Ada, and a settlor, Ben.
 pub(in crate::domain) fn trust() -> Trust {
     Trust {
         id: TrustId::new(),
@@ -31,13 +30,11 @@ pub(in crate::domain) fn trust() -> Trust {
     }
 }
 
-/// The contacts of the trust.
 pub(in crate::domain) fn contacts(trust: &Trust) -> Vec<Contact> {
     let named = |id: &ContactId, name: &str| Contact { id: *id, ..fixtures::contact(name) };
     vec![named(&trust.trustee_contact_ids[0], "Ada"), named(&trust.settlor_contact_ids[0], "Ben")]
 }
 
-/// A new item of a trust.
 pub(in crate::domain) fn item(trust: &Trust, asset_kind: AssetKind) -> FundingItem {
     let new = NewFundingItem {
         workspace_id: trust.workspace_id,
@@ -50,7 +47,6 @@ pub(in crate::domain) fn item(trust: &Trust, asset_kind: AssetKind) -> FundingIt
     FundingItem::add(FundingItemId::new(), Place::new(1).unwrap(), new, Actor::system(), noon()).unwrap().into_item()
 }
 
-/// A value that a fact takes.
 pub(in crate::domain) fn value(fact: Fact) -> Given {
     match fact.fact_type() {
         FactType::Line | FactType::Identifier | FactType::Lines => Given::Text("Some words".to_owned()),
@@ -62,7 +58,6 @@ pub(in crate::domain) fn value(fact: Fact) -> Given {
     }
 }
 
-/// Everything that a verb needs.
 pub(in crate::domain) fn everything(trust: &Trust, kind: AssetKind, verb: Verb) -> FundingItemChanges {
     let facts = kind.facts_for(verb).unwrap_or_default();
     let facts = facts.iter().map(|fact| (*fact, Some(fact.read(value(*fact)).unwrap())));
@@ -75,7 +70,6 @@ pub(in crate::domain) fn everything(trust: &Trust, kind: AssetKind, verb: Verb) 
     }
 }
 
-/// An item of the kind `other` that can be papered.
 pub(in crate::domain) fn ready_item(trust: &Trust, verb: Verb) -> FundingItem {
     let changes = everything(trust, AssetKind::Other, verb);
     item(trust, AssetKind::Other).sort(changes, noon()).unwrap().into_item()

@@ -16,12 +16,12 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{NullablePatch, OrDefault, Patch};
 
-/// Contacts in the order in which they were sent, each once.
+/// Contacts in the order sent, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContactIds(Vec<ContactId>);
 
 impl ContactIds {
-    /// Contacts, of which a repeated one counts once.
+    /// The contacts without repetitions.
     ///
     /// # Errors
     /// `limit_reached`, without a field.
@@ -109,15 +109,15 @@ pub struct NewFundingItem {
     #[deserr(default)]
     #[schema(nullable)]
     pub external_reference: Option<ExternalReference>,
-    /// What is known about it already, such as its facts in a file that a member imports. The API adds first and sorts then.
-    /// Contacts that it names have to be of the organization.
+    /// What is already known about it, such as facts in an import file. The API adds first, then sorts. Named contacts
+    /// must belong to the organization.
     #[deserr(skip)]
     #[schema(ignore)]
     pub sorted: Option<Box<FundingItemChanges>>,
 }
 
 impl NewFundingItem {
-    /// The fields that are sent with other values than an existing item has, in their order.
+    /// The fields whose values differ from those of an existing item, in order.
     #[must_use]
     pub fn differences(&self, existing: &FundingItem) -> Vec<&'static str> {
         let fields = [
@@ -214,7 +214,7 @@ pub struct NewPapering {
 pub struct ItemIds(Vec<FundingItemId>);
 
 impl ItemIds {
-    /// The items, in the order in which they were sent.
+    /// The items, in the order sent.
     #[must_use]
     pub fn as_slice(&self) -> &[FundingItemId] {
         &self.0
@@ -223,7 +223,7 @@ impl ItemIds {
     /// Checks items.
     ///
     /// # Errors
-    /// `too_short` and `too_long` at `item_ids`, `invalid_value` at each repeated one.
+    /// `too_short` and `too_long` at `item_ids`, `invalid_value` at each repetition.
     pub fn new(ids: Vec<FundingItemId>) -> Result<Self, FieldErrors> {
         let max = limits::PAPERED_ITEMS_MAX;
         let refused = |code, message: String| Err(FieldErrors::one("item_ids", code, message));

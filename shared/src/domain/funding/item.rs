@@ -1,4 +1,4 @@
-//! A funding item: one asset that has to move into a trust. The record, and what derives from it.
+//! Funding items: one asset each that has to move into a trust. The record and what derives from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +20,7 @@ texts! {
     ItemLabel: max limits::NAME_CHARS_MAX, example "Checking at First National";
 }
 
-/// One of the places for the items of a workspace, from 1 to [`limits::WORKSPACE_FUNDING_ITEMS_MAX`]: no two items of a
-/// workspace have the same.
+/// One of a workspace's places for items, from 1 to [`limits::WORKSPACE_FUNDING_ITEMS_MAX`]. Each item has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Place(u16);
@@ -44,8 +43,8 @@ impl Place {
     }
 }
 
-/// A funding item as it is stored. Its status is private: only tokens' and members' acts and the course of its agreement
-/// change it.
+/// A funding item as stored. Its status is private: only tokens' and members' acts and its agreement's course change
+/// it.
 ///
 /// ```compile_fail
 /// use shared::domain::funding::{FundingItem, Status};
@@ -75,10 +74,10 @@ pub struct FundingItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) hold: Option<Hold>,
     pub(super) status: Status,
-    /// All proof that was ever filed, the oldest first.
+    /// All proof ever filed, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) proofs: Vec<Proof>,
-    /// The claims that members withdrew, the oldest first.
+    /// The withdrawn claims, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) withdrawn_claims: Vec<WithdrawnClaim>,
     pub(super) created_by: Actor,
@@ -86,39 +85,39 @@ pub struct FundingItem {
     pub(super) updated_at: Timestamp,
 }
 
-/// A hold: for whom an item waits.
+/// A hold: whom an item waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    /// For whom.
+    /// Whom it waits for.
     pub waiting_on: WaitingOn,
     /// A remark for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
-    /// Since when.
+    /// When it began.
     pub since: Timestamp,
     /// Who put it on hold.
     pub by: Actor,
 }
 
-/// The agreement that papers an item, as it was when it did.
+/// The agreement that papers an item, and the state of its data at the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Papering {
     /// The agreement.
     pub agreement_id: AgreementId,
     /// When it was drafted.
     pub papered_at: Timestamp,
-    /// The version of the trust, whose name its document has.
+    /// The version of the trust, whose name the document contains.
     pub trust_version: u64,
-    /// The names of people that its document has. What was papered before they were kept has none.
+    /// A digest of the people's names in the document. None if it was papered before digests were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<NamesDigest>,
 }
 
-/// How an item stands, with what belongs to it. Only [`Status::Funded`] rests on proof, and [`Status::Claimed`] on none.
+/// The status of an item and its data. Only [`Status::Funded`] rests on proof; [`Status::Claimed`] never does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Status {
-    /// It has to be sorted, or papered.
+    /// Must be sorted or papered.
     Open,
     /// An agreement is drafted for it.
     Papered {
@@ -130,11 +129,11 @@ pub enum Status {
         /// The agreement.
         papering: Papering,
     },
-    /// The owner says that it is done.
+    /// The owner says it is done.
     Claimed {
         /// The agreement.
         papering: Papering,
-        /// What the owner says.
+        /// What the owner said.
         claim: Claim,
     },
     /// A member accepted proof from the receiving side.
@@ -178,7 +177,7 @@ impl FundingItem {
         self.workspace_id
     }
 
-    /// Its place among those of the workspace.
+    /// Its place among the workspace's items.
     #[must_use]
     pub fn place(&self) -> Place {
         self.place
@@ -202,7 +201,7 @@ impl FundingItem {
         self.asset_kind
     }
 
-    /// The caller's own key of it.
+    /// The caller's own key for it.
     #[must_use]
     pub fn external_reference(&self) -> Option<&ExternalReference> {
         self.external_reference.as_ref()
@@ -226,19 +225,19 @@ impl FundingItem {
         &self.detail
     }
 
-    /// The hold, if it is on hold.
+    /// The hold, if any.
     #[must_use]
     pub fn hold(&self) -> Option<&Hold> {
         self.hold.as_ref()
     }
 
-    /// How it stands, with what belongs to it.
+    /// Its status and data.
     #[must_use]
     pub fn status(&self) -> &Status {
         &self.status
     }
 
-    /// How it stands, as clients branch on it.
+    /// Its status, as clients branch on it.
     #[must_use]
     pub fn funding_status(&self) -> FundingStatus {
         match self.status {
@@ -270,8 +269,8 @@ impl FundingItem {
         }
     }
 
-    /// What is still needed before it can be papered: `trust_id`, `owner_contact_ids`, and the names of facts. Before a verb
-    /// is chosen, which facts it will need is not known. Nothing once it is papered or closed.
+    /// What is missing before it can be papered: `trust_id`, `owner_contact_ids` and names of facts. The needed facts
+    /// are unknown before a verb is chosen. Empty once it is papered or closed.
     #[must_use]
     pub fn missing_facts(&self) -> Vec<&'static str> {
         if self.status != Status::Open {
@@ -303,7 +302,7 @@ impl FundingItem {
         self.papering().map(|papering| papering.agreement_id)
     }
 
-    /// What the owner says, if they said that it is done. It proves nothing.
+    /// What the owner said if they said it is done. It proves nothing.
     #[must_use]
     pub fn claim(&self) -> Option<&Claim> {
         match &self.status {
@@ -319,7 +318,7 @@ impl FundingItem {
         if let Status::Unfunded { reason, .. } = &self.status { Some(*reason) } else { None }
     }
 
-    /// All proof that was ever filed, the oldest first.
+    /// All proof ever filed, oldest first.
     #[must_use]
     pub fn proofs(&self) -> &[Proof] {
         &self.proofs
@@ -355,9 +354,9 @@ impl FundingItem {
         Folded::new(self.label.as_str())
     }
 
-    /// Whether it is no longer as an agreement papers it: it left the agreement, is on hold, its trust has changed since, or
-    /// an owner or a trustee has another name than its document says (contract, section 5, `funding_item_changed`). The
-    /// trust is its trustees and its version.
+    /// Whether it differs from what an agreement papers: it left the agreement or is on hold, the trust has changed, or
+    /// an owner or trustee has another name than in the document (contract, section 5, `funding_item_changed`). `trust`
+    /// is its trustees and version.
     #[must_use]
     pub fn has_changed_since_papered(
         &self,

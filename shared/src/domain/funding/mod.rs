@@ -1,26 +1,27 @@
-//! Funding: the assets that have to move into a trust, from the first mention to the confirmed transfer (contract, sections
-//! 2 and 3, "Funding item").
+//! Funding: the assets to move into a trust, from first mention to confirmed transfer (contract, sections 2 and 3,
+//! "Funding item").
 //!
-//! [`table`] is the one table of kinds, verbs, required facts and recipients, from which validation, the API document, forms,
-//! documents and the reference derive, [`facts`] has what each fact looks like, `shown` how people read facts. [`item`] has the record and what derives from it, [`input`] what callers send, [`transitions`] what
-//! tokens and members do, [`proof`] claim and proof, `closing` what only members do, `ending` what publication and the end of an agreement do, [`summary`]
-//! the numbers of a schedule, [`sensitive`] what no fact may contain, [`papers`] the documents of an agreement that papers
-//! items. What only members do is in [`member::funding`](super::member::funding).
+//! [`table`] defines kinds, verbs, required facts and recipients; validation, API document, forms, documents and
+//! reference derive from it. [`facts`] has each fact's form, `shown` how facts are displayed, [`item`] the record,
+//! [`input`] what callers send, [`transitions`] what tokens and members do, [`proof`] claim and proof, `closing` and
+//! [`member::funding`](super::member::funding) what only members do, `ending` the effects of publication and the
+//! agreement's end, [`summary`] the numbers of a schedule, [`sensitive`] what no fact may contain, [`papers`] the
+//! documents of the agreement.
 //!
-//! Two facts are kept apart, as for money: a *claim* is the owner's word that the asset has moved, *proof* comes from the
-//! receiving side. Only proof that a member accepts makes an item funded, and the types of the two share nothing.
+//! As for money, a *claim* is the owner's word that the asset has moved, and *proof* comes from the receiving side.
+//! Only proof accepted by a member makes an item funded, and the two types share nothing.
 //!
-//! Decision: the phase is derived from what is recorded, so no caller can set it, and it is never wrong about it.
+//! Decision: the phase is derived from what is recorded, so callers can't set it and it is never wrong.
 //!
-//! Decision: a hold is beside the phase and possible until an item is closed: an institution may be waited for before and
-//! after the agreement is published. An item on hold is not papered, and its draft is not published.
+//! Decision: a hold is independent of the phase, until the item is closed: institutions may be waited for before and
+//! after publication. An item on hold is not papered, and its draft is not published.
 //!
-//! Decision: an item that was closed is not opened again while its agreement is a draft or active, or two agreements could
-//! move one asset. The agreement is cancelled, or completed, first.
+//! Decision: a closed item is not reopened while its agreement is a draft or active, or two agreements could move one
+//! asset. The agreement must be cancelled or completed first.
 //!
-//! Decision: a member withdraws a claim that was recorded for the wrong item, with a reason, and the item is in progress
-//! again. The contract's table has no such transition, but without it the claim would stand until proof or the end of the
-//! agreement, and a schedule would tell of a transfer that its owner never reported.
+//! Decision: a member can withdraw a claim on the wrong item, with a reason, which puts the item back in progress. The
+//! contract's table lacks this transition, but otherwise the claim would stand until proof or the agreement's end, and
+//! a schedule would show a transfer that its owner never reported.
 
 mod closing;
 mod ending;

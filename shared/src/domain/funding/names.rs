@@ -1,4 +1,4 @@
-//! The names of people in the document of an item, as papering keeps them.
+//! A digest of the people's names in an item's document.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,20 +6,19 @@ use crate::crypto;
 use crate::domain::contact::Contact;
 use crate::domain::ids::ContactId;
 
-/// The name of a contact in documents; dots where there is none.
+/// The name of a contact in documents, or `…`.
 pub(super) fn name_of(contacts: &[Contact], id: ContactId) -> &str {
     let contact = contacts.iter().find(|contact| contact.id == id);
     contact.map_or("…", |contact| contact.display_name.as_str())
 }
 
-/// The names of people in the document of an item, as a number that changes with them: two lists of names hardly ever have
-/// the same.
+/// A hash of the people's names in an item's document; collisions are very unlikely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NamesDigest(u64);
 
 impl NamesDigest {
-    /// That of the owners of an item and the trustees of its trust, as their contacts are called now.
+    /// The hash for an item's owners and its trust's trustees, by their contacts' current names.
     #[must_use]
     pub fn of(owners: &[ContactId], trustees: &[ContactId], contacts: &[Contact]) -> Self {
         let people = owners.iter().chain(trustees);

@@ -1,15 +1,15 @@
-//! The agreement that papers items: its documents from templates, its participants, its steps.
+//! The agreement that papers items: documents from templates, participants, steps.
 //!
-//! The templates are plain text with fields in double braces, one for each verb. Each says that counsel must review it. What
-//! makes PDFs of them is elsewhere: the domain gives their texts, and takes the files.
+//! The templates are plain text with fields in double braces, one per verb. Each says that counsel must review it. The
+//! domain provides texts and takes files; PDFs are made elsewhere.
 //!
-//! Decision: the second step is an information request with a file for each asset, asked of the first trustee. Without a
-//! trustee nobody can receive the assets, and nothing is papered. An upload alone would clear its condition without anyone having read it; answers
-//! clear theirs once a member has read and accepted them, which is what proof asks for. It funds no item: that takes proof that
-//! is filed and accepted for the item itself.
+//! Decision: the second step is an information request to the first trustee, with a file per asset. Nothing is papered
+//! without a trustee, because nobody could receive the assets. An upload condition would clear unread; answers clear
+//! theirs once a member has read and accepted them, as proof requires. This funds no item: that takes proof filed and
+//! accepted for the item itself.
 //!
-//! Decision: one condition names all signatures, since a step has at most 20 conditions and an agreement papers up to 25
-//! items.
+//! Decision: one condition names all signatures, since a step has at most 20 conditions and an agreement papers up to
+//! 25 items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,16 +31,16 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::OrDefault;
 
-/// A document as it is to be written.
+/// A document to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paper {
-    /// The item that it is for.
+    /// The item it is for.
     pub item_id: FundingItemId,
-    /// Its title, after the verb.
+    /// Its title, from the verb.
     pub title: String,
     /// The asset.
     pub asset: String,
-    /// What it says, in order.
+    /// Its content, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -49,13 +49,13 @@ pub struct Paper {
 pub enum Block {
     /// A paragraph.
     Paragraph(String),
-    /// Facts, each with its name.
+    /// Named facts.
     Facts(Vec<(String, String)>),
-    /// Who signs.
+    /// The signers.
     Signatures(Vec<String>),
 }
 
-/// What the documents of items name: their trust and people.
+/// The trust and people named in documents.
 #[derive(Debug, Clone, Copy)]
 pub struct Parties<'a> {
     /// The trust.
@@ -79,7 +79,6 @@ impl Parties<'_> {
     }
 }
 
-/// The template of a verb. None if there is nothing to paper.
 fn template(verb: Verb) -> Option<&'static str> {
     Some(match verb {
         Verb::Deed => include_str!("templates/deed.txt"),
@@ -91,13 +90,13 @@ fn template(verb: Verb) -> Option<&'static str> {
     })
 }
 
-/// The title of the document of a verb, as previews show it. None if there is nothing to paper.
+/// The title of a verb's document, for previews. None if the verb has none.
 #[must_use]
 pub fn title(verb: Verb) -> Option<&'static str> {
     template(verb).and_then(|text| text.lines().next())
 }
 
-/// The document of an item. None if its verb leaves nothing to paper.
+/// The document of an item. None if its verb has none.
 #[must_use]
 pub fn paper(item: &FundingItem, parties: Parties<'_>, day: Day) -> Option<Paper> {
     let verb = item.verb()?;
@@ -116,11 +115,10 @@ pub fn paper(item: &FundingItem, parties: Parties<'_>, day: Day) -> Option<Paper
     Some(Paper { item_id, title: title.to_owned(), asset, blocks: blocks.collect() })
 }
 
-/// The fields of the templates, each by its name.
 struct Fields(Vec<(&'static str, String)>);
 
 impl Fields {
-    /// What the document of an item says in its fields, with the words that fit one person and several.
+    /// The fields for an item's document, with words for one or several people.
     fn of(item: &FundingItem, verb: Verb, parties: Parties<'_>, day: Day) -> Self {
         let (owners, trustees) = (item.owner_contact_ids(), parties.trust.trustee_contact_ids.as_slice());
         let word = |people: &[ContactId], one: &'static str, several: &'static str| {
@@ -128,7 +126,7 @@ impl Fields {
         };
         let keeper = item.asset_kind().keeper(verb).and_then(|keeper| keeper.in_words(item.detail()));
         let trustee = word(trustees, "trustee", "trustees");
-        // What nobody keeps a record of, the trustees hold.
+        // Without a record keeper, the trustees hold it.
         let (further, confirms) = if let Some(keeper) = &keeper {
             (format!("{keeper} or the law requires"), format!("{keeper} has confirmed"))
         } else {
@@ -155,8 +153,8 @@ impl Fields {
         ])
     }
 
-    /// A text with its fields filled. What is filled in is not looked at again: a name with braces stays a name. A name with
-    /// a point at its end ends a sentence with that one.
+    /// Fills the fields of a text. Values are not expanded again, so names may contain braces. A value's final point
+    /// also ends the sentence.
     fn fill(&self, text: &str) -> String {
         let (mut filled, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once("{{") {
@@ -174,7 +172,7 @@ impl Fields {
     }
 }
 
-/// The facts of an item's document: the asset, and what the verb needs.
+/// The facts in an item's document: the asset, and what the verb needs.
 fn facts(item: &FundingItem) -> Vec<(String, String)> {
     let needed = item.verb().and_then(|verb| item.asset_kind().facts_for(verb)).unwrap_or_default();
     let asset = ("Asset", item.label().as_str().to_owned());
@@ -182,21 +180,20 @@ fn facts(item: &FundingItem) -> Vec<(String, String)> {
     facts.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Who signs the document of an item: its owners, and the trustees for the receiving side.
 fn signers(item: &FundingItem, trust: &Trust) -> Vec<ContactId> {
     let mut signers = item.owner_contact_ids().to_vec();
     signers.extend(trust.trustee_contact_ids.iter().filter(|id| !item.owner_contact_ids().contains(id)));
     signers
 }
 
-/// The contacts that the agreement of some items names.
+/// The contacts named in the agreement for some items.
 #[must_use]
 pub fn named_contacts<'a>(trust: &Trust, items: impl IntoIterator<Item = &'a FundingItem>) -> BTreeSet<ContactId> {
     let owners = items.into_iter().flat_map(|item| item.owner_contact_ids().iter().copied());
     trust.trustee_contact_ids.iter().chain(&trust.settlor_contact_ids).copied().chain(owners).collect()
 }
 
-/// The name of the agreement of some items, unless it is given one.
+/// The default name of the agreement for some items.
 #[must_use]
 pub fn default_name(trust: &Trust) -> Option<AgreementName> {
     let name = format!("Funding of {}", trust.formal_name.as_str());
@@ -204,11 +201,11 @@ pub fn default_name(trust: &Trust) -> Option<AgreementName> {
     AgreementName::parse(&cut).ok()
 }
 
-/// Drafts the agreement that papers items: an ordinary draft with a document for each item, its signers, and two steps.
+/// Drafts the agreement that papers items: a document per item, its signers, and two steps.
 ///
 /// # Errors
-/// At `item_ids`, `missing_facts` when the trust has no trustee, `limit_reached` when the agreement would have more
-/// participants or signatures than one may have.
+/// At `item_ids`, `missing_facts` when the trust has no trustee, `limit_reached` when the agreement would exceed the
+/// limit of participants or signatures.
 pub fn draft(
     (id, name): (AgreementId, AgreementName),
     trust: &Trust,
@@ -269,7 +266,7 @@ fn drafted(
     Ok(draft)
 }
 
-/// The draft with trustees, owners and settlors, each contact once with all of its roles.
+/// The draft with trustees, owners and settlors, each contact once with all its roles.
 fn with_participants(
     mut draft: Agreement,
     trust: &Trust,
@@ -292,14 +289,13 @@ fn with_participants(
     Ok((draft, participants))
 }
 
-/// The question for the proof of an item.
 fn question(item: &FundingItem) -> Result<InformationField, FieldErrors> {
     let asked = match item.verb() {
         Some(Verb::Deed) => "Recorded deed",
         _ => "Confirmation from the receiving side",
     };
     Ok(InformationField {
-        // So that its answer is known as the confirmation of this item.
+        // Identifies the answer as this item's confirmation.
         id: FieldId::from(item.id().uuid()),
         label: cut(&format!("{asked}: {}", item.label().as_str()))?,
         field_type: FieldType::File,
@@ -308,7 +304,6 @@ fn question(item: &FundingItem) -> Result<InformationField, FieldErrors> {
     })
 }
 
-/// A label, cut to what it may have.
 fn cut(text: &str) -> Result<Label, FieldErrors> {
     let cut: String = text.chars().take(limits::NAME_CHARS_MAX).collect();
     Label::parse(&cut).map_err(|(code, message): (FieldCode, String)| FieldErrors::one("label", code, message))

@@ -1,7 +1,7 @@
 //! Claim and proof of a transfer into a trust: two facts that share no type.
 //!
-//! Decision: what can be filed as proof comes from the receiving side by its type: the institution, the recorder, or a
-//! statement of the new account. What the owner has is a claim, whatever paper it is on, and no source of proof names it.
+//! Decision: every source of proof is on the receiving side: the institution, the recorder, or a statement of the new
+//! account. Anything from the owner is a claim, even on paper.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::time::Timestamp;
 use crate::wire::enums::text_enum;
 
-/// The owner's word that the asset has moved, as a member recorded it. It proves nothing.
+/// The owner's word that the asset has moved, as recorded by a member. It proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// When it was recorded.
@@ -26,7 +26,7 @@ pub struct Claim {
     pub note: Option<SafeNote>,
 }
 
-/// A claim that a member withdrew: it was recorded for the wrong item, or the owner took it back.
+/// A withdrawn claim: recorded for the wrong item, or taken back by the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WithdrawnClaim {
     /// The claim, as it was recorded.
@@ -40,13 +40,13 @@ pub struct WithdrawnClaim {
 }
 
 text_enum! {
-    /// Where proof comes from: always the receiving side.
+    /// The source of proof, always on the receiving side.
     pub enum ProofSource {
-        /// The institution confirms the new title, owner or beneficiary.
+        /// The institution confirmed the new title, owner or beneficiary.
         InstitutionConfirmation = "institution_confirmation",
         /// The deed, with the recorder's stamp.
         RecordedDeed = "recorded_deed",
-        /// A statement that shows the trust as the holder.
+        /// A statement that shows the trust as holder.
         NewStatement = "new_statement",
     }
 }
@@ -54,19 +54,19 @@ text_enum! {
 /// Proof to be filed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewProof {
-    /// The id that its form carries.
+    /// The id from its form.
     pub id: ProofId,
-    /// Where it comes from.
+    /// Its source.
     pub source: ProofSource,
     /// The day of the document.
     pub dated: Day,
-    /// The document. A confirmation may have been given without one, on the phone for instance: the note says how.
+    /// The document. None if, for instance, it was confirmed by phone; the note says how.
     pub file: Option<EvidenceFile>,
     /// What it shows.
     pub note: Option<SafeNote>,
 }
 
-/// Proof of the receiving side, as it was filed.
+/// Proof from the receiving side, as filed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     id: ProofId,
@@ -81,11 +81,11 @@ pub struct Proof {
     pub(super) state: ProofState,
 }
 
-/// What was decided about proof.
+/// The decision about proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ProofState {
-    /// It waits for a member.
+    /// Not yet decided.
     Undecided,
     /// A member accepted it.
     Accepted {
@@ -103,7 +103,7 @@ pub enum ProofState {
         /// Why.
         reason: SafeNote,
     },
-    /// The item was opened again after it was filed: it proves nothing any more.
+    /// The item was reopened after it was filed, so it proves nothing.
     SetAside {
         /// When.
         at: Timestamp,
@@ -122,7 +122,7 @@ impl Proof {
         self.id
     }
 
-    /// Where it comes from.
+    /// Its source.
     #[must_use]
     pub fn source(&self) -> ProofSource {
         self.source
@@ -134,7 +134,7 @@ impl Proof {
         self.dated
     }
 
-    /// The document, if there is one.
+    /// The document, if any.
     #[must_use]
     pub fn document(&self) -> Option<&EvidenceFile> {
         self.file.as_ref()
@@ -158,33 +158,33 @@ impl Proof {
         self.filed_at
     }
 
-    /// What was decided about it.
+    /// The decision about it.
     #[must_use]
     pub fn state(&self) -> &ProofState {
         &self.state
     }
 
-    /// Whether it waits for a member.
+    /// Whether it is undecided.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         self.state == ProofState::Undecided
     }
 
-    /// Whether it is what a form wants to file: the form was sent before.
+    /// Whether a form already filed it.
     #[must_use]
     pub fn is_as(&self, new: &NewProof) -> bool {
         let Self { id, source, dated, file, note, .. } = self;
         (*id, *source, *dated, file, note) == (new.id, new.source, new.dated, &new.file, &new.note)
     }
 
-    /// The proof as a member accepts it: the only thing that makes an item funded. None if it was decided before.
+    /// The proof, accepted by a member: the only thing that makes an item funded. None if it was already decided.
     pub(super) fn accepted(&self, by: &Member, at: Timestamp) -> Option<AcceptedProof> {
         let state = ProofState::Accepted { at, by: by.actor() };
         self.is_undecided().then(|| AcceptedProof(Self { state, ..self.clone() }))
     }
 }
 
-/// Proof that a member accepted. Nothing else makes an item funded, and only [`Proof`] becomes one.
+/// Proof that a member accepted. Nothing else makes an item funded, and only a [`Proof`] becomes one.
 ///
 /// ```compile_fail
 /// use shared::domain::funding::proof::{AcceptedProof, Claim};

@@ -1,8 +1,8 @@
-//! What no fact, name or note of funding may contain: numbers of accounts and cards, social security numbers, keys.
+//! Finds what funding texts must not contain: account and card numbers, social security numbers, keys.
 //!
-//! What looks like an account is decided as everywhere else ([`sensitive`](crate::domain::sensitive)). Facts of assets are full of other long
-//! numbers, though: `named` knows those that a word before them calls a parcel, a recorded instrument or a phone, and
-//! securities by their check digit. `keys` knows private keys and the words of wallets.
+//! Accounts are detected as everywhere else ([`sensitive`](crate::domain::sensitive)). But facts of assets are full of
+//! other long numbers, so `named` exempts parcels, recorded instruments and phones by the word before them, and
+//! securities by their check digit. `keys` detects private keys and wallet words.
 
 use crate::domain::sensitive::{has_account_number, has_card_number, has_iban};
 use crate::wire::fields::FieldCode;
@@ -13,7 +13,6 @@ mod named;
 use keys::has_key;
 use named::{joined, without_named_groups, without_named_numbers, without_parcels};
 
-/// What is said to a person who typed one.
 const REFUSED: &str =
     "must have no full account number, card number, social security number or key; the last 4 characters are enough";
 
@@ -45,11 +44,10 @@ fn refuse(is_sensitive: bool) -> Result<(), (FieldCode, String)> {
     if is_sensitive { Err((FieldCode::SensitiveValue, REFUSED.to_owned())) } else { Ok(()) }
 }
 
-/// Words to which such a number may be glued.
 const TAXPAYER_WORDS: [&str; 5] = ["SSN", "SS", "TIN", "ITIN", "TAXID"];
 
-/// Whether a text has a social security number or a taxpayer's number in its usual form, `123-45-6789`. A parcel may have
-/// that form, if a word says that it is one.
+/// Whether a text has a social security or taxpayer number in its usual form, `123-45-6789`. Parcels of that form must
+/// be called parcels.
 fn has_social_security_number(text: &str) -> bool {
     let letters: Vec<char> = text.chars().collect();
     let is_edge = |letter: Option<&char>| letter.is_none_or(|letter| !letter.is_alphanumeric() && *letter != '-');
@@ -65,7 +63,7 @@ fn has_social_security_number(text: &str) -> bool {
 
 const SSN_CHARS: usize = 11;
 
-/// Whether these characters are a number that can have been issued: no group is all zeros, and none begins with 666.
+/// Whether the number can have been issued: no group is all zeros, and the first is not 666.
 fn is_ssn(window: &[char]) -> bool {
     let mut separators = Vec::new();
     let mut groups = vec![String::new()];

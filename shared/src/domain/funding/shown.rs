@@ -1,10 +1,10 @@
-//! Facts as people read them, in documents, pages and sentences: what each is called, and its value in words.
+//! Names and values of facts, for documents, pages and sentences.
 
 use super::facts::{Detail, Fact, FactType, FactValue};
 use crate::domain::money;
 
 impl Fact {
-    /// Its name for people, as forms, documents and sentences show it.
+    /// Its name in forms, documents and sentences.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -43,8 +43,7 @@ impl Fact {
         }
     }
 
-    /// Its name where amounts are written as people write them, such as in the columns of files: the API's name, without
-    /// the unit that an amount has there.
+    /// Its name in files, where amounts are written as people write them: the API's name without the unit.
     #[must_use]
     pub fn name_in_files(self) -> &'static str {
         let name = self.as_str();
@@ -53,7 +52,7 @@ impl Fact {
 }
 
 impl Detail {
-    /// The currency of its amount, where it has both.
+    /// The currency of its amount, if it has both.
     #[must_use]
     pub fn currency_of_amount(&self) -> Option<&str> {
         let has_amount = self.facts().keys().any(|fact| fact.fact_type() == FactType::Amount);
@@ -63,8 +62,8 @@ impl Detail {
         }
     }
 
-    /// The facts that are wanted, each with its name, as people read them. An amount comes with its currency, which is then
-    /// no fact of its own.
+    /// The names and values of the wanted facts, for display. An amount includes its currency, which is then not listed
+    /// separately.
     pub fn for_people<'a>(
         &'a self,
         wanted: impl IntoIterator<Item = Fact> + 'a,

@@ -1,15 +1,15 @@
-//! The one table of funding: which verbs fit which kind of asset, which facts each needs, and who keeps the record of it
-//! (contract, section 2, "Funding item"). Validation, `missing_facts`, the API document, forms, the documents of an agreement
-//! and the reference in `docs/trust-funding.md` derive from it.
+//! The table of funding: which verbs fit which kind of asset, which facts each needs, and who keeps the record
+//! (contract, section 2, "Funding item"). Validation, `missing_facts`, the API document, forms, agreement documents and
+//! the reference in `docs/trust-funding.md` derive from it.
 
 use std::collections::BTreeSet;
 
 use super::facts::{AssetKind, Detail, Fact, FactValue, Verb};
 
-/// Who keeps the record of an asset: documents are addressed to them, and their confirmation proves the transfer.
+/// Who keeps the record of an asset: the addressee of documents, whose confirmation proves the transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeper {
-    /// Whom a fact names, with what they are behind the name.
+    /// Named by a fact, with their function.
     Named(Fact, &'static str),
     /// The recorder of deeds of the county.
     Recorder,
@@ -17,14 +17,14 @@ pub enum Keeper {
     TitlingAgency,
     /// An office that no fact names.
     Office(&'static str),
-    /// Nobody: the trustees hold the asset itself.
+    /// Nobody: the trustees hold the asset.
     Trustees,
 }
 
-/// A verb that fits a kind, the facts that it needs, and who keeps the record.
+/// A verb that fits a kind, the facts it needs, and the record keeper.
 type Row = (Verb, &'static [Fact], Keeper);
 
-/// What leaving an asset out needs, and nothing else: no trust and no owner. It fits every kind.
+/// What leaving an asset out needs: no trust and no owner. Fits every kind.
 pub(super) const LEAVE_OUT: &[Fact] = &[Fact::Reason];
 
 const REAL_ESTATE: &[Fact] = &[Fact::Address, Fact::County, Fact::State, Fact::LegalDescription, Fact::CurrentVesting];
@@ -128,12 +128,12 @@ impl AssetKind {
         TABLE.iter().filter(move |(kind, _)| *kind == self).flat_map(|(_, rows)| rows.iter().copied())
     }
 
-    /// The verbs that fit, in the order of the table; [`Verb::LeaveOut`] last.
+    /// The fitting verbs in table order; [`Verb::LeaveOut`] last.
     pub fn verbs(self) -> impl Iterator<Item = Verb> {
         self.rows().map(|(verb, ..)| verb).chain([Verb::LeaveOut])
     }
 
-    /// The facts that a verb needs, in the order of the table. None if it does not fit the kind.
+    /// The facts that a verb needs, in table order. None if it doesn't fit the kind.
     #[must_use]
     pub fn facts_for(self, verb: Verb) -> Option<&'static [Fact]> {
         if verb == Verb::LeaveOut {
@@ -142,13 +142,13 @@ impl AssetKind {
         self.rows().find(|(known, ..)| *known == verb).map(|(_, facts, _)| facts)
     }
 
-    /// All facts that an asset of the kind may have, whatever the verb.
+    /// All facts that the kind may have, for any verb.
     #[must_use]
     pub fn facts(self) -> BTreeSet<Fact> {
         self.rows().flat_map(|(_, facts, _)| facts).chain(LEAVE_OUT).copied().collect()
     }
 
-    /// Who keeps the record of the asset, if the verb fits and leads to a document.
+    /// The record keeper, if the verb fits and leads to a document.
     #[must_use]
     pub fn keeper(self, verb: Verb) -> Option<Keeper> {
         self.rows().find(|(known, ..)| *known == verb).map(|(.., keeper)| keeper)
@@ -156,7 +156,7 @@ impl AssetKind {
 }
 
 impl Keeper {
-    /// Who it is in words, with the facts of an asset. None for [`Keeper::Trustees`], whose names are elsewhere.
+    /// The keeper in words, given an asset's facts. None for [`Keeper::Trustees`], who are named elsewhere.
     #[must_use]
     pub fn in_words(self, detail: &Detail) -> Option<String> {
         self.described(|fact| detail.get(fact).map_or_else(|| "…".to_owned(), FactValue::display))
@@ -173,7 +173,7 @@ impl Keeper {
     }
 }
 
-/// The table for readers, in Markdown: a row for each kind and verb.
+/// The table in Markdown: a row per kind and verb.
 fn reference() -> String {
     let code = |name: &str| format!("`{name}`");
     let listed = |facts: &[Fact]| facts.iter().map(|fact| code(fact.as_str())).collect::<Vec<_>>().join(", ");
@@ -188,10 +188,10 @@ fn reference() -> String {
     format!("{head}{rows}| every kind | `leave_out` | {} | |\n", listed(LEAVE_OUT))
 }
 
-/// The marks before and behind the table in a page.
+/// The marks around the table in a page.
 const MARKS: [&str; 2] = ["<!-- Begin of the table, which `make generate` writes -->\n", "<!-- End of the table -->\n"];
 
-/// A page with the table between its marks, in place of what is there. None if it has no marks.
+/// Replaces the table between a page's marks. None if it has no marks.
 #[must_use]
 pub fn with_reference(page: &str) -> Option<String> {
     let (before, rest) = page.split_once(MARKS[0])?;

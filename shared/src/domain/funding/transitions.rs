@@ -1,4 +1,4 @@
-//! What a token or a member does about an item: adding, sorting, parking, papering (contract, section 3, "Funding item").
+//! What a token or a member does to an item: adding, sorting, parking, papering (contract, section 3, "Funding item").
 
 use std::ops::Deref;
 
@@ -13,7 +13,7 @@ use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::Patch;
 
-/// An item as adding, sorting, parking or papering changed it, with its events. Only these make one, so what the store writes
+/// An item after adding, sorting, parking or papering, with the events. Only these make one, so what the store writes
 /// for a token never claims, funds or closes an item.
 ///
 /// ```compile_fail
@@ -50,7 +50,6 @@ impl ItemChange {
         self.item
     }
 
-    /// The same, after what happened to the item first.
     fn after(self, first: Vec<EventKind>) -> Self {
         Self { events: first.into_iter().chain(self.events).collect(), ..self }
     }
@@ -61,16 +60,16 @@ impl ItemChange {
 pub enum NotPapered {
     /// It has no verb, or facts are missing.
     NotReady,
-    /// It stays out of the trust: there is nothing to paper.
+    /// It stays out of the trust, so there is nothing to paper.
     LeftOut,
     /// It is on hold.
     OnHold,
-    /// It is papered or closed already.
+    /// It is already papered or closed.
     NotOpen,
 }
 
 impl NotPapered {
-    /// The code and the message of the refusal.
+    /// The code and message of the refusal.
     #[must_use]
     pub fn said(self) -> (FieldCode, &'static str) {
         match self {
@@ -83,7 +82,7 @@ impl NotPapered {
 }
 
 impl FundingItem {
-    /// Adds an item, and sorts it where that is known already.
+    /// Adds an item, and sorts it if already known how.
     ///
     /// # Errors
     /// `sensitive_value` at `label`; those of [`FundingItem::sort`].
@@ -123,10 +122,10 @@ impl FundingItem {
         }
     }
 
-    /// Sorts an item. A change without an effect gives the item as it is, time included, and no event.
+    /// Sorts an item. Without effect, the item stays unchanged, including its time, and there is no event.
     ///
     /// # Errors
-    /// `wrong_state` at `path.item_id` once it is papered or closed, `verb_not_allowed`, what is wrong with facts.
+    /// `wrong_state` at `path.item_id` once it is papered or closed, `verb_not_allowed`, and errors in facts.
     pub fn sort(&self, changes: FundingItemChanges, now: Timestamp) -> Result<ItemChange, FieldErrors> {
         if self.status != Status::Open {
             let message = "can be changed only before it is papered or closed";
@@ -141,7 +140,7 @@ impl FundingItem {
         if let Some(verb) = next.verb.filter(|verb| next.asset_kind.facts_for(*verb).is_none()) {
             let fitting: Vec<&str> = next.asset_kind.verbs().map(Verb::as_str).collect();
             let message = format!("{verb} does not fit {}; fitting: {}", next.asset_kind, fitting.join(", "));
-            // The item may have the verb from before, and the call change only the kind.
+            // The item may keep its verb while the call changes only the kind.
             let field = if next.verb == self.verb && kind_changes { "asset_kind" } else { "verb" };
             errors.extend(FieldErrors::one(field, FieldCode::VerbNotAllowed, message));
         }
@@ -172,12 +171,12 @@ impl FundingItem {
         Ok(ItemChange { item: self.touched(next, now), events: event.into_iter().collect() })
     }
 
-    /// Puts an item on hold, or clears the hold. Doing it twice changes nothing, and a new remark makes no event. For whom it
-    /// waits already, without a remark, keeps the remark that it has.
+    /// Puts an item on hold, or clears the hold. Repeating it changes nothing, and a new remark emits no event. Waiting
+    /// for the same, without a new remark, keeps the old one.
     ///
     /// # Errors
-    /// `wrong_state` at `path.item_id` once it is closed; at `note` `sensitive_value`, and `invalid_value` where the hold is
-    /// cleared.
+    /// `wrong_state` at `path.item_id` once it is closed; at `note`, `sensitive_value`, and `invalid_value` when
+    /// clearing a hold.
     pub fn park(&self, parking: Parking, by: Actor, now: Timestamp) -> Result<ItemChange, FieldErrors> {
         let Parking { waiting_on, note } = parking;
         if let Some(note) = &note {
@@ -206,7 +205,7 @@ impl FundingItem {
         Ok(ItemChange { item, events: event.into_iter().collect() })
     }
 
-    /// Whether it can be papered now.
+    /// Checks that it can be papered now.
     ///
     /// # Errors
     /// [`NotPapered`].
@@ -239,10 +238,10 @@ impl FundingItem {
         Ok(ItemChange { item, events: vec![EventKind::FundingItemPapered(event)] })
     }
 
-    /// The item after a change, with its time; this one if nothing changed.
+    /// The changed item with its new time, or this one if nothing changed.
     pub(in crate::domain) fn touched(&self, mut next: Self, now: Timestamp) -> Self {
         if next != *self {
-            // Concurrent calls may be decided in another order than they began.
+            // Concurrent calls may be decided in a different order than they began.
             next.updated_at = now.max(self.updated_at);
         }
         next

@@ -1,5 +1,5 @@
-//! Bank details that participants give to receive money. They are validated by their check digits, sealed at once, and
-//! never shown in full again.
+//! Bank details that participants give to receive money: validated by check digits, sealed at once, and never shown in
+//! full again.
 
 use std::fmt;
 
@@ -36,11 +36,11 @@ impl fmt::Debug for BankDetails {
 }
 
 impl BankDetails {
-    /// Reads typed bank details: account holder, bank, IBAN or account number, and a BIC, routing number or other code,
-    /// which an IBAN doesn't need.
+    /// Parses typed bank details: account holder, bank, IBAN or account number, and a BIC, routing number or other
+    /// code, which an IBAN doesn't need.
     ///
     /// # Errors
-    /// What is wrong, by part.
+    /// Errors by part.
     pub fn read(typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
         let line = |part: &str| {
             let text = typed(part);
@@ -50,7 +50,7 @@ impl BankDetails {
             }
             check_line(&text, limits::NAME_CHARS_MAX).map_err(|(code, message)| FieldErrors::one(part, code, message))
         };
-        // Invisible characters are stripped from these two, not refused.
+        // Invisible characters are stripped from these two instead of refused.
         let invalid = |part: &str, message: &str| FieldErrors::one(part, FieldCode::InvalidValue, message);
         let number = match typed("number") {
             blank if blank.trim().is_empty() => Err(FieldErrors::one("number", FieldCode::Required, "is missing")),
@@ -79,7 +79,7 @@ impl BankDetails {
         }
     }
 
-    /// The details in clear, only to be sealed.
+    /// The details in clear, only for sealing.
     #[must_use]
     pub fn reveal(&self) -> String {
         serde_json::json!(self).to_string()
@@ -103,19 +103,19 @@ impl BankDetails {
         ending(&self.number)
     }
 
-    /// Whether they name the bank by a code, too.
+    /// Whether they include a bank code.
     #[must_use]
     pub fn has_code(&self) -> bool {
         self.code.is_some()
     }
 
-    /// Whether the account is known by its IBAN.
+    /// Whether the account is given by its IBAN.
     #[must_use]
     pub fn is_iban(&self) -> bool {
         looks_like_iban(&self.number)
     }
 
-    /// Whether it is an account at a bank in the United States: a number, and a routing number.
+    /// Whether it is a United States account: a number and a routing number.
     #[must_use]
     pub fn has_routing_number(&self) -> bool {
         !self.is_iban() && self.code.as_deref().is_some_and(is_routing_number)
@@ -131,7 +131,7 @@ impl BankDetails {
         lines.filter_map(|(label, text)| Some((label, text?.clone()))).collect()
     }
 
-    /// The details as a member who reviews an answer sees them, one line each, not enough to send money.
+    /// The details for a reviewing member, one line each, not enough to send money.
     #[must_use]
     pub fn masked(&self) -> Vec<String> {
         let kind = if looks_like_iban(&self.number) { "IBAN" } else { "Account" };

@@ -1,12 +1,12 @@
-//! Information requests and participants' answers. A draft is the participant's alone; what they send is a submission,
-//! which a member accepts or returns (specification, "Information submission").
+//! Information requests and participants' answers. A draft is private to the participant; what they send is a
+//! submission, which a member accepts or returns (specification, "Information submission").
 //!
-//! `typed` reads what people type, `bank_details` the one kind of answer that is never shown in full, and
+//! `typed` parses answers, `bank_details` is the one kind never shown in full again, and
 //! [`sensitive`](super::sensitive) finds such numbers in other answers. `participant::answers` and `member::answers`
 //! have the acts.
 //!
-//! Decision: a submission holds its answers in clear, except bank details, which are sealed one by one with the
-//! keyring: the API never shows them and so needs no keys. A draft may hold anything, so all of it is sealed.
+//! Decision: a submission holds its answers in clear, except bank details, which are sealed one by one: the API never
+//! shows them and so needs no keys. A draft may hold anything, so all of it is sealed.
 
 pub mod bank_details;
 pub mod typed;
@@ -29,7 +29,7 @@ use crate::crypto;
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::domain::file_type::FileType;
 
-/// A participant's answers to an information request, as they were sent.
+/// A participant's answers to an information request, as sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
     /// Its id.
@@ -40,15 +40,15 @@ pub struct Submission {
     pub participant_id: ParticipantId,
     /// Counted from 1 for each participant and request.
     pub revision: u32,
-    /// Random, so that nobody can find the answers by trying values against the receipt's hash.
+    /// Random, so that nobody can guess the answers from the receipt's hash.
     pub salt: Uuid,
-    /// The answers, by question. Optional questions may have none.
+    /// The answers by question. Optional questions may have none.
     pub answers: BTreeMap<FieldId, Answer>,
-    /// Bank details resealed with a newer key, for answers whose key is no longer current. The answers themselves stay
-    /// unchanged, since the receipt proves them as stored.
+    /// Bank details resealed with a newer key. The answers themselves stay unchanged, since the receipt proves them as
+    /// stored.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resealed: BTreeMap<FieldId, Sealed>,
-    /// The questions whose answers differ from those of the revision before. Empty for the first one.
+    /// The questions whose answers differ from the previous revision. Empty for the first one.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub changed: BTreeSet<FieldId>,
     /// When it was sent.
@@ -56,15 +56,15 @@ pub struct Submission {
     /// The member in whose browser it was sent, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_person: Option<InPerson>,
-    /// What a member decided about it.
+    /// A member's decision.
     pub verdict: Verdict,
 }
 
-/// What a member decided about a submission.
+/// A member's decision about a submission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Verdict {
-    /// Nothing yet.
+    /// None yet.
     Sent,
     /// A member has read and accepted it.
     Accepted {
@@ -73,7 +73,7 @@ pub enum Verdict {
         /// The member.
         by: Actor,
     },
-    /// A member has returned it, and the participant answers again.
+    /// A member has returned it; the participant answers again.
     Returned {
         /// When.
         at: Timestamp,
@@ -92,7 +92,7 @@ pub enum Answer {
     BankDetails {
         /// The [`BankDetails`], sealed for [`place`].
         sealed: Sealed,
-        /// The last characters of the account number, a few only.
+        /// The last few characters of the account number.
         ending: String,
     },
     /// Any other answer.
@@ -100,8 +100,7 @@ pub enum Answer {
     Open(OpenAnswer),
 }
 
-/// An answer that isn't secret by its type. [`may_be_shown`](Self::may_be_shown) says whether responses and bundles
-/// show it.
+/// An answer whose type isn't secret. [`may_be_shown`](Self::may_be_shown) says whether responses and bundles show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenAnswer {
@@ -123,7 +122,7 @@ pub enum OpenAnswer {
     Address(PostalAddress),
 }
 
-/// An uploaded file, which is in the file store.
+/// An uploaded file in the file store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerFile {
     /// Its name.
@@ -155,7 +154,7 @@ pub struct PostalAddress {
 }
 
 impl PostalAddress {
-    /// Its lines, as on an envelope.
+    /// Its lines as on an envelope.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let region = [self.region.as_ref(), self.postal_code.as_ref()].into_iter().flatten().map(Label::as_str);
@@ -168,29 +167,29 @@ impl PostalAddress {
     }
 }
 
-/// An answer as it was read from what a participant typed.
+/// A typed answer, parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Given {
-    /// Bank details, which are sealed before they are stored.
+    /// Bank details, to be sealed before they are stored.
     BankDetails(BankDetails),
     /// Any other answer.
     Open(OpenAnswer),
 }
 
-/// The place that bank details of an answer are sealed for. They open nowhere else.
+/// What an answer's bank details are sealed for: they open nowhere else.
 #[must_use]
 pub fn place(gate: GateId, participant: ParticipantId, field: FieldId) -> String {
     format!("bank details {gate} {participant} {field}")
 }
 
-/// The place that a draft is sealed for. It opens nowhere else.
+/// What a draft is sealed for: it opens nowhere else.
 #[must_use]
 pub fn draft_place(org: OrgId, agreement: AgreementId, gate: GateId, participant: ParticipantId) -> String {
     format!("answers {org} {agreement} {gate} {participant}")
 }
 
 impl AnswerFile {
-    /// Its name, unless that must be hidden from responses and bundles.
+    /// Its name, unless responses and bundles must hide it.
     #[must_use]
     pub fn shown_name(&self) -> Option<&str> {
         Some(self.name.as_str()).filter(|name| !has_account_number(name))
@@ -198,8 +197,8 @@ impl AnswerFile {
 }
 
 impl OpenAnswer {
-    /// Whether responses and bundles show it: people write account and card numbers where they shouldn't. A plain
-    /// number may be an amount of any length.
+    /// Whether responses and bundles show it: people write account and card numbers in the wrong fields. A plain number
+    /// may be an amount of any length.
     #[must_use]
     pub fn may_be_shown(&self) -> bool {
         match self {
@@ -213,7 +212,7 @@ impl OpenAnswer {
 }
 
 impl Given {
-    /// The answer as it is stored. `seal` seals bank details.
+    /// The answer as stored. `seal` seals bank details.
     ///
     /// # Errors
     /// Those of `seal`.
@@ -226,7 +225,7 @@ impl Given {
         })
     }
 
-    /// Whether a stored answer is the same. `open` opens bank details; those that don't open differ.
+    /// Whether a stored answer is the same. `open` opens bank details; unopenable ones differ.
     #[must_use]
     pub fn is(&self, stored: &Answer, open: impl FnOnce(&Sealed) -> Option<String>) -> bool {
         match (self, stored) {
@@ -240,19 +239,19 @@ impl Given {
 }
 
 impl Submission {
-    /// The salt and the stored answers, with bank details sealed, as JSON: the receipt's hash covers this.
+    /// The JSON that the receipt's hash covers: the salt and the stored answers, with sealed bank details.
     #[must_use]
     pub fn hashed_text(&self) -> String {
         serde_json::json!([self.salt, self.answers]).to_string()
     }
 
-    /// The SHA-256 of [`hashed_text`](Self::hashed_text) in hexadecimal, by which the receipt proves what was answered.
+    /// The SHA-256 of [`hashed_text`](Self::hashed_text) in hexadecimal. In the receipt, it proves what was answered.
     #[must_use]
     pub fn sha256(&self) -> String {
         crypto::sha256_hex(self.hashed_text().as_bytes())
     }
 
-    /// The sealed bank details of an answer, as they open now.
+    /// An answer's sealed bank details, under the newest key.
     #[must_use]
     pub fn sealed(&self, field: FieldId) -> Option<&Sealed> {
         match self.answers.get(&field)? {
@@ -261,12 +260,11 @@ impl Submission {
         }
     }
 
-    /// Whether bank details are among the answers.
     pub(crate) fn has_sealed(&self) -> bool {
         self.answers.keys().any(|field| self.sealed(*field).is_some())
     }
 
-    /// All bank details that need it, sealed with the current key. None if none do.
+    /// All bank details, resealed with the current key where needed. None if none need it.
     ///
     /// # Errors
     /// When one can't be opened.
@@ -280,7 +278,7 @@ impl Submission {
         Ok((resealed != self.resealed).then_some(resealed))
     }
 
-    /// Whether a member has yet to decide about it.
+    /// Whether a member has yet to decide.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         matches!(self.verdict, Verdict::Sent)

@@ -1,4 +1,4 @@
-//! Answers as people type them: drafts, which may be incomplete or wrong, and reading them when sent.
+//! Typed answers: drafts, which may be incomplete or wrong, and their parsing when sent.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,14 +17,13 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::text::{check_line, check_lines};
 
-/// The prefix of inputs' names.
 const PREFIX: &str = "answer.";
-/// The parts of a postal address in a form, each with whether it must be given.
+/// The parts of a postal address in a form, and whether each is required.
 pub const ADDRESS_PARTS: [(&str, bool); 6] =
     [("line1", true), ("line2", false), ("city", true), ("region", false), ("postal_code", false), ("country", true)];
-/// The values of an answer of yes or no.
+/// The values of a yes/no answer.
 pub const YES_NO: [(&str, &str); 2] = [("yes", "Yes"), ("no", "No")];
-/// The part of a name that removes a draft's file or bank details.
+/// The part of an input name that removes a draft's file or bank details.
 pub const REMOVE: &str = "remove";
 
 /// The name of a question's input, or the prefix of its inputs' names.
@@ -39,20 +38,20 @@ pub fn part_name(field: FieldId, part: impl fmt::Display) -> String {
     format!("{PREFIX}{field}.{part}")
 }
 
-/// Whether an input of this name holds an answer, or a part of one.
+/// Whether an input of this name holds an answer or part of one.
 #[must_use]
 pub fn is_answer(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// Whether an input of this name is never shown again: the number or code of bank details.
+/// Whether an input is never shown again: the number or code of bank details.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let part = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('.')).map(|(_, part)| part);
     part.is_some_and(|part| bank_details::SECRET_PARTS.contains(&part))
 }
 
-/// Answers as they were typed, by the names of their inputs, and the files among them.
+/// Typed answers by input name, and their files.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypedAnswers {
     texts: BTreeMap<String, String>,
@@ -65,7 +64,6 @@ impl fmt::Debug for TypedAnswers {
     }
 }
 
-/// The names of a question's inputs that hold text.
 fn names(field: &InformationField) -> Vec<String> {
     match field.field_type {
         FieldType::Address => ADDRESS_PARTS.iter().map(|(part, _)| part_name(field.id, part)).collect(),
@@ -82,8 +80,7 @@ fn names(field: &InformationField) -> Vec<String> {
 }
 
 impl TypedAnswers {
-    /// The answers of a submitted form. Files and secret parts of bank details stay as saved unless the form changes
-    /// them.
+    /// The answers of a submitted form. Files and secret bank details stay as saved unless the form changes them.
     #[must_use]
     pub fn submitted<'a>(
         fields: &[InformationField],
@@ -114,13 +111,13 @@ impl TypedAnswers {
         Self { texts, files }
     }
 
-    /// The names and values that a page may show.
+    /// The names and values that pages may show.
     pub fn shown(&self) -> impl Iterator<Item = (&str, &str)> {
         let texts = self.texts.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         texts.filter(|(name, _)| !is_secret(name))
     }
 
-    /// The last characters of the account number that was typed for a question.
+    /// The last characters of the account number typed for a question.
     #[must_use]
     pub fn ending(&self, field: FieldId) -> Option<String> {
         self.texts.get(&part_name(field, "number")).map(|number| ending(number))
@@ -132,7 +129,7 @@ impl TypedAnswers {
         self.files.get(&field)
     }
 
-    /// How many questions have something typed or a file.
+    /// The number of questions with text or a file.
     #[must_use]
     pub fn answered(&self, fields: &[InformationField]) -> usize {
         let has = |field: &&InformationField| {
@@ -141,7 +138,7 @@ impl TypedAnswers {
         fields.iter().filter(has).count()
     }
 
-    /// The answers as a text to be sealed.
+    /// The answers in clear, for sealing.
     #[must_use]
     pub fn reveal(&self) -> String {
         serde_json::json!(self).to_string()
@@ -153,10 +150,10 @@ impl TypedAnswers {
         serde_json::from_str(text).ok()
     }
 
-    /// Reads all answers. Messages complete a sentence that begins with `Your answer` or the part's name.
+    /// Parses all answers. Messages complete a sentence that begins with `Your answer` or the part's name.
     ///
     /// # Errors
-    /// All that is wrong, by the names of the inputs.
+    /// All errors, by input name.
     pub fn read(&self, fields: &[InformationField]) -> Result<BTreeMap<FieldId, Given>, FieldErrors> {
         let (mut given, mut wrong) = (BTreeMap::new(), FieldErrors::default());
         for field in fields {
@@ -269,10 +266,10 @@ impl TypedAnswers {
     }
 }
 
-/// The name of a question's first input, where the error of a missing answer stands.
+/// The name of a question's first input, which shows the error of a missing answer.
 fn first_input(field: &InformationField) -> String {
     match field.field_type {
-        // Their choices are one group, which has the error.
+        // Their choices are one group, which shows the error.
         FieldType::MultiChoice | FieldType::File => input_name(field.id),
         _ => names(field).into_iter().next().unwrap_or_else(|| input_name(field.id)),
     }

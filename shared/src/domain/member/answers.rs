@@ -1,5 +1,5 @@
-//! Answers of participants that members read: a member accepts them, which meets the participant's part of the information
-//! request, or returns them with a reason, and the participant answers again.
+//! Members accept participants' answers, which meets the participant's part of the information request, or return them
+//! with a reason to be answered again.
 
 use super::{ByMember, Member};
 use crate::domain::actor::Actor;
@@ -9,7 +9,7 @@ use crate::domain::event::EventKind;
 use crate::domain::information::{Submission, Verdict};
 use crate::domain::proposal::Note;
 
-/// What a member decides about answers.
+/// A member's decision about answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgment {
     /// Accepts them.
@@ -18,7 +18,7 @@ pub enum Judgment {
     Return(Note),
 }
 
-/// Answers about which a member has decided.
+/// Answers with a member's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
     /// The answers.
@@ -29,19 +29,19 @@ pub struct Judged {
     pub events: Vec<EventKind>,
 }
 
-/// Why nothing was decided about answers.
+/// Why answers can't be decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotJudged {
     /// The agreement is not active.
     NotActive(Lifecycle),
-    /// This member has accepted them already.
+    /// This member has already accepted them.
     Accepted(Actor),
-    /// This member has returned them already, for this reason.
+    /// This member has already returned them, for this reason.
     Returned(Actor, Note),
 }
 
-/// Decides about answers that a participant sent. Nothing but a member's acceptance of the latest answers meets an
-/// information request (specification, "Rules").
+/// Decides about a participant's answers. An information request is met only by a member's acceptance of the latest
+/// answers (specification, "Rules").
 ///
 /// # Errors
 /// [`NotJudged`].
@@ -59,10 +59,10 @@ pub fn judge_answers(
     }
     context.active().map_err(NotJudged::NotActive)?;
     let part = (submission.gate_id, submission.participant_id);
-    // The clock of this call may be behind that of the call that sent the answers.
+    // This call's clock may be behind the call that sent the answers.
     let (at, actor) = (now.max(submission.sent_at), by.actor());
     let is_accepted = judgment == Judgment::Accept;
-    // It is part of the response that has all answers.
+    // The reason is part of the response with all answers.
     let more_bytes = match &judgment {
         Judgment::Accept => 0,
         Judgment::Return(reason) => serde_json::json!(reason).to_string().len(),

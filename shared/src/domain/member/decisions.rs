@@ -1,4 +1,4 @@
-//! What members decide: they confirm and decline proposals, and activate workspaces.
+//! Members confirm and decline proposals, and activate workspaces.
 
 use std::collections::BTreeSet;
 
@@ -17,21 +17,21 @@ use crate::domain::time_zone::TimeZone;
 use crate::domain::workspace::Workspace;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// The records that a member's decision changes, and the events that it emits.
+/// The records that a member's decision changes, and its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The decided proposal.
     pub proposal: ByMember<Proposal>,
     /// The agreement, if the decision executed the effect.
     pub agreement: Option<ByMember<Agreement>>,
-    /// The workspace, if confirming completed its activation.
+    /// The workspace, if confirming activated it.
     pub workspace: Option<ByMember<Workspace>>,
-    /// The events, in the order in which they are emitted.
+    /// The events, in order of emission.
     pub events: Vec<EventKind>,
 }
 
 impl Outcome {
-    /// When the member decided, and in which call.
+    /// The time and the call of the decision.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.proposal.moment()
@@ -43,34 +43,34 @@ impl Outcome {
 pub enum Refusal {
     /// The proposal has been decided or has expired.
     NotPending(ProposalState),
-    /// The page that the member decided on is out of date.
+    /// The page that the member decided on is outdated.
     Changed(Changed),
-    /// The agreement has left the state that the action needs, for good. The proposal stays pending until it is
-    /// declined or expires.
+    /// The agreement has permanently left the state that the action needs. The proposal stays pending until declined or
+    /// expired.
     TooLate(Lifecycle),
     /// The agreement can't be published or cancelled yet. The proposal stays pending.
     Blocked(FieldErrors),
-    /// What is listed before the publication was not said to be meant. The proposal stays pending.
+    /// Warnings about the publication were not ticked. The proposal stays pending.
     NotMeant(BTreeSet<WarningKind>),
 }
 
-/// The part of a decision's page that has changed since the page was shown.
+/// What has changed since the decision's page was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changed {
     /// The agreement itself.
     Agreement,
-    /// The records that the agreement refers to: its participants' contacts, or its workspace.
+    /// What the agreement refers to: its participants' contacts or its workspace.
     References,
 }
 
-/// The records that a decision is based on.
+/// The records that a decision depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct DecisionContext<'a> {
     /// The proposal.
     pub proposal: &'a Proposal,
     /// The current agreement.
     pub agreement: &'a Agreement,
-    /// The part that has changed since the page was shown, if any has.
+    /// What has changed since the page was shown, if anything.
     pub changed: Option<Changed>,
     /// The contacts of its participants.
     pub contacts: &'a [Contact],
@@ -78,9 +78,9 @@ pub struct DecisionContext<'a> {
     pub workspace: &'a Workspace,
     /// The current blockers of publication.
     pub blockers: &'a [Blocker],
-    /// What takes a tick to be published, and has none.
+    /// The kinds of warnings that still need a tick.
     pub not_meant: &'a BTreeSet<WarningKind>,
-    /// The recorded facts that its gates wait for, and its movements.
+    /// The facts recorded for its gates, including movements.
     pub facts: &'a Facts,
     /// The scale of waits and expiries.
     pub time_scale: TimeScale,
@@ -89,7 +89,7 @@ pub struct DecisionContext<'a> {
 }
 
 /// Confirms a proposal and executes its effect in one transaction (contract, section 3). A publication also activates
-/// the workspace, if it is not active yet.
+/// the workspace if necessary.
 ///
 /// # Errors
 /// [`Refusal`], with nothing changed.
@@ -104,7 +104,7 @@ pub fn confirm(
     if let Some(changed) = context.changed {
         return Err(Refusal::Changed(changed));
     }
-    // Decide on the agreement as of now, which the clock may not have recorded yet. The decision records it.
+    // Decide on the agreement as of now, even if the clock hasn't recorded that yet. The decision records it.
     let agreement = context.agreement.as_of(context.facts, context.time_scale, now);
     if proposal::check_state(context.proposal.action, &agreement).is_err() {
         return Err(Refusal::TooLate(agreement.lifecycle()));
@@ -164,7 +164,7 @@ pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, moment: Mom
     })
 }
 
-/// Activates a workspace by the member's own act, for good. None when it is active already.
+/// Activates a workspace permanently, by the member's own act. None if it is already active.
 #[must_use]
 pub fn activate(by: &Member, workspace: &Workspace, moment: Moment) -> Option<(ByMember<Workspace>, EventKind)> {
     let activated = ByMember::new(workspace.activated(moment.at())?, by, moment);

@@ -1,5 +1,5 @@
-//! What only members do about funding: they close items as unfunded, record what owners claim, file, accept and reject proof,
-//! and open closed items again (contract, section 3, "Funding item").
+//! What only members do about funding: close items as unfunded, record claims, file, accept and reject proof, and
+//! reopen closed items (contract, section 3, "Funding item").
 //!
 //! Each act takes a [`Member`], and no caller of the API has one:
 //!
@@ -37,7 +37,7 @@
 //! }
 //! ```
 //!
-//! And a claim can't be handed to what funds an item:
+//! And a claim can't fund an item:
 //!
 //! ```compile_fail
 //! use shared::domain::funding::FundingItem;
@@ -68,7 +68,7 @@ use crate::domain::moment::Moment;
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::proposal::Note;
 
-/// An item as a member's act changed it.
+/// An item after a member's act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FundingChange {
     /// The item.
@@ -77,52 +77,52 @@ pub struct FundingChange {
     pub events: Vec<EventKind>,
 }
 
-/// What an act on an item is decided on besides the item.
+/// The data besides the item that an act depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct FundingContext<'a> {
     /// The agreement that papers the item, as of now.
     pub agreement: Option<&'a Agreement>,
-    /// When, and in which call.
+    /// The time and the call.
     pub moment: Moment,
 }
 
-/// A part of what a page shows of an item, as people call it.
+/// A part of an item that a page shows, as people call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemPart {
-    /// What it is, what is to be done with it, whose it is, and its facts.
+    /// Its kind, verb, owners and facts.
     Facts,
     /// Its hold.
     Hold,
-    /// What the owner claims.
+    /// The owner's claim.
     Claim,
-    /// What was filed as proof, and what was decided about it.
+    /// The proof and the decisions about it.
     Proof,
     /// Whether it is open, papered or closed.
     Status,
     /// The agreement that papers it.
     Agreement,
-    /// The names of its trust, its owners and its workspace.
+    /// The names of its trust, owners and workspace.
     Names,
 }
 
 impl ItemPart {
-    /// All of them, in the order in which they are told.
+    /// All parts, in display order.
     pub const ALL: [Self; 7] =
         [Self::Facts, Self::Hold, Self::Claim, Self::Proof, Self::Status, Self::Agreement, Self::Names];
 }
 
-/// Some parts of an item.
+/// A set of parts of an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ItemParts([bool; ItemPart::ALL.len()]);
 
 impl ItemParts {
-    /// The parts for which something holds.
+    /// The parts that meet a condition.
     #[must_use]
     pub fn which(is: impl Fn(ItemPart) -> bool) -> Self {
         Self(ItemPart::ALL.map(is))
     }
 
-    /// These parts, in the order in which they are told.
+    /// The parts in display order.
     pub fn iter(self) -> impl Iterator<Item = ItemPart> {
         ItemPart::ALL.into_iter().zip(self.0).filter_map(|(part, is_one)| is_one.then_some(part))
     }
@@ -131,40 +131,40 @@ impl ItemParts {
 /// Why an act was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotDone {
-    /// It is not as the page showed it on which the member decided: these parts are others.
+    /// These parts have changed since the page was shown.
     ChangedSinceShown(ItemParts),
-    /// It is papered: its agreement is to be cancelled first.
+    /// It is papered; its agreement must be cancelled first.
     Papered(AgreementId),
-    /// It is closed already.
+    /// It is already closed.
     Closed,
     /// It is not closed.
     NotClosed,
-    /// Its agreement is not published, or was cancelled: there is nothing to claim or to prove.
+    /// Its agreement is unpublished or was cancelled, so there is nothing to claim or prove.
     NotInProgress,
-    /// The owner's claim is on record already.
+    /// A claim is already recorded.
     ClaimedAlready,
-    /// No claim is on record that could be withdrawn.
+    /// No claim is recorded that could be withdrawn.
     NothingClaimed,
-    /// As many claims were withdrawn as one item may have.
+    /// The limit of withdrawn claims per item is reached.
     TooManyClaims,
-    /// The same file is filed as proof already.
+    /// The same file is already filed as proof.
     SameFile,
     /// There is no such proof.
     UnknownProof,
-    /// The proof was decided before.
+    /// The proof is already decided.
     DecidedAlready,
-    /// Another proof was filed with the form.
+    /// The form already filed another proof.
     FiledAlready,
-    /// Proof needs a document, or words that say what was confirmed and how.
+    /// Proof needs a document, or a note on what was confirmed and how.
     NothingToSee,
-    /// As much proof waits for a member, or was ever filed, as one item may have.
+    /// The limit of undecided or filed proof per item is reached.
     TooMuchProof,
     /// Its agreement is a draft or active.
     AgreementLive(AgreementId),
 }
 
-/// Closes an item as unfunded, unless its agreement is a draft or active. After an agreement is completed, an item that never
-/// moved is closed this way too.
+/// Closes an item as unfunded, unless its agreement is a draft or active. This also closes items that never moved after
+/// their agreement's completion.
 ///
 /// # Errors
 /// [`NotDone::Papered`], [`NotDone::Closed`].
@@ -179,7 +179,7 @@ pub fn close_unfunded(
     if item.is_closed() {
         return Err(NotDone::Closed);
     }
-    // An agreement that nobody could read counts as live.
+    // An unknown agreement counts as live.
     let ended = own(item, agreement).is_some_and(|agreement| !is_live(agreement));
     if let Some(id) = item.agreement_id().filter(|_| !ended) {
         return Err(NotDone::Papered(id));
@@ -188,7 +188,7 @@ pub fn close_unfunded(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
 
-/// Records that the owner says it is done. It is no proof, and no event tells of it.
+/// Records the owner's claim that it is done. It proves nothing and emits no event.
 ///
 /// # Errors
 /// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::ClaimedAlready`], [`NotDone::TooManyClaims`].
@@ -204,8 +204,8 @@ pub fn record_claim(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
 
-/// Withdraws the claim that is on record, for one that was recorded for the wrong item. The item is in progress again, the
-/// claim stays in its history, and no event tells of it, as none told of the claim.
+/// Withdraws a claim recorded for the wrong item. The item is in progress again, the claim stays in its history, and as
+/// with claims, there is no event.
 ///
 /// # Errors
 /// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::NothingClaimed`].
@@ -221,7 +221,7 @@ pub fn withdraw_claim(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
 
-/// Files proof of the receiving side. It waits for a member.
+/// Files proof from the receiving side, to be decided by a member.
 ///
 /// # Errors
 /// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::FiledAlready`], [`NotDone::NothingToSee`],
@@ -238,7 +238,7 @@ pub fn file_proof(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
 
-/// Accepts proof: the item is funded.
+/// Accepts proof, which makes the item funded.
 ///
 /// # Errors
 /// [`NotDone::NotInProgress`], [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`], [`NotDone::Closed`].
@@ -254,7 +254,7 @@ pub fn accept_proof(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
 
-/// Rejects proof of an item that is not closed.
+/// Rejects proof of an open item.
 ///
 /// # Errors
 /// [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`], [`NotDone::Closed`].
@@ -269,7 +269,7 @@ pub fn reject_proof(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
 
-/// Opens a closed item again, unless its agreement is a draft or active.
+/// Reopens a closed item, unless its agreement is a draft or active.
 ///
 /// # Errors
 /// [`NotDone::NotClosed`], [`NotDone::AgreementLive`].
@@ -286,7 +286,6 @@ pub fn reopen_item(by: &Member, item: &FundingItem, context: FundingContext<'_>)
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: vec![event] })
 }
 
-/// Whether an agreement is a draft or active, so that it can still move what it papers.
 fn is_live(agreement: &Agreement) -> bool {
     matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
 }
@@ -295,7 +294,7 @@ fn own<'a>(item: &FundingItem, agreement: Option<&'a Agreement>) -> Option<&'a A
     agreement.filter(|agreement| item.agreement_id() == Some(agreement.id()))
 }
 
-/// Checks that the agreement of an item was published and has not ended early.
+/// Checks that the item's agreement was published and has not ended early.
 fn check_in_progress(item: &FundingItem, context: FundingContext<'_>) -> Result<(), NotDone> {
     let runs = |agreement: &Agreement| agreement.was_published() && !agreement.has_ended_early();
     match own(item, context.agreement) {

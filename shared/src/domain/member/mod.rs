@@ -1,11 +1,11 @@
-//! Members: people of an organization, signed in to the app; and what only they may do. Every function here takes a
-//! [`Member`], which only a checked session makes: no API operation has one. The functions return a [`ByMember`],
-//! without which the store writes no protected transition.
+//! Members: people of an organization, signed in to the app, and what only they may do. Every function here takes a
+//! [`Member`], which only a checked session makes: no API operation has one. They return a [`ByMember`], without which
+//! the store writes no protected transition.
 //!
-//! `answers` accepts and returns what participants answered, `decisions` confirms, declines and activates, [`movements`] has what they do about money, [`funding`] about assets that move into trusts, `removal` removes
-//! members, `roles` changes their roles, `reopening` opens declined conditions again, `verification` records the identities
-//! that they verified, `paper_signature` the signatures that participants gave on paper, [`second`] who counts as a second member, `obligations` what they say about
-//! obligations.
+//! `answers` accepts and returns answers, `decisions` confirms, declines and activates, [`movements`] is about money,
+//! [`funding`] about assets that move into trusts, `removal` removes members, `roles` changes roles, `reopening`
+//! reopens declined conditions, `verification` records verified identities, `paper_signature` records paper signatures,
+//! [`second`] defines who counts as a second member, `obligations` has acts on obligations.
 
 mod answers;
 mod decisions;
@@ -44,7 +44,7 @@ use super::organization::{MemberRecord, Role};
 
 /// A member, signed in.
 ///
-/// No other caller can be turned into one, a caller of the API with a read-write token included:
+/// No other caller can become one, not even an API caller with a read-write token:
 ///
 /// ```
 /// use shared::api::caller::WriteCaller;
@@ -85,8 +85,8 @@ pub struct Member {
 }
 
 impl Member {
-    /// The member of a session that was checked. Only `web::session`, and `web::member_call` and
-    /// `web::login`, which check a password, call this.
+    /// The member of a checked session. Only `web::session`, and `web::member_call` and `web::login` after a password
+    /// check, call this.
     pub(crate) fn of_session(org: OrgId, record: &MemberRecord) -> Self {
         Self { id: record.id, org, name: record.name.clone(), role: record.role }
     }
@@ -109,13 +109,13 @@ impl Member {
         &self.name
     }
 
-    /// Their role, which says what they may do.
+    /// Their role, which determines their rights.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// The member as the actor of an audit row or a record.
+    /// The member as an actor.
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor { actor_type: ActorType::Member, id: Some(self.id.uuid()), display_name: self.name.as_str().to_owned() }
@@ -150,14 +150,13 @@ impl Member {
         self.role == Role::Admin
     }
 
-    /// The member as an admin, if they are one.
     pub(crate) fn as_admin(&self) -> Option<Admin<'_>> {
         self.is_admin().then_some(Admin(self))
     }
 }
 
-/// A record as a member's act changed it: published or cancelled, decided, activated. Only the functions of this module
-/// make one, and the store writes protected transitions only as one.
+/// A record after a member's act: published or cancelled, decided, activated. Only this module's functions make one,
+/// and the store requires one for protected transitions.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
@@ -169,7 +168,7 @@ impl Member {
 /// }
 /// ```
 ///
-/// The acts take no other caller:
+/// Acts take no other caller:
 ///
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;
@@ -217,12 +216,12 @@ impl<T> ByMember<T> {
         Self { record, by: by.clone(), moment }
     }
 
-    /// The member, who must be the caller of the call that commits the change.
+    /// The member, who must make the call that commits the change.
     pub(crate) fn by(&self) -> &Member {
         &self.by
     }
 
-    /// When the member acted, and in which call.
+    /// The time and the call of the act.
     pub fn moment(&self) -> Moment {
         self.moment
     }

@@ -1,8 +1,8 @@
-//! What members do about obligations: on their own behalf, or on record for a participant who has told them.
+//! What members do about obligations, on their own behalf or for a participant who told them.
 //!
-//! Decision: a member may do what either side may: declare a trigger, record that an occurrence is done, confirm it, verify
-//! a standing promise. That they don't confirm what they recorded themselves keeps claim and confirmation apart. Only
-//! members cancel.
+//! Decision: members may do what either side may: declare triggers, record occurrences as done, confirm them, verify
+//! standing promises. Members don't confirm what they recorded themselves, which keeps claim and confirmation apart.
+//! Only members cancel.
 
 use super::{ByMember, Counting, Member};
 use crate::domain::agreement::Agreement;
@@ -13,9 +13,9 @@ use crate::domain::obligation::{Happening, Obligation, ObligationContext, OwnCla
 use crate::domain::proposal::Note;
 use crate::domain::satisfaction::Done;
 
-/// An obligation as a member's act changed it.
+/// An obligation after a member's act.
 ///
-/// Every act takes a member, and no other caller:
+/// Acts take no caller other than a member:
 ///
 /// ```
 /// use shared::domain::member::{self, Counting, Member, ObligationChange};
@@ -106,7 +106,7 @@ use crate::domain::satisfaction::Done;
 pub struct ObligationChange {
     /// The obligation.
     pub obligation: ByMember<Obligation>,
-    /// The agreement, if its evidence has one more file.
+    /// The agreement, if its evidence gained a file.
     pub agreement: Option<ByMember<Agreement>>,
     /// The events to emit.
     pub events: Vec<EventKind>,
@@ -115,7 +115,7 @@ pub struct ObligationChange {
 /// Declares that a trigger happened.
 ///
 /// # Errors
-/// [`Refused`]: `Done` when it was declared before.
+/// [`Refused`]: `Done` if it was already declared.
 pub fn declare_trigger(
     by: &Member,
     context: ObligationContext<'_>,
@@ -126,7 +126,7 @@ pub fn declare_trigger(
     Ok(changed(by, context, after, Some(event)))
 }
 
-/// Records the claim that an occurrence is done, which the promisor told the member.
+/// Records the promisor's claim that an occurrence is done.
 ///
 /// # Errors
 /// [`Refused`].
@@ -141,7 +141,7 @@ pub fn record_satisfaction(
     Ok(ObligationChange { agreement, ..changed(by, context, obligation, Some(event)) })
 }
 
-/// Checks whether a member can record that an occurrence is done, with a file of so many bytes that is not stored yet.
+/// Checks whether a member can record that an occurrence is done, with a file of `file_bytes` that is not yet stored.
 ///
 /// # Errors
 /// [`Refused`].
@@ -159,7 +159,7 @@ impl From<Counting> for OwnClaim {
     }
 }
 
-/// Confirms the claim that an occurrence is done. `counting` says whether another member is there, who alone may confirm
+/// Confirms the claim that an occurrence is done. `counting` says whether another member exists, who alone may confirm
 /// what this one recorded.
 ///
 /// # Errors
@@ -175,7 +175,7 @@ pub fn confirm_satisfaction(
     Ok(changed(by, context, after, Some(event)))
 }
 
-/// Records that a standing promise was verified.
+/// Records the verification of a standing promise.
 ///
 /// # Errors
 /// [`Refused`].
@@ -189,7 +189,7 @@ pub fn verify_standing(
     Ok(changed(by, context, after, Some(event)))
 }
 
-/// Cancels an obligation that is not confirmed. No event: the specification has none for it.
+/// Cancels an unconfirmed obligation. The specification has no event for it.
 ///
 /// # Errors
 /// [`Refused`].
@@ -232,7 +232,6 @@ mod tests {
 
     const NOW: &str = "2026-06-20T09:00:00Z";
 
-    /// It happened on the day of [`NOW`].
     fn happened(trigger: TriggerId) -> Happening {
         Happening { trigger, on: day("2026-06-20") }
     }
@@ -307,7 +306,7 @@ mod tests {
             (one.obligation.state(), one.obligation.next_due_at()),
             (ObligationState::Open, Some(at("2026-09-19T03:59:59.999Z")))
         );
-        // Once that is confirmed, it waits for the other trigger.
+        // Once confirmed, it waits for the other trigger.
         let one = said(&one, &maren, 0, now);
         assert_eq!(one.obligation.state(), ObligationState::Open);
         let noah = member("Noah Reyes");
@@ -338,7 +337,7 @@ mod tests {
         let late = world.with(&on("2026-06-01").unwrap().obligation);
         let states: Vec<OccurrenceState> = late.obligation.occurrences(now).iter().map(|found| found.state).collect();
         assert_eq!(states, [OccurrenceState::Overdue], "declared late, it is overdue at once");
-        // A declaration of before anyone was asked counts from its own day.
+        // Older declarations without a day count from the day they were made.
         let mut stored = serde_json::to_value(&recent.obligation).unwrap();
         let declared = stored.pointer_mut("/terms/triggers/0").unwrap().as_object_mut().unwrap();
         assert!(declared.remove("happened_on").is_some());
@@ -353,7 +352,7 @@ mod tests {
         let trigger = world.obligation.triggers()[0].id;
         let declare =
             |on: &str| declare_trigger(&maren, world.context(now), Happening { trigger, on: day(on) }).map(|_| ());
-        // It came into force on March 14.
+        // In force since March 14.
         assert_eq!((declare("2025-03-13"), declare("2025-03-12")), (Ok(()), Err(Refused::TooEarly)));
         assert_eq!((declare("1900-01-01"), declare("2026-06-21")), (Err(Refused::TooEarly), Err(Refused::InFuture)));
     }
@@ -385,7 +384,7 @@ mod tests {
             let done = Done { occurrence: occurrence(&world, n), how: Satisfaction::on(day(text)) };
             record_satisfaction(&maren, world.context(now), done).map(|_| ())
         };
-        // It came into force on March 14.
+        // In force since March 14.
         for (n, first) in [(0, "2025-02-28"), (1, "2025-03-13")] {
             assert_eq!(record(n, first), Ok(()));
             let before = day(first).plus_days(-1).to_string();
@@ -430,14 +429,14 @@ mod tests {
         let room = limits::EVIDENCE_FILE_BYTES_MAX - full.agreement.file_bytes(full.agreement.facts());
         assert_eq!((again(room), again(room + 1)), (Ok(()), Err(Refused::NoRoom)));
         assert_eq!(again(0), Ok(()), "without a file there is always room");
-        // A claim of before anyone was asked says nothing about it.
+        // Older claims lack this data.
         let mut stored = serde_json::to_value(&world.obligation).unwrap();
         assert!(stored.pointer_mut("/said/0/said").unwrap().as_object_mut().unwrap().remove("how").is_some());
         let older: Obligation = serde_json::from_value(stored).unwrap();
         assert_eq!((older.state(), older.occurrences(now)[0].how.clone()), (ObligationState::Satisfied, None));
     }
 
-    /// The longest that people can write, in letters of four bytes, still fits in an item of 400 KB.
+    /// The longest possible texts, in four-byte letters, fit in an item of 400 KB.
     #[test]
     fn a_record_with_the_longest_words_fits_in_an_item() {
         let long = |chars: usize| "𝔸".repeat(chars);

@@ -1,4 +1,4 @@
-//! The signatures on paper that members record, confirm and reject.
+//! Paper signatures that members record, confirm and reject.
 
 use super::{ByMember, Counting, Member};
 use crate::domain::agreement::context::AgreementContext;
@@ -11,7 +11,7 @@ use crate::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperSta
 use crate::domain::proposal::Note;
 use crate::limits;
 
-/// A signature on paper that was recorded or decided, and the agreement that it may have advanced.
+/// A recorded or decided paper signature, and the agreement that it may have advanced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaperChange {
     /// The record.
@@ -22,60 +22,60 @@ pub struct PaperChange {
     pub events: Vec<EventKind>,
 }
 
-/// Why no signature on paper was recorded.
+/// Why a paper signature was not recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotRecorded {
     /// The agreement is not active.
     NotActive(Lifecycle),
     /// The agreement has no such participant or document.
     Unknown,
-    /// The participant has signed the document.
+    /// The participant has already signed the document.
     Done,
-    /// A participant has declined, and no member has reopened the condition yet.
+    /// A participant has declined, and no member has reopened the condition.
     Declined,
     /// The participant has nothing to sign in the document now.
     NotAsked,
-    /// The document is not the one that was shown.
+    /// The document differs from the one shown.
     Replaced,
-    /// The places to sign are not those that were shown.
+    /// The signature blocks differ from those shown.
     OtherBlocks,
-    /// Another signature on paper for the same places waits for a second member.
+    /// Another paper signature for the same blocks waits for a second member.
     Waiting,
-    /// The participant has [`limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX`] recorded signatures on paper, rejected ones
-    /// included: there can be no more.
+    /// The participant has the maximum of [`limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX`] recorded paper signatures,
+    /// including rejected ones.
     TooMany,
-    /// The agreement has [`limits::PAPER_SIGNATURES_PENDING_MAX`] signatures on paper that wait for a second member.
+    /// The agreement has [`limits::PAPER_SIGNATURES_PENDING_MAX`] paper signatures that wait for a second member.
     TooManyWaiting,
     /// The agreement's evidence has no room for the scan.
     NoRoom,
-    /// The scan is the file of the document itself, which nobody has signed.
+    /// The scan is the unsigned document itself.
     Unsigned,
-    /// The form was used already: for what was rejected, or with another scan.
+    /// The form was already used: for a rejected record, or with another scan.
     Used,
 }
 
-/// Why a signature on paper was neither confirmed nor rejected.
+/// Why a paper signature was neither confirmed nor rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotDecided {
     /// The agreement is not active.
     NotActive(Lifecycle),
-    /// The member recorded it, and another member is there to confirm it.
+    /// The member recorded it, and another member can confirm it.
     Own,
-    /// The member does not count as a second one for who recorded it: one of them let the other in, or could act as them.
+    /// The member counts as one with the recorder: one let the other in, or could act as them.
     OneSelf,
-    /// It was confirmed or rejected before.
+    /// It was already confirmed or rejected.
     Decided,
-    /// The participant has signed on screen meanwhile.
+    /// The participant has signed on screen in the meantime.
     SignedOnScreen,
-    /// A participant has declined, and no member has reopened the condition yet.
+    /// A participant has declined, and no member has reopened the condition.
     Declined,
-    /// The document is not the one that was signed.
+    /// The document differs from the signed one.
     Replaced,
-    /// What it signs is no longer asked for.
+    /// Its signature is no longer needed.
     NotAsked,
 }
 
-/// The decision on a signature on paper.
+/// The decision on a paper signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PaperDecision {
     /// It counts.
@@ -118,7 +118,7 @@ pub fn record_paper_signature(
     if current.papers_to_confirm().any(|(_, paper)| !paper.block_ids.is_disjoint(&block_ids)) {
         return Err(NotRecorded::Waiting);
     }
-    // First what no decision on another one changes.
+    // First the errors that deciding other records can't resolve.
     if earlier.len() >= limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX {
         return Err(NotRecorded::TooMany);
     }
@@ -160,8 +160,8 @@ pub fn record_paper_signature(
     })
 }
 
-/// Confirms or rejects a signature on paper. Nobody confirms what they recorded themselves, or who counts as one with them,
-/// unless nobody counts as a second member (anymore); to reject it, everyone may.
+/// Confirms or rejects a paper signature. Nobody confirms their own record, or that of someone they count as one with,
+/// unless nobody counts as a second member (anymore). Anyone may reject.
 ///
 /// # Errors
 /// [`NotDecided`].
@@ -198,13 +198,13 @@ pub fn decide_paper_signature(
                 (Counting::OneSelf, false) => return Err(NotDecided::OneSelf),
                 (Counting::Confirmed, false) => PaperState::Confirmed { by: by.actor(), at: moment.at() },
             };
-            // Its scan counted when it was recorded.
+            // The scan was counted when it was recorded.
             Ok(counted(by, context, PaperSignature { state, ..paper.clone() }, 0))
         }
     }
 }
 
-/// Why a signature on paper can't be confirmed in an agreement as of now, whoever does it.
+/// Why a paper signature can't be confirmed now. None if it can.
 #[must_use]
 pub fn obstacle(agreement: &Agreement, paper: &PaperSignature) -> Option<NotDecided> {
     if agreement.lifecycle() != Lifecycle::Active {
@@ -224,7 +224,6 @@ pub fn obstacle(agreement: &Agreement, paper: &PaperSignature) -> Option<NotDeci
     Some(if is_on_hold { NotDecided::Declined } else { NotDecided::NotAsked })
 }
 
-/// The agreement in which a signature on paper counts, whose scan adds so many bytes.
 fn counted(by: &Member, context: AgreementContext<'_>, paper: PaperSignature, scan_bytes: u64) -> PaperChange {
     let blocks = paper.block_ids.clone();
     let moment = context.moment;
@@ -262,7 +261,6 @@ mod tests {
         Member::of_session(OrgId::new(), &record)
     }
 
-    /// An active agreement of one step, in which Ada signs a document.
     fn live() -> (Agreement, ParticipantId) {
         let deal = Deal::complete();
         let (ada, document) = (deal.draft.participants[0].id, deal.draft.documents[0].id);
@@ -361,13 +359,13 @@ mod tests {
         let counted = record_paper_signature(&maren, alone.0, &[], alone.1, Counting::Alone).unwrap();
         assert_eq!(counted.paper.state, PaperState::CountedAlone { at: after(1) });
         assert_eq!((counted.agreement.lifecycle(), counted.events.len()), (Lifecycle::Completed, 2));
-        // Recorded while there was another member, who has been removed since.
+        // Recorded while there was another member, since removed.
         let recorded = record(&maren, &agreement, new(&agreement, ada)).unwrap();
         let context = context(&recorded.agreement, 2);
         let confirmed =
             decide_paper_signature(&maren, context, &recorded.paper, PaperDecision::Confirm, Counting::Alone).unwrap();
         assert_eq!(confirmed.paper.state, PaperState::CountedAlone { at: after(2) }, "not as if confirmed");
-        // One who is left and has not recorded it is a second member, unless both count as one.
+        // A remaining member who didn't record it is a second member, unless both count as one.
         let jonas = member();
         let decide = |counting| {
             decide_paper_signature(&jonas, context, &recorded.paper, PaperDecision::Confirm, counting)
@@ -420,7 +418,6 @@ mod tests {
         let recorded = record(&maren, &agreement, new(&agreement, ada)).unwrap();
         let (paper, before) = (&recorded.paper, Agreement::clone(&recorded.agreement));
         let blocks = paper.block_ids.clone();
-        // Signed on screen, in an agreement that goes on.
         let mut longer = before.clone();
         let mut approval = longer.stages[0].gates[0].clone();
         (approval.id, approval.rule) = (GateId::new(), GateRule::ParticipantApproval { participant_ids: [ada].into() });
@@ -464,7 +461,7 @@ mod tests {
         assert_eq!(refused(fewer), Err(NotRecorded::OtherBlocks));
     }
 
-    /// A participant has 50 at most, whatever became of them: to decide those that wait makes no room.
+    /// A participant has at most 50, in any state: deciding those that wait makes no room.
     #[test]
     fn a_participant_has_so_many_and_no_more() {
         let (agreement, ada) = live();
@@ -479,7 +476,7 @@ mod tests {
         assert_eq!(with(&most[1..]), Ok(()), "rejected ones count, and the last one has its place");
     }
 
-    /// An agreement has 50 at most that wait, whoever's they are: one that is rejected makes room.
+    /// An agreement has at most 50 that wait, of all participants: rejecting one makes room.
     #[test]
     fn so_many_wait_in_an_agreement_and_no_more() {
         let (agreement, ada) = live();

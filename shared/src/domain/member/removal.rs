@@ -7,7 +7,7 @@ use crate::domain::organization::{MemberRecord, Role};
 /// Why an admin did not remove a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotRemoved {
-    /// Admins can't remove themselves, so the admin who removes a member remains.
+    /// Admins can't remove themselves, so an admin always remains.
     Oneself,
     /// The organization has no such member.
     Unknown,
@@ -19,13 +19,12 @@ pub enum NotRemovedByOperator {
     /// The organization has no such member.
     #[error("the organization has no such member")]
     Unknown,
-    /// The organization would have no admin left, and so no member who can change its settings.
+    /// The organization would have no admin left to change its settings.
     #[error("the last admin stays")]
     LastAdmin,
 }
 
-/// A member to remove, and the admin who must remain for it: an organization always keeps a member who can change its
-/// settings.
+/// A member to remove, and the admin who must remain: an organization always keeps one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removal {
     removed: MemberRecord,
@@ -40,19 +39,18 @@ impl Removal {
         &self.removed
     }
 
-    /// The admin who must still be an admin when the removal is committed. None where an admin remains in any case: an
-    /// admin's own act is committed only while they are one, and removing a member who is no admin leaves the admins.
+    /// The admin who must still be an admin when the removal commits. None if one remains anyway: an admin's own act
+    /// commits only while they are one, and removing a non-admin leaves all admins.
     #[must_use]
     pub fn remaining_admin(&self) -> Option<MemberId> {
         self.remaining_admin
     }
 
-    /// The admin who removes the member, and must be the caller of the call that commits it. None for an operator.
+    /// The removing admin, who must make the call that commits it. None for an operator.
     pub(crate) fn by(&self) -> Option<&Member> {
         self.by.as_ref()
     }
 
-    /// A removal by an operator, from among all members.
     pub(crate) fn by_operator(members: &[MemberRecord], who: MemberId) -> Result<Self, NotRemovedByOperator> {
         let removed = members.iter().find(|member| member.id == who).ok_or(NotRemovedByOperator::Unknown)?;
         let remaining_admin = match removed.role {

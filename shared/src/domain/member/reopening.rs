@@ -1,4 +1,4 @@
-//! Conditions that participants declined, and that members open again.
+//! Members reopen conditions that participants declined.
 
 use super::{ByMember, Member};
 use crate::domain::agreement::context::AgreementContext;
@@ -8,7 +8,7 @@ use crate::domain::event::EventKind;
 use crate::domain::ids::GateId;
 use crate::domain::time::Timestamp;
 
-/// An agreement with a condition that was opened again.
+/// An agreement with a reopened condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reopened {
     /// The agreement.
@@ -17,21 +17,21 @@ pub struct Reopened {
     pub events: Vec<EventKind>,
 }
 
-/// Why a condition was not opened again.
+/// Why a condition was not reopened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotReopened {
     /// The agreement is not active.
     NotActive(Lifecycle),
-    /// The condition is not declined: it is open already, or cleared.
+    /// The condition is not declined, but open or cleared.
     NotDeclined,
-    /// It was declined again after the page was shown, for another reason.
+    /// It was declined again, for another reason, after the page was shown.
     DeclinedAgain,
     /// The agreement has no such condition.
     Unknown,
 }
 
-/// Opens a declined gate of an active agreement again (contract, section 3, "Gate"). It waits from now on for those who
-/// have not done their part. `shown` is when it was declined, as the member saw it.
+/// Reopens a declined gate of an active agreement (contract, section 3, "Gate"). It then waits for those who haven't
+/// done their part. `shown` is when it was declined, as the member saw it.
 ///
 /// # Errors
 /// [`NotReopened`].

@@ -1,4 +1,4 @@
-//! Changing the role of members. Every organization keeps an admin.
+//! Changing members' roles. Every organization keeps an admin.
 
 use super::{Admin, Member};
 use crate::domain::organization::{MemberRecord, Role};
@@ -6,14 +6,14 @@ use crate::domain::organization::{MemberRecord, Role};
 /// Why an admin did not change a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleNotChanged {
-    /// Admins can't change their own role. Each change is committed only while its admin still is one, so of two admins
-    /// who make each other members at the same moment one stays.
+    /// Admins can't change their own role. A change commits only while its admin still is one, so if two admins demote
+    /// each other at once, one remains.
     Oneself,
     /// The organization has no such member.
     Unknown,
 }
 
-/// A member, and the role that they get.
+/// A member and their new role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleChange {
     before: MemberRecord,
@@ -22,31 +22,31 @@ pub struct RoleChange {
 }
 
 impl RoleChange {
-    /// The member as they were.
+    /// The member before the change.
     #[must_use]
     pub fn before(&self) -> &MemberRecord {
         &self.before
     }
 
-    /// The role that they get.
+    /// The new role.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// Whether they have that role already.
+    /// Whether they already have the role.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.before.role == self.role
     }
 
-    /// The admin, who must be the caller of the call that commits it.
+    /// The admin, who must make the call that commits it.
     pub(crate) fn by(&self) -> &Member {
         &self.by
     }
 }
 
-/// Gives a member of the organization a role, if `found`. Only an admin can.
+/// Sets the role of a member of the organization, if `found`. Only an admin can.
 ///
 /// # Errors
 /// [`RoleNotChanged`].

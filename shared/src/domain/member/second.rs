@@ -1,15 +1,15 @@
-//! Who counts as a second member: whose confirmation of what another member recorded is a second person's word.
+//! Second members: whose confirmation of another member's record is a second person's word.
 //!
-//! Decision: a member who invites another, or resets another's password or second factor, may be able to act as that one: the
-//! link that makes the password passes through their hands. So for [`limits::SECOND_SELF_S`] the two count as one, whichever
-//! of them came first, and so do all who are tied to each other through others: of two members whom one invited, neither is a
-//! second one for the other. The person who was tied has that time to notice, and the other members have it, too. What an
-//! operator made or reset ties nobody: a new organization of two works at once.
+//! Decision: a member who invites another, or resets their password or second factor, may be able to act as them,
+//! because the link passes through their hands. So the two count as one for [`limits::SECOND_SELF_S`], in either order,
+//! and so do all who are tied through others: two members invited by the same one are not second members for each
+//! other. In that time, the affected person and the other members can notice. Invitations and resets by an operator
+//! create no tie, so a new organization of two works at once.
 //!
-//! Decision: a member is alone if all others were let in by them, directly or through others, within that time, and none who
-//! counted has left within it. So an organization of one works, also in the week after its first invitations. Resetting
-//! passwords makes nobody alone, and nor does removing who would have to confirm. Somebody who was let in is not alone beside
-//! whoever let them in.
+//! Decision: a member is alone if they let in all others, directly or through others, within that time, and nobody who
+//! counted has left within it. So a one-person organization works, even in the week after its first invitations.
+//! Resetting a password doesn't make a member alone, nor does removing the person who would have to confirm. A member
+//! who was let in is not alone while the one who let them in is there.
 
 use std::collections::BTreeSet;
 
@@ -21,15 +21,14 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
 
-/// Whether a second member has to confirm what a member records: a signature on paper, instructions, that an obligation is
-/// met.
+/// Whether a second member must confirm what a member records: paper signatures, instructions, met obligations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counting {
     /// Once a second member confirms it.
     Confirmed,
-    /// At once: nobody counts as a second member.
+    /// At once, because nobody counts as a second member.
     Alone,
-    /// Once a second member confirms it, and the member who would is none for who recorded it: both count as one.
+    /// Once a second member confirms it; the present member and the recorder count as one.
     OneSelf,
 }
 
@@ -45,20 +44,20 @@ text_enum! {
     }
 }
 
-/// That one member let another in, or could act as them.
+/// One member let another in, or could act as them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tie {
     /// The member who was let in, or whose password or second factor was reset.
     pub member_id: MemberId,
     /// The member who did it.
     pub by: MemberId,
-    /// What they did.
+    /// How.
     pub kind: TieKind,
-    /// When it took effect: when the invitation was accepted, or the link used.
+    /// When it took effect: the invitation was accepted, or the link used.
     pub at: Timestamp,
 }
 
-/// That a member left.
+/// A member left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Departure {
     /// Who.
@@ -67,21 +66,21 @@ pub struct Departure {
     pub at: Timestamp,
 }
 
-/// The members of an organization at a moment, and what ties them.
+/// The members of an organization at a moment, and their ties.
 #[derive(Debug, Clone)]
 pub struct SecondMembers {
     /// The members.
     pub members: Vec<MemberRecord>,
-    /// What ties them, also what is over.
+    /// Their ties, including expired ones.
     pub ties: Vec<Tie>,
-    /// Who left, also long ago.
+    /// Who left, however long ago.
     pub departures: Vec<Departure>,
     /// The moment.
     pub now: Timestamp,
 }
 
 impl SecondMembers {
-    /// How it counts what `by` says about what `first` recorded; `first` is none if no member did.
+    /// How `by`'s word counts on what `first` recorded. `first` is none if no member did.
     #[must_use]
     pub fn counting(&self, by: MemberId, first: Option<MemberId>) -> Counting {
         if self.is_alone(by) {
@@ -91,14 +90,14 @@ impl SecondMembers {
         if is_one_self { Counting::OneSelf } else { Counting::Confirmed }
     }
 
-    /// The members whose records wait for somebody else than a member: the member, and those who count as one with them. Nobody,
-    /// if the member is alone.
+    /// The members whose records this member can't confirm: the member and those who count as one with them. Empty if
+    /// the member is alone.
     #[must_use]
     pub fn not_confirmed_by(&self, member: MemberId) -> BTreeSet<MemberId> {
         if self.is_alone(member) { BTreeSet::new() } else { self.one_self_at(member, self.now) }
     }
 
-    /// Whether nobody counts as a second member beside a member.
+    /// Whether nobody counts as a second member for a member.
     #[must_use]
     pub fn is_alone(&self, member: MemberId) -> bool {
         let others = self.members.iter().map(|other| other.id).filter(|other| *other != member);
@@ -122,7 +121,7 @@ impl SecondMembers {
         self.one_self_at(one, at).contains(&other)
     }
 
-    /// Those who count as one with a member, the member included.
+    /// The member and those who count as one with them.
     fn one_self_at(&self, member: MemberId, at: Timestamp) -> BTreeSet<MemberId> {
         let tied = |from: MemberId| {
             let recent = self.ties.iter().filter(|tie| is_recent(tie.at, at));
@@ -131,14 +130,14 @@ impl SecondMembers {
         reached(member, tied)
     }
 
-    /// What ties two members to each other directly, if something does: the latest.
+    /// The latest direct tie between two members, if any.
     #[must_use]
     pub fn tie_between(&self, one: MemberId, other: MemberId) -> Option<&Tie> {
         let between = |tie: &&Tie| tie.other_than(one) == Some(other) && is_recent(tie.at, self.now);
         self.ties.iter().filter(between).max_by_key(|tie| tie.at)
     }
 
-    /// When two members who count as one are two again.
+    /// When two members who count as one become two again.
     #[must_use]
     pub fn one_self_until(&self, one: MemberId, other: MemberId) -> Timestamp {
         let mut ends: Vec<Timestamp> = self
@@ -151,12 +150,12 @@ impl SecondMembers {
         ends.into_iter().find(|end| !self.are_one_self_at(one, other, *end)).unwrap_or(self.now)
     }
 
-    /// The members whose word counts as a second one beside that of a member.
+    /// The members who count as a second member for a member.
     pub fn seconds_of(&self, member: MemberId) -> impl Iterator<Item = &MemberRecord> {
         self.members.iter().filter(move |other| other.id != member && !self.are_one_self(member, other.id))
     }
 
-    /// The last departure that keeps a member from being alone, if nothing else does.
+    /// The last departure, if it alone keeps a member from being alone.
     #[must_use]
     pub fn kept_by_departure(&self, member: MemberId) -> Option<&Departure> {
         let without = Self { departures: Vec::new(), ..self.clone() };
@@ -165,19 +164,17 @@ impl SecondMembers {
     }
 }
 
-/// Whether what happened at a time still ties at another.
 fn is_recent(at: Timestamp, now: Timestamp) -> bool {
     now < at.plus_seconds(limits::SECOND_SELF_S)
 }
 
 impl Tie {
-    /// The other of the two, if one of them is a member.
     fn other_than(&self, member: MemberId) -> Option<MemberId> {
         if self.by == member { Some(self.member_id) } else { Some(self.by).filter(|_| self.member_id == member) }
     }
 }
 
-/// The members who are reached from one step by step, that one included.
+/// The members reachable from one, including that one.
 fn reached(from: MemberId, next: impl Fn(MemberId) -> Vec<MemberId>) -> BTreeSet<MemberId> {
     let (mut found, mut open) = (BTreeSet::from([from]), vec![from]);
     while let Some(member) = open.pop() {
@@ -296,7 +293,7 @@ mod tests {
         assert_eq!(world.seconds_of("Cleo"), ["Kim"]);
         let (cleo, dan) = (world.id("Cleo"), world.id("Dan"));
         assert_eq!(world.seconds.tie_between(cleo, dan), None);
-        // As soon as one tie on the way is over.
+        // As soon as one tie on the way expires.
         assert_eq!(world.seconds.one_self_until(cleo, dan), world.days_ago(-1));
     }
 
@@ -319,7 +316,7 @@ mod tests {
         assert!(!removed.is_alone("Ada"));
         assert!(removed.seconds.kept_by_departure(removed.id("Ada")).is_some());
         assert!(World::new(&["Ada", "Ben"]).leave("Ben", 7).is_alone("Ada"));
-        // Whoever never counted beside them keeps nobody.
+        // The departure of a member who never counted doesn't prevent being alone.
         let guest = World::new(&["Ada", "Ben"]).tie("Ada", Invited, "Ben", 3).leave("Ben", 1);
         assert!(guest.is_alone("Ada"));
         let counted = World::new(&["Ada", "Ben"]).tie("Ada", Invited, "Ben", 9).leave("Ben", 1);

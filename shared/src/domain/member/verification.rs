@@ -1,4 +1,4 @@
-//! The identities that members verify.
+//! Members record the identities they verified.
 
 use super::{ByMember, Member};
 use crate::domain::agreement::context::AgreementContext;
@@ -30,7 +30,7 @@ pub enum NotVerified {
     Full,
 }
 
-/// Records that the identity of a participant was verified, in an active agreement (contract, section 3, "Gate rules").
+/// Records that a participant's identity was verified, in an active agreement (contract, section 3, "Gate rules").
 /// `earlier` are the agreement's recorded verifications.
 ///
 /// # Errors
@@ -79,7 +79,6 @@ mod tests {
         Member::of_session(OrgId::new(), &record)
     }
 
-    /// The active agreement of a deal whose one gate waits for the identities of two participants.
     fn live() -> (Agreement, [ParticipantId; 2]) {
         let deal = Deal::complete();
         let both = [deal.draft.participants[0].id, deal.draft.participants[1].id];
@@ -118,7 +117,7 @@ mod tests {
         let first = record(&agreement, ada, 1).unwrap();
         assert_eq!(first.agreement.unmet_by(&gate(&agreement)), [ben].into());
         assert_eq!((gate(&first.agreement).state.status(), first.events.len()), (GateStatus::Open, 0));
-        // Again, it changes nothing but the time of the last fact.
+        // Repeating it only changes the time of the last fact.
         let again = record(&first.agreement, ada, 2).unwrap();
         assert_eq!(again.agreement.stages, first.agreement.stages);
         let second = record(&first.agreement, ben, 3).unwrap();

@@ -1,4 +1,4 @@
-//! The sender's claim that money was sent. It is one fact, and its proof another: the two types share no field.
+//! The sender's claim that money was sent. Claim and proof are separate facts whose types share no field.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 text_enum! {
-    /// The type of a reference by which banks find a transfer again (contract, section 2).
+    /// The type of a reference by which banks can trace a transfer (contract, section 2).
     pub enum ReferenceType {
         /// The unique end-to-end transaction reference of SWIFT, a UUID.
         Uetr = "uetr",
@@ -35,7 +35,7 @@ text_enum! {
 }
 
 impl ReferenceType {
-    /// Whether the sender chooses such a reference, and not a bank. It may come again with the next transfer.
+    /// Whether the sender rather than a bank chooses such references. They may recur in later transfers.
     #[must_use]
     pub fn is_chosen_by_sender(self) -> bool {
         matches!(self, Self::EndToEndId | Self::CheckNumber)
@@ -45,7 +45,6 @@ impl ReferenceType {
 /// A reference by which banks find a transfer again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransferReference {
-    /// Its type.
     #[serde(rename = "type")]
     reference_type: ReferenceType,
     /// The reference.
@@ -53,11 +52,11 @@ pub struct TransferReference {
 }
 
 impl TransferReference {
-    /// Checks a reference. Those whose form is known must have it; any other must not look like an account number, because
-    /// responses show it.
+    /// Checks a reference. Types with a known form must match it; others must not look like an account number, because
+    /// responses show them.
     ///
     /// # Errors
-    /// The code, and what would be right.
+    /// The code, and what would be valid.
     pub fn parse(reference_type: ReferenceType, text: &str) -> Result<Self, (FieldCode, String)> {
         let text = text.trim();
         let of_form = |is_right: bool, message: &str| {
@@ -102,7 +101,7 @@ impl TransferReference {
 const UUID_CHARS: usize = 36;
 const ACH_TRACE_DIGITS: usize = 15;
 
-/// Whether a text has the form of an IMAD or OMAD: a date, the id of a bank, and a number.
+/// Whether a text has the form of an IMAD or OMAD: date, bank id, number.
 pub(super) fn is_fedwire(text: &str) -> bool {
     const DATE: usize = 8;
     const CHARS: std::ops::RangeInclusive<usize> = 22..=34;
@@ -116,17 +115,17 @@ pub(super) fn is_fedwire(text: &str) -> bool {
         && text.get(..DATE).is_some_and(is_date)
 }
 
-/// What a sender says about money that they sent.
+/// A sender's statement about money they sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewClaim {
     pub(super) sent_on: Day,
     pub(super) references: Vec<TransferReference>,
 }
 
-/// What the receipt of a claim keeps of it.
+/// The claim as its receipt keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimedTransfer {
-    /// The day on which the money was sent, as the sender says.
+    /// The day the money was sent, according to the sender.
     pub sent_on: Day,
     /// How banks find the transfer again, as the sender says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -140,10 +139,10 @@ impl From<NewClaim> for ClaimedTransfer {
 }
 
 impl NewClaim {
-    /// Checks a claim. `today` is the day in the organization's zone.
+    /// Checks a claim. `today` is in the organization's zone.
     ///
     /// # Errors
-    /// `out_of_range` for a day that is still to come, `limit_reached` for too many references.
+    /// `out_of_range` for a future day, `limit_reached` for too many references.
     pub fn checked(sent_on: Day, today: Day, references: Vec<TransferReference>) -> Result<Self, FieldErrors> {
         if sent_on.is_to_come(today) {
             return Err(FieldErrors::one("sent_on", FieldCode::OutOfRange, "must not be in the future"));
@@ -162,19 +161,19 @@ impl NewClaim {
     }
 }
 
-/// The recorded claim that money was sent. It proves nothing.
+/// A recorded claim that money was sent. It proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// When it was reported.
     pub reported_at: Timestamp,
     /// The sender, whose claim it is.
     pub participant_id: ParticipantId,
-    /// Who reported it: the sender, or a member who recorded what the sender said.
+    /// Who reported it: the sender, or a member who recorded the sender's word.
     pub by: Actor,
-    /// The member in whose browser the sender reported it.
+    /// The member whose browser the sender used, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_person: Option<InPerson>,
-    /// The day on which the money was sent, as the sender says.
+    /// The day the money was sent, according to the sender.
     pub sent_on: Day,
     /// How banks find the transfer again, as the sender says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,12 +1,12 @@
 //! Movements that end with their agreement.
 //!
-//! Decision: readers are told of the end from the moment on in which the agreement's record says it, as acts are refused from
-//! then on. That each movement's own record follows in a transaction of its own, a little later, is nobody's concern. When an
-//! agreement expires is committed (contract, section 3, "Clock rules"), so until then the agreement is active for clients, and
-//! its movements are as they were: the two never disagree.
+//! Decision: readers see a movement as cancelled as soon as the agreement's record says so, just as acts are refused
+//! from then on, although the movement's own record follows in a later transaction. Expiry takes effect when committed
+//! (contract, section 3, "Clock rules"); until then clients see an active agreement with unchanged movements, so the
+//! two never disagree.
 //!
-//! Decision: money that was sent before the end, and not reported, may still arrive. The movement stays cancelled and is never
-//! reconciled, but takes evidence and a return. They are late for good: record, ledger and bundle say so.
+//! Decision: money sent before the end, but not reported, may still arrive. The movement stays cancelled and is never
+//! reconciled, but takes evidence and a return, permanently marked as late in record, ledger and bundle.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -18,8 +18,7 @@ use crate::domain::moment::Moment;
 use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 
-/// A movement that was cancelled because its agreement was cancelled or expired: the only change of a movement that needs no
-/// person.
+/// A movement cancelled by its agreement's cancellation or expiry: the only change of a movement without a person.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;
@@ -44,7 +43,7 @@ impl Deref for EndedMovement {
 }
 
 impl EndedMovement {
-    /// The call that ends it, with its time.
+    /// The call that ends it, and its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
@@ -52,8 +51,8 @@ impl EndedMovement {
 }
 
 impl Movement {
-    /// The movement cancelled with its agreement, which says so already. None if nothing is left to do. It emits no event,
-    /// because the specification has none for it.
+    /// The movement, cancelled with its agreement, which already says so. None if nothing remains to be done. No event:
+    /// the specification has none for it.
     #[must_use]
     pub fn ended_with(&self, agreement: &Agreement, moment: Moment) -> Option<EndedMovement> {
         let is_of_agreement = self.agreement_id == agreement.id();
@@ -64,7 +63,7 @@ impl Movement {
         Some(EndedMovement { movement: self.cancelled_by_end(moment.at()), moment })
     }
 
-    /// The movement as readers are told: cancelled once its agreement was cancelled or has expired, recorded or not.
+    /// The movement as readers see it: cancelled once its agreement was cancelled or has expired, recorded or not.
     #[must_use]
     pub fn as_told(&self, agreement: &Agreement) -> Cow<'_, Self> {
         let ends =
@@ -72,7 +71,7 @@ impl Movement {
         if ends { Cow::Owned(self.cancelled_by_end(agreement.updated_at)) } else { Cow::Borrowed(self) }
     }
 
-    /// The same where it is known that the agreement has ended, and not when.
+    /// The same when the agreement is known to have ended, but not when.
     #[must_use]
     pub fn told_at_end(&self) -> Cow<'_, Self> {
         let ends = self.state().ends_with_agreement();

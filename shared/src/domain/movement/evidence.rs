@@ -1,18 +1,18 @@
-//! Evidence of a movement: what was filed about money that was sent, or that arrived. Its [source](super::source) gives its
-//! side and its assurance.
+//! Evidence of a movement: what was filed about money that was sent or arrived. Its [source](super::source) determines
+//! its side and assurance.
 //!
-//! Decision: evidence is another type once it is split by side, and only the receiving side's can be accepted.
+//! Decision: splitting evidence by side yields different types, and only the receiving side's can be accepted.
 //!
-//! Decision: evidence of the receiving side counts for one movement of the organization at a time. While it is undecided or
-//! accepted, the movement claims its entry of a statement, and the references that the bank made; rejecting or
-//! withdrawing it gives them free, since it may have been filed for the wrong movement. References are compared without their
-//! type: two types of one reference are more likely one transfer than two.
+//! Decision: receiver-side evidence counts for one movement of the organization at a time. While undecided or accepted,
+//! it claims its statement entry and the bank's references for the movement; rejecting or withdrawing releases them,
+//! since it may have been filed for the wrong movement. References are compared without their type: the same reference
+//! with two types is more likely one transfer than two.
 //!
-//! Decision: what others than the bank chose claims nothing across movements: a payer's reference comes again with each
-//! month's payment, and what a party types or hands in for one movement must never stand in the way of another one's proof. So
-//! an entry claims no `EndToEndId`, and a typed reference claims nothing if a party typed it, if it is of the sender's side, or
-//! if it is the one of the payment's terms or of the sender's claim. Nor does a file: one statement on paper shows several
-//! months, and what a party handed in is no reason to refuse a member's proof. Within one movement each is filed once a side.
+//! Decision: references that a bank didn't choose claim nothing across movements: a payer's reference recurs monthly,
+//! and what a party enters for one movement must never block proof of another. So an entry claims no `EndToEndId`, and
+//! a typed reference claims nothing if a party typed it, if it is on the sender's side, or if it is in the payment's
+//! terms or the sender's claim. Files claim nothing either: a paper statement shows several months, and a party's file
+//! is no reason to refuse a member's proof. Within a movement, each side files each of these once.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,14 +33,14 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 
 pub use super::evidence_key::{BankReference, EvidenceKey, KeyChange};
 
-/// The file of evidence, which is in the file store.
+/// The file of evidence in the file store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceFile {
     /// Its name.
     pub name: SafeLine,
     /// Its content.
     pub content: DocumentContent,
-    /// The type of the file, which was checked. None for a statement file.
+    /// The verified file type. None for a statement file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_type: Option<FileType>,
 }
@@ -55,25 +55,23 @@ pub struct NewEvidence {
     pub(super) account: Option<NewAccount>,
 }
 
-/// The account of evidence that is to be filed.
+/// The account of evidence to be filed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NewAccount {
-    /// As it was named.
     Spoken(SpokenAccount),
-    /// As it was compared.
     Compared(EvidenceAccount),
 }
 
-/// The entry of a statement file from which evidence was read.
+/// The statement entry that evidence was read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementEntry {
     /// The statement.
     pub statement_id: StatementId,
-    /// Which of its entries, from 1.
+    /// The entry's number, from 1.
     pub number: u32,
-    /// What tells the entry from all others, also in another file that overlaps.
+    /// Identifies the entry, even in another overlapping file.
     pub fingerprint: String,
-    /// The references under which the entry counts once: those that banks made, each on no other entry of the file.
+    /// The references under which the entry counts once: made by banks and on no other entry of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unique_references: Vec<BankReference>,
     /// Its other references.
@@ -82,7 +80,7 @@ pub struct StatementEntry {
 }
 
 impl StatementEntry {
-    /// What the entry counts under: itself, and each of its unique references. Its file has other entries.
+    /// The keys the entry counts under: itself and its unique references, but not its file, which has other entries.
     #[must_use]
     pub fn keys(&self) -> Vec<EvidenceKey> {
         let entry = EvidenceKey::of_entry(&self.fingerprint);
@@ -96,7 +94,7 @@ impl StatementEntry {
         keys
     }
 
-    /// Whether it has a reference, however that is written.
+    /// Whether it has a reference, in any spelling.
     #[must_use]
     pub fn has_reference(&self, other: &str) -> bool {
         self.unique_references.iter().chain(&self.other_references).any(|own| own.is_same_as(other))
@@ -106,9 +104,9 @@ impl StatementEntry {
 /// The facts of evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceFacts {
-    /// How much was sent, or arrived.
+    /// The amount sent or arrived.
     pub money: Money,
-    /// The day on which it counts at the bank.
+    /// The bank's value date.
     pub value_day: Day,
     /// The bank's reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,7 +117,7 @@ pub struct EvidenceFacts {
 }
 
 impl EvidenceFacts {
-    /// The first and the last day on which other evidence of the same arrival may count.
+    /// The first and last day on which other evidence of the same arrival may count.
     #[must_use]
     pub fn days_around(&self) -> [Day; 2] {
         const DAYS_APART_MAX: i32 = 5;
@@ -127,10 +125,10 @@ impl EvidenceFacts {
     }
 }
 
-/// Checks the value date that a person typed. `today` is the day in the organization's zone.
+/// Checks a typed value date. `today` is in the organization's zone.
 ///
 /// # Errors
-/// `out_of_range` at `value_date` for a day that is still to come: nothing was sent or arrived on it.
+/// `out_of_range` at `value_date` for a future day.
 pub fn typed_value_day(day: Day, today: Day) -> Result<Day, FieldErrors> {
     if day.is_to_come(today) {
         let message = "must not be in the future. Enter the day on which the bank counted it";
@@ -140,10 +138,10 @@ pub fn typed_value_day(day: Day, today: Day) -> Result<Day, FieldErrors> {
 }
 
 impl NewEvidence {
-    /// Evidence whose facts a person typed. The id is that of the form.
+    /// Evidence with typed facts. The id is the form's.
     ///
     /// # Errors
-    /// `required` when the source is a document and there is no file.
+    /// `required` when the source is a document and the file is missing.
     pub fn typed(id: EvidenceId, source: ChosenSource, facts: EvidenceFacts) -> Result<Self, FieldErrors> {
         let source = source.source();
         if source.needs_file() && facts.file.is_none() {
@@ -153,20 +151,20 @@ impl NewEvidence {
         Ok(Self { id, source, facts, entry: None, account: None })
     }
 
-    /// Evidence that was read from an entry of a statement file of the receiving bank, and the account of that statement.
+    /// Evidence read from an entry of the receiving bank's statement file, with the statement's account.
     #[must_use]
     pub fn of_entry(id: EvidenceId, entry: StatementEntry, facts: EvidenceFacts, account: SpokenAccount) -> Self {
         let source = EvidenceSource::Receiver(ReceiverSource::StatementEntry);
         Self { id, source, facts, entry: Some(entry), account: None }.speaking_of(account)
     }
 
-    /// The same, which speaks of an account.
+    /// Adds the account that it names.
     #[must_use]
     pub fn speaking_of(self, account: SpokenAccount) -> Self {
         Self { account: Some(NewAccount::Spoken(account)), ..self }
     }
 
-    /// The account that it speaks of, if it has yet to be compared.
+    /// The account that it names, unless already compared.
     #[must_use]
     pub fn spoken_account(&self) -> Option<&SpokenAccount> {
         match &self.account {
@@ -175,8 +173,7 @@ impl NewEvidence {
         }
     }
 
-    /// The same, with its account as it compares with the payment's. An entry of another account, or of one that is not known,
-    /// is a weaker source.
+    /// Adds the account as compared with the payment's. An entry of another or unknown account is a weaker source.
     #[must_use]
     pub fn with_account(self, account: EvidenceAccount) -> Self {
         let entry = match account.standing {
@@ -197,25 +194,25 @@ impl NewEvidence {
         self.id
     }
 
-    /// Where it comes from.
+    /// Its source.
     #[must_use]
     pub fn source(&self) -> EvidenceSource {
         self.source
     }
 
-    /// What it says.
+    /// Its facts.
     #[must_use]
     pub fn facts(&self) -> &EvidenceFacts {
         &self.facts
     }
 
-    /// Whether filed evidence says the same: its source, its facts, its account, and its file, whatever the file's name.
+    /// Whether filed evidence has the same source, facts, account and file content.
     #[must_use]
     pub fn is_of(&self, filed: &Evidence) -> bool {
         fn said(facts: &EvidenceFacts) -> (Money, Day, Option<&BankReference>, Option<&DocumentContent>) {
             (facts.money, facts.value_day, facts.reference.as_ref(), facts.file.as_ref().map(|file| &file.content))
         }
-        // How the account compares gave the source of what was read.
+        // The comparison of accounts determined the source of read entries.
         let is_of_source =
             self.source == filed.source || [self.source, filed.source].iter().all(|one| one.origin() == Origin::Read);
         let ending = self.spoken_account().and_then(|account| account.account.as_ref()).map(BankAccount::ending);
@@ -227,7 +224,7 @@ impl NewEvidence {
             && said(&self.facts) == said(&filed.facts)
     }
 
-    /// Evidence as it is filed.
+    /// The filed evidence.
     ///
     /// # Errors
     /// [`NotMoved::OtherAccount`] while its account has not been compared.
@@ -249,7 +246,7 @@ impl NewEvidence {
     }
 }
 
-/// Evidence of a movement, as it is stored: a record of its own.
+/// Evidence of a movement, stored as a separate record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     id: EvidenceId,
@@ -270,11 +267,11 @@ pub struct Evidence {
     pub(super) state: EvidenceState,
 }
 
-/// What members decided about evidence.
+/// Members' decision about evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum EvidenceState {
-    /// Nothing yet.
+    /// None yet.
     Filed,
     /// A member accepted it: it counts.
     Accepted {
@@ -282,7 +279,7 @@ pub enum EvidenceState {
         at: Timestamp,
         /// The member.
         by: Actor,
-        /// Whether the member said that it is another arrival than what was accepted before and looks like it.
+        /// Whether the member called it a separate arrival despite resembling accepted evidence.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_another: bool,
     },
@@ -295,7 +292,7 @@ pub enum EvidenceState {
         /// Why.
         reason: SafeNote,
     },
-    /// A member took it back, or the party who had filed it did before a member decided: it counts no longer.
+    /// Withdrawn by a member, or by the filing party before a decision. It no longer counts.
     Withdrawn {
         /// When.
         at: Timestamp,
@@ -319,31 +316,31 @@ impl Evidence {
         self.movement_id
     }
 
-    /// Where it comes from, which gives its side and its assurance.
+    /// Its source, which determines its side and assurance.
     #[must_use]
     pub fn source(&self) -> EvidenceSource {
         self.source
     }
 
-    /// What it says.
+    /// Its facts.
     #[must_use]
     pub fn facts(&self) -> &EvidenceFacts {
         &self.facts
     }
 
-    /// The entry of a statement file from which it was read. None of what was typed.
+    /// The statement entry that it was read from. None if typed.
     #[must_use]
     pub fn entry(&self) -> Option<&StatementEntry> {
         self.entry.as_ref()
     }
 
-    /// The account that it speaks of, as it was compared when it was filed. None of what speaks of none.
+    /// The account it names, as compared when filed, if any.
     #[must_use]
     pub fn account(&self) -> Option<&EvidenceAccount> {
         self.account.as_ref()
     }
 
-    /// Whether it speaks of another account than the payment's instructions named.
+    /// Whether it names an account other than the payment's instructions.
     #[must_use]
     pub fn is_of_another_account(&self) -> bool {
         self.account.as_ref().is_some_and(EvidenceAccount::is_another)
@@ -355,32 +352,32 @@ impl Evidence {
         &self.filed_by
     }
 
-    /// The member in whose browser a participant filed it, if it was a member's of the organization.
+    /// The member whose browser the filing participant used, if any.
     #[must_use]
     pub fn in_person(&self) -> Option<&InPerson> {
         self.in_person.as_ref()
     }
 
-    /// The same, filed by a participant in a member's browser, if it was one.
+    /// Sets the member whose browser the filing participant used, if any.
     pub(in crate::domain) fn filed_in_browser_of(self, in_person: Option<InPerson>) -> Self {
         Self { in_person, ..self }
     }
 
-    /// When.
+    /// When it was filed.
     #[must_use]
     pub fn filed_at(&self) -> Timestamp {
         self.filed_at
     }
 
-    /// Whether it was filed after its movement had ended with its agreement.
+    /// Whether it was filed after its movement ended with its agreement.
     #[must_use]
     pub fn is_late(&self) -> bool {
         self.is_late
     }
 
-    /// Whether two pieces of evidence may be about one arrival, in two shapes: an entry and the recipient's word, a batch and its
-    /// details, two exports of one account. They say the same amount or the same reference, and for different payments, they
-    /// count on days that lie close together. Two entries of one statement are two arrivals.
+    /// Whether two pieces of evidence may describe one arrival in two forms: an entry and the recipient's word, a batch
+    /// and its details, two exports of one account. They share an amount or reference and, if for different payments,
+    /// are close in time. Two entries of one statement are two arrivals.
     #[must_use]
     pub fn may_be_same_arrival(&self, other: &Self) -> bool {
         let statement = |evidence: &Self| evidence.entry.as_ref().map(|entry| entry.statement_id);
@@ -392,19 +389,18 @@ impl Evidence {
         is_near && is_alike && !is_of_one
     }
 
-    /// All references that it has.
     fn references(&self) -> impl Iterator<Item = &BankReference> {
         let entry = self.entry.iter().flat_map(|entry| entry.unique_references.iter().chain(&entry.other_references));
         entry.chain(&self.facts.reference)
     }
 
-    /// What members decided about it.
+    /// Members' decision about it.
     #[must_use]
     pub fn state(&self) -> &EvidenceState {
         &self.state
     }
 
-    /// Whether a member has yet to decide about it.
+    /// Whether it is undecided.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         self.state == EvidenceState::Filed
@@ -416,7 +412,7 @@ impl Evidence {
         matches!(self.state, EvidenceState::Accepted { .. })
     }
 
-    /// What it counts under. An entry of a statement file does not count under the file, which has others.
+    /// The keys it counts under. A statement entry doesn't count under its file, which has other entries.
     #[must_use]
     pub fn keys(&self) -> Vec<EvidenceKey> {
         if let Some(entry) = &self.entry {
@@ -430,7 +426,7 @@ impl Evidence {
         file.into_iter().chain(reference).collect()
     }
 
-    /// The evidence by its side.
+    /// The evidence, typed by side.
     #[must_use]
     pub fn split(self) -> Sided {
         match self.source {
@@ -444,7 +440,7 @@ impl Evidence {
     }
 }
 
-/// Evidence by its side.
+/// Evidence, typed by side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sided {
     /// The sender's side.
@@ -453,7 +449,7 @@ pub enum Sided {
     Receiver(ReceiverEvidence),
 }
 
-/// Evidence of the sender's side, which never proves an arrival.
+/// Sender-side evidence, which never proves an arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SenderEvidence(Evidence);
 
@@ -465,7 +461,7 @@ impl SenderEvidence {
     }
 }
 
-/// Evidence of the receiving side, the only kind that a reconciliation takes. It can't be made of the sender's:
+/// Receiver-side evidence, the only kind that a reconciliation takes. The sender's can't become one:
 ///
 /// ```compile_fail
 /// use shared::domain::movement::evidence::{Evidence, ReceiverEvidence};
@@ -488,7 +484,7 @@ impl ReceiverEvidence {
         &self.evidence
     }
 
-    /// Where it comes from.
+    /// Its source.
     #[must_use]
     pub fn source(&self) -> ReceiverSource {
         self.source

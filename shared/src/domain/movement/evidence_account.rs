@@ -1,11 +1,11 @@
-//! The account that evidence speaks of, and how it compares with the one that should have been paid.
+//! The account that evidence names, compared with the one that should have been paid.
 //!
-//! Decision: money on another account than the payment's instructions name may have arrived all the same, so it can be filed,
-//! but a member says why, and it is never more than `bank_documented`. What can't be told is no other account, and takes no
-//! reason: statements often leave out their account, or name it as their bank does. But it is never more either, and marked.
+//! Decision: money on an account other than instructed may have arrived all the same, so it can be filed, but a member
+//! gives a reason, and it is never more than `bank_documented`. An unclear account needs no reason, because statements
+//! often omit their account or name it the bank's way; but it is marked, and also never more.
 //!
-//! Decision: the comparison is made when evidence is filed, and stays on record. Instructions that are entered later change
-//! nothing about what was shown to the member who filed it.
+//! Decision: the comparison is made when evidence is filed and stays on record. Later instructions don't change what
+//! the filing member saw.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,24 +15,23 @@ use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount, Compa
 use crate::wire::enums::text_enum;
 
 text_enum! {
-    /// How the account that evidence speaks of compares with the payment's instructions.
+    /// How evidence's account compares with the payment's instructions.
     pub enum AccountStanding {
-        /// It is the account that they name.
+        /// The account they name.
         Instructed = "instructed",
-        /// It is another.
+        /// A different account.
         Another = "another",
-        /// It can't be told: the evidence names no account, or names it in a way that can't be compared.
+        /// Unclear: evidence names no account, or not comparably.
         Unclear = "unclear",
-        /// There are no instructions, and it is the organization's, as two members said.
+        /// There are no instructions, and it is the organization's own, according to two members.
         Own = "own",
-        /// There are no instructions, and nobody said that it is the organization's.
+        /// There are no instructions, and nobody called it the organization's own.
         Unknown = "unknown",
     }
 }
 
 impl AccountStanding {
-    /// How an account compares with those that a payment's instructions name; without instructions, with the organization's
-    /// own.
+    /// Compares an account with those in a payment's instructions or, without any, with the organization's own.
     #[must_use]
     pub fn of(account: Option<&AccountDigest>, instructed: Option<&[AccountDigest]>, own: &[AccountDigest]) -> Self {
         let Some(instructed) = instructed else {
@@ -51,20 +50,20 @@ impl AccountStanding {
     }
 }
 
-/// The account that evidence speaks of, as whoever files it names it.
+/// The account that the filer names for evidence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpokenAccount {
-    /// The account. None if the evidence does not say, or hides some of it.
+    /// The account. None if the evidence omits it or hides part of it.
     pub account: Option<BankAccount>,
-    /// Why the evidence counts though the account is another than the instructions name.
+    /// Why the evidence counts although the instructions name a different account.
     pub reason: Option<SafeNote>,
 }
 
 impl SpokenAccount {
-    /// The account, compared with those that a payment's instructions name; without instructions, with the organization's own.
+    /// The account, compared with those in a payment's instructions or, without any, with the organization's own.
     ///
     /// # Errors
-    /// [`NotMoved::OtherAccount`] if it is another and there is no reason.
+    /// [`NotMoved::OtherAccount`] if it differs and there is no reason.
     pub fn compared(
         self,
         keys: &AccountKeys,
@@ -81,7 +80,7 @@ impl SpokenAccount {
     }
 }
 
-/// The account that evidence speaks of, as it was compared when it was filed. Its number is not in it.
+/// The account of evidence, as compared when filed, without its number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceAccount {
     /// The last characters of its number.
@@ -89,13 +88,13 @@ pub struct EvidenceAccount {
     pub ending: Option<String>,
     /// How it compares.
     pub standing: AccountStanding,
-    /// Why the evidence counts though it is another account, as the member says who filed it.
+    /// Why the evidence counts although it is a different account, according to the filing member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<SafeNote>,
 }
 
 impl EvidenceAccount {
-    /// Whether it is another account than the instructions name.
+    /// Whether it differs from the instructed account.
     #[must_use]
     pub fn is_another(&self) -> bool {
         self.standing == AccountStanding::Another
@@ -122,7 +121,6 @@ mod tests {
             let found = SpokenAccount { account, reason }.compared(&keys, instructed, &own);
             found.map(|found| (found.standing, found.ending, found.reason.is_some()))
         };
-        // Of a short number, less is shown.
         let ending = || Some("000".to_owned());
         for (account, reason, instructed, expected) in [
             (named("532013000"), None, Some(&instructed[..]), Ok((AccountStanding::Instructed, ending(), false))),

@@ -1,4 +1,4 @@
-//! What evidence counts under: references of banks, and the keys made of them.
+//! What evidence counts under: banks' references, and the keys made from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,9 +6,9 @@ use crate::domain::agreement::Label;
 use crate::domain::sensitive::has_iban;
 use crate::wire::fields::FieldCode;
 
-/// The reference under which a bank has a transfer.
+/// A bank's reference of a transfer.
 ///
-/// Decision: it may be a long number, as many references are, but no IBAN. No response shows it.
+/// Decision: like many references it may be a long number, but not an IBAN. No response shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BankReference(Label);
@@ -32,7 +32,7 @@ impl BankReference {
         self.0.as_str()
     }
 
-    /// Whether another text names the same reference, however it is written.
+    /// Whether another text is the same reference in any spelling.
     #[must_use]
     pub fn is_same_as(&self, other: &str) -> bool {
         let others: String =
@@ -40,7 +40,7 @@ impl BankReference {
         self.normalized() == Some(others)
     }
 
-    /// The reference without what people write differently; none if it is only the word that banks use for none.
+    /// The reference without variations in spelling. None if it is a bank's word for no reference.
     fn normalized(&self) -> Option<String> {
         const NONE: [&str; 6] = ["NOTPROVIDED", "NONREF", "NONE", "NA", "UNKNOWN", "NOREFERENCE"];
         let kept = self.as_str().chars().filter(|letter| letter.is_alphanumeric());
@@ -49,8 +49,8 @@ impl BankReference {
     }
 }
 
-/// What tells a document apart from others: its file, an entry of a statement file, or a reference. Evidence counts under it
-/// once for the organization, or, if it is the movement's own, once for each side of the movement.
+/// Identifies a file, statement entry or reference. Evidence counts under it once in the organization or, for the
+/// movement's own keys, once per side of the movement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EvidenceKey(String);
@@ -59,22 +59,20 @@ impl EvidenceKey {
     const OWN: &str = "own:";
     const REFERENCE: &str = "reference:";
 
-    /// The key of an entry of a statement file.
     pub(super) fn of_entry(fingerprint: &str) -> Self {
         Self(format!("entry:{fingerprint}"))
     }
 
-    /// The key of a file.
     pub(super) fn of_file(sha256: &str) -> Self {
         Self(format!("file:{sha256}"))
     }
 
-    /// The key of a bank's reference. None if it is only the word that banks use for none.
+    /// The key of a bank's reference. None if it is a bank's word for no reference.
     pub(super) fn of_reference(reference: &BankReference) -> Option<Self> {
         reference.normalized().map(|text| Self(format!("{}{text}", Self::REFERENCE)))
     }
 
-    /// The same, but compared within one movement only.
+    /// The key, compared only within its movement.
     pub(super) fn own(self) -> Self {
         Self(format!("{}{}", Self::OWN, self.0))
     }
@@ -85,19 +83,18 @@ impl EvidenceKey {
         &self.0
     }
 
-    /// Whether it counts once for the organization, so that a movement claims it.
+    /// Whether it counts once in the organization, so that a movement claims it.
     #[must_use]
     pub fn is_claimed(&self) -> bool {
         !self.0.starts_with(Self::OWN)
     }
 
-    /// Whether two keys of one movement are of the same document or reference.
+    /// Whether two keys of one movement identify the same file, entry or reference.
     #[must_use]
     pub fn is_same_as(&self, other: &Self) -> bool {
         self.bare() == other.bare()
     }
 
-    /// Whether it is that of a reference.
     pub(super) fn is_of(&self, reference: &BankReference) -> bool {
         Self::of_reference(reference).is_some_and(|key| key.is_same_as(self))
     }
@@ -107,12 +104,12 @@ impl EvidenceKey {
     }
 }
 
-/// The keys that a movement claims in the organization and gives free again, in the transaction of an act. A key that another
-/// movement has refuses the act.
+/// The keys that an act's transaction claims for a movement in the organization and releases. A key claimed by another
+/// movement refuses the act.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyChange {
-    /// The keys to claim for the movement, unless it has them already.
+    /// The keys to claim for the movement unless it already has them.
     pub claimed: Vec<EvidenceKey>,
-    /// The keys to give free.
+    /// The keys to release.
     pub released: Vec<EvidenceKey>,
 }

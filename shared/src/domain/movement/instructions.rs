@@ -1,15 +1,15 @@
-//! Instructions: where the sender sends the money. They are read, sealed at once for their movement and revision, and never
-//! shown again but on the sender's own page. A movement knows their last characters, and digests of the accounts that they
-//! name: they tell whether another names the same account, and nothing else.
+//! Payment instructions: where the sender sends the money. They are parsed, sealed at once for their movement and
+//! revision, and shown again only on the sender's own page. A movement keeps their last characters, and digests of
+//! their accounts, which only tell whether another account is the same.
 //!
-//! Decision: whoever verifies instructions types the numbers that the payee reads out ([`ToTypeAgain`]), without seeing them
-//! first. They are compared by digest, and only whether all of them are right is told. [`limits::INSTRUCTION_TRIES_MAX`] wrong
-//! tries, of all members together, end the verification of a revision: the instructions have to be entered again, which may
-//! be the same ones. So whoever verifies can't find a number by trying, and instructions that were entered wrongly are found.
+//! Decision: the verifying member types the numbers that the payee reads out ([`ToTypeAgain`]), without seeing them
+//! first. Digests are compared, and the member learns only whether all match. After [`limits::INSTRUCTION_TRIES_MAX`]
+//! wrong tries by all members together, the instructions have to be entered again, possibly unchanged. So numbers can't
+//! be guessed, and wrongly entered instructions are noticed.
 //!
-//! Decision: changed instructions are how deals are robbed. So any change ends the verification and withdraws the release;
-//! while money is in flight, it is an exception besides. Every change stays on record with the last characters before and
-//! after.
+//! Decision: changing payment instructions is the usual way to steal a deal's money. So any change ends the
+//! verification and withdraws the release; while money is in flight, it also raises an exception. Every change stays on
+//! record with the last characters before and after.
 
 use std::fmt;
 
@@ -33,22 +33,22 @@ use crate::wire::text::check_lines;
 text_enum! {
     /// The kind of instructions.
     pub enum InstructionsKind {
-        /// An IBAN, with a BIC or without.
+        /// An IBAN, with or without a BIC.
         Iban = "iban",
-        /// A routing number of a bank in the United States, and an account number.
+        /// A United States routing number and account number.
         Aba = "aba",
-        /// Another account, or a free text.
+        /// Another account, or free text.
         Other = "other",
     }
 }
 
-/// Instructions in clear. No text about them has them.
+/// Instructions in clear. `Debug` hides them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BankInstructions {
     /// An account.
     Account(BankDetails),
-    /// A free text, for banks that need something else.
+    /// Free text, for banks that need something else.
     Free(String),
 }
 
@@ -59,11 +59,11 @@ impl fmt::Debug for BankInstructions {
 }
 
 impl BankInstructions {
-    /// Reads instructions of a kind from what was typed: the parts of [`BankDetails`] for an IBAN or a routing number, `text`
-    /// for another kind.
+    /// Parses typed instructions of a kind: the parts of [`BankDetails`] for an IBAN or a routing number, otherwise
+    /// `text`.
     ///
     /// # Errors
-    /// What is wrong, by part.
+    /// Errors by part.
     pub fn read(kind: InstructionsKind, typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
         if kind == InstructionsKind::Other {
             let text = check_lines(&typed("text"), limits::INSTRUCTIONS_CHARS_MAX);
@@ -105,7 +105,7 @@ impl BankInstructions {
         }
     }
 
-    /// The instructions that a participant's accepted answer gives.
+    /// The instructions in a participant's accepted answer.
     #[must_use]
     pub fn of_answer(details: BankDetails) -> Self {
         Self::Account(details)
@@ -121,13 +121,13 @@ impl BankInstructions {
         }
     }
 
-    /// The last characters of the account number: of a free text, of the number with the most digits in it.
+    /// The last characters of the account number, or of the number with the most digits in free text.
     #[must_use]
     pub fn ending(&self) -> String {
         match self {
             Self::Account(details) => details.ending(),
             Self::Free(text) => {
-                // A word that has some digits is an account number only if nothing looks more like one.
+                // A word with some digits counts only if nothing looks more like an account number.
                 let likelihood = |number: &NumberInText| (has_form_of_account(&number.text), digits(&number.text));
                 let likeliest = numbers_in(text).into_iter().max_by_key(likelihood);
                 likeliest.map(|number| ending(&number.text)).unwrap_or_default()
@@ -135,7 +135,7 @@ impl BankInstructions {
         }
     }
 
-    /// The accounts that they name: one, or of a free text each number, in its order.
+    /// The accounts they name: one, or each number of free text, in order.
     #[must_use]
     pub fn accounts(&self) -> Vec<BankAccount> {
         match self {
@@ -146,7 +146,7 @@ impl BankInstructions {
         }
     }
 
-    /// What a member has to type again to verify them.
+    /// What a member has to type again for verification.
     #[must_use]
     pub fn to_type_again(&self) -> ToTypeAgain {
         match self {
@@ -156,7 +156,7 @@ impl BankInstructions {
                 for number in numbers_in(text) {
                     count += 1;
                     let before = text.get(end..number.range.start).unwrap_or_default();
-                    // Whoever verifies has to know that a word is asked for, too.
+                    // The verifying member must know that the code may be a word.
                     let letters = match digits(&number.text) {
                         0 => format!(": a code, or a word, of {} letters", number.text.len()),
                         _ => String::new(),
@@ -170,7 +170,7 @@ impl BankInstructions {
         }
     }
 
-    /// The instructions in full, a line each with its label: for the sender's own page, and for nothing else.
+    /// The labeled lines in full, only for the sender's own page.
     #[must_use]
     pub fn in_full(&self) -> Vec<(&'static str, String)> {
         match self {
@@ -200,30 +200,30 @@ impl BankInstructions {
     }
 }
 
-/// What a member has to type again to verify instructions, in the order of [`BankInstructions::accounts`].
+/// What a member types again to verify instructions, in the order of [`BankInstructions::accounts`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToTypeAgain {
-    /// The number of an account and, if the instructions have one, the code of its bank.
+    /// The account number and, if given, the bank's code.
     Account {
         /// Whether the number is an IBAN.
         is_iban: bool,
         /// Whether there is a code.
         has_code: bool,
     },
-    /// The numbers that a free text has, of which this is the text with each of them left out.
+    /// The numbers in free text, which is shown without them.
     Numbers {
         /// The text without its numbers.
         text: String,
-        /// How many there are.
+        /// How many numbers there are.
         count: usize,
     },
 }
 
-/// What stands in a text in place of a number, followed by which one it is.
+/// Replaces a number in the text, followed by its position.
 const MASKED: &str = "▒▒▒▒";
 
 impl ToTypeAgain {
-    /// The names of the fields that are typed: `number` and `code` of an account, `number_1` and so on of a text.
+    /// The names of the fields to type: `number` and `code` of an account, `number_1` and so on for free text.
     #[must_use]
     pub fn fields(&self) -> Vec<String> {
         match self {
@@ -234,10 +234,10 @@ impl ToTypeAgain {
         }
     }
 
-    /// Reads what was typed. What can't be a number at all is told by field, and is no try.
+    /// Parses what was typed. Impossible numbers are errors by field, and don't count as a try.
     ///
     /// # Errors
-    /// What is wrong, by field.
+    /// Errors by field.
     pub fn read<'a>(&self, typed: impl Fn(&str) -> &'a str) -> Result<Vec<BankAccount>, FieldErrors> {
         let mut errors = FieldErrors::default();
         let mut accounts = Vec::new();
@@ -273,7 +273,6 @@ impl ToTypeAgain {
     }
 }
 
-/// Whether a number has digits only, or begins like an IBAN.
 fn has_form_of_account(number: &str) -> bool {
     let begins_like_iban = match number.as_bytes() {
         [one, two, check, digit, ..] => {
@@ -284,25 +283,24 @@ fn has_form_of_account(number: &str) -> bool {
     begins_like_iban || number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The digits of the shortest number of an account.
 const ACCOUNT_DIGITS_MIN: usize = 4;
 
 fn digits(text: &str) -> usize {
     text.bytes().filter(u8::is_ascii_digit).count()
 }
 
-/// The place for which instructions are sealed. They open nowhere else.
+/// What instructions are sealed for: they open nowhere else.
 #[must_use]
 pub fn place(movement: MovementId, revision: u32) -> String {
     format!("instructions {movement} {revision}")
 }
 
-/// Sealed instructions, a record of their own: nothing but the sender's page reads it.
+/// Sealed instructions, a separate record that only the sender's page reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealedInstructions {
     /// The movement.
     pub movement_id: MovementId,
-    /// Counted from 1 for each movement.
+    /// Counted from 1 per movement.
     pub revision: u32,
     /// The [`BankInstructions`], sealed for [`place`].
     pub sealed: Sealed,
@@ -326,13 +324,13 @@ pub struct NewInstructions {
     pub(super) kind: InstructionsKind,
     pub(super) ending: String,
     pub(super) accounts: Vec<AccountDigest>,
-    /// Whether they are what the revision before says, to the letter.
+    /// Whether they are identical to the previous revision.
     pub(super) are_as_before: bool,
 }
 
 impl NewInstructions {
-    /// The same, compared with the revision before: instructions that are the same to the letter are no change. Those of the
-    /// same account with another holder are one.
+    /// Compares them with the previous revision: identical instructions are no change; the same account with another
+    /// holder is one.
     #[must_use]
     pub fn after(self, before: Option<&BankInstructions>, new: &BankInstructions) -> Self {
         Self { are_as_before: before == Some(new), ..self }
@@ -342,34 +340,34 @@ impl NewInstructions {
 text_enum! {
     /// How instructions were verified.
     pub enum VerificationMethod {
-        /// A call back to a number that was known before.
+        /// A call back to a previously known number.
         CallBack = "call_back",
         /// In person.
         InPerson = "in_person",
-        /// By a document that the receiver had signed before. Recorded by earlier releases only.
+        /// By a document that the receiver had already signed. Only in older records.
         SignedDocument = "signed_document",
-        /// By an earlier payment to the same account that arrived. Recorded by earlier releases only.
+        /// By an earlier payment that arrived on the same account. Only in older records.
         EarlierPayment = "earlier_payment",
-        /// In another way. Recorded by earlier releases only.
+        /// In another way. Only in older records.
         Other = "other",
     }
 }
 
 impl VerificationMethod {
-    /// Those that a member can choose: the payee reads the account out. What compares with a paper, or with an earlier
-    /// payment, asks nobody who knows whether the account is still theirs.
+    /// The offered methods: the payee reads the account out. A document or an earlier payment can't tell whether the
+    /// account is still theirs.
     pub const OFFERED: [Self; 2] = [Self::CallBack, Self::InPerson];
 }
 
 text_enum! {
-    /// Where a member has the telephone number from at which they reached the payee. The message that brought the
-    /// instructions is no such place: whoever forged it wrote its number, too.
+    /// The source of the number at which a member reached the payee. The message with the instructions is not offered:
+    /// a forger would include their own number.
     pub enum NumberSource {
         /// From earlier dealings.
         EarlierDealings = "earlier_dealings",
         /// From a public register.
         PublicRegister = "public_register",
-        /// They got it in person.
+        /// Received in person.
         InPerson = "in_person",
     }
 }
@@ -379,11 +377,11 @@ text_enum! {
 pub struct Call {
     /// The telephone number.
     pub number: SafeLine,
-    /// Where the member has it from.
+    /// Where the member got it from.
     pub source: NumberSource,
 }
 
-/// Who read instructions out to a member, and how they met.
+/// Who read instructions out to a member, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVerification {
     method: VerificationMethod,
@@ -392,10 +390,10 @@ pub struct NewVerification {
 }
 
 impl NewVerification {
-    /// Reads what a member typed: `method`, `read_out_by`, and of a call back `phone` and `phone_source`.
+    /// Parses what a member typed: `method`, `read_out_by`, and for a call back `phone` and `phone_source`.
     ///
     /// # Errors
-    /// What is wrong, by part.
+    /// Errors by part.
     pub fn read<'a>(typed: impl Fn(&str) -> &'a str) -> Result<Self, FieldErrors> {
         let not_chosen = |part: &str| FieldErrors::one(part, FieldCode::Required, "must be chosen");
         let line = |part: &str| {
@@ -426,13 +424,12 @@ impl NewVerification {
         VerificationMethod::OFFERED.contains(&method)
     }
 
-    /// The verification by a member, who may be the only one.
     pub(super) fn by(self, Stamp { at, by }: Stamp, is_alone: bool) -> InstructionsVerification {
         let Self { method, read_out_by, call } = self;
         InstructionsVerification { method, read_out_by: Some(read_out_by), call, by, at, is_alone }
     }
 
-    /// Whether it says what is on record.
+    /// Whether it matches the recorded one.
     #[must_use]
     pub fn is_of(&self, found: &InstructionsVerification) -> bool {
         let Self { method, read_out_by, call } = self;
@@ -440,7 +437,7 @@ impl NewVerification {
     }
 }
 
-/// A telephone number, as it was typed: digits, and what people put between them.
+/// A phone number as typed: digits and common separators.
 fn read_phone(line: SafeLine) -> Result<SafeLine, FieldErrors> {
     const DIGITS: std::ops::RangeInclusive<usize> = 5..=15;
     let is_phone = |letter: char| letter.is_ascii_digit() || matches!(letter, ' ' | '+' | '(' | ')' | '-' | '.' | '/');
@@ -451,27 +448,27 @@ fn read_phone(line: SafeLine) -> Result<SafeLine, FieldErrors> {
     Err(FieldErrors::one("phone", FieldCode::InvalidFormat, message))
 }
 
-/// That a member verified instructions.
+/// A member's verification of instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionsVerification {
     /// How.
     pub method: VerificationMethod,
-    /// Who read them out. None of earlier releases.
+    /// Who read them out. None in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_out_by: Option<SafeLine>,
-    /// The call in which they did. None of a meeting in person, and of earlier releases.
+    /// The call. None for meetings in person and older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
     /// Who verified them.
     pub by: Actor,
     /// When.
     pub at: Timestamp,
-    /// Whether nobody counted as a second member then, so that it is no second member's word.
+    /// Whether nobody counted as a second member, so that it isn't a second member's word.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_alone: bool,
 }
 
-/// A change of instructions, which shows nothing but last characters.
+/// A change of instructions, showing only last characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionsChange {
     /// The last characters before.
@@ -482,33 +479,34 @@ pub struct InstructionsChange {
     pub by: Actor,
     /// When.
     pub at: Timestamp,
-    /// The verification of the revision before, if it was verified.
+    /// The verification of the previous revision, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<InstructionsVerification>,
-    /// Its release, if the sender had it until then.
+    /// Its release, if the sender still had it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Release>,
 }
 
-/// The revision of instructions that was released last: what the sender was told to pay to, also after they changed.
+/// The last released revision: what the sender was told to pay to, even after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReleasedRevision {
     /// The revision.
     pub revision: u32,
-    /// What the accounts that it names are compared by.
+    /// The digests of its accounts.
     pub accounts: Vec<AccountDigest>,
 }
 
-/// What a movement knows of its instructions.
+/// What a movement knows about its instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionsStatus {
-    /// Counted from 1. Each change is another revision.
+    /// Counted from 1, increased by each change.
     pub revision: u32,
     /// Their kind.
     pub kind: InstructionsKind,
-    /// The last characters of the account number, a few only.
+    /// The last few characters of the account number.
     pub ending: String,
-    /// What the accounts that they name are compared by: one, or of a free text each number. None of those that were entered before there were digests, and these are read again where they are sealed.
+    /// Digests of the accounts they name: one, or one per number in free text. Empty for instructions older than
+    /// digests, which are read again from their seal.
     #[serde(default)]
     pub accounts: Vec<AccountDigest>,
     /// The member who entered this revision.
@@ -518,13 +516,13 @@ pub struct InstructionsStatus {
     /// The verification of this revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<InstructionsVerification>,
-    /// How often members typed other numbers than those of this revision when they verified it.
+    /// The number of failed tries to verify this revision.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_tries: u32,
-    /// What was released last. Evidence of money is compared with it, and never with what nobody has released.
+    /// The last released revision. Evidence is compared with it, never with unreleased instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released_last: Option<ReleasedRevision>,
-    /// The changes, the oldest first.
+    /// The changes, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<InstructionsChange>,
 }
@@ -536,13 +534,13 @@ impl InstructionsStatus {
         self.verification.as_ref().is_some_and(|found| found.by.id != self.entered_by.id && !found.is_alone)
     }
 
-    /// How often members may still type other numbers than theirs.
+    /// The remaining tries to verify them.
     #[must_use]
     pub fn tries_left(&self) -> u32 {
         limits::INSTRUCTION_TRIES_MAX.saturating_sub(self.wrong_tries)
     }
 
-    /// Whether nobody can verify this revision anymore: too many typed other numbers.
+    /// Whether nobody can verify this revision anymore, after too many wrong tries.
     #[must_use]
     pub fn has_verification_ended(&self) -> bool {
         self.verification.is_none() && self.tries_left() == 0
@@ -644,13 +642,13 @@ mod tests {
         let fields = |errors: FieldErrors| errors.into_list().into_iter().map(|error| error.field).collect::<Vec<_>>();
         assert_eq!(fields(read(["", "12345678", "*"]).unwrap_err()), ["number_1", "number_3"]);
 
-        // A code without digits is typed, too, and what stands in its place says so.
+        // A code without digits is typed too, and its placeholder says so.
         let typed = |_: &str| "SWIFT-BIC of bank FRAUDEFF, for credit of 12345678".to_owned();
         let code = BankInstructions::read(InstructionsKind::Other, typed).unwrap();
         let text = "SWIFT-BIC of bank ▒▒▒▒ (number 1: a code, or a word, of 8 letters), for credit of ▒▒▒▒ (number 2)";
         assert_eq!(code.to_type_again(), ToTypeAgain::Numbers { text: text.to_owned(), count: 2 });
 
-        // However an account is written, no digit of it is shown, and each is typed.
+        // However an account is written, none of its digits is shown, and each is typed.
         for written in [
             "account 1234.5678.9012",
             "account 1234/5678/9012",
@@ -679,7 +677,7 @@ mod tests {
         assert_eq!(aba.to_type_again().fields(), ["number", "code"]);
         let iban = self::read(InstructionsKind::Iban, "DE89 3704 0044 0532 0130 00", "").unwrap();
         assert_eq!(iban.to_type_again().fields(), ["number"]);
-        // What can't be an IBAN is no try.
+        // An impossible IBAN doesn't count as a try.
         let wrong = iban.to_type_again().read(|_| "DE89 3704 0044 0532 0130 01").unwrap_err();
         assert_eq!(fields(wrong), ["number"]);
     }

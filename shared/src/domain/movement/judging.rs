@@ -1,26 +1,26 @@
-//! Evidence that is filed, accepted, rejected and withdrawn, and the transitions of the movement that follow (contract,
+//! Filing, accepting, rejecting and withdrawing evidence, and the resulting transitions of the movement (contract,
 //! section 3). Pure functions of the movement and one piece of evidence.
 //!
-//! Decision: partial receipts add up. While less than the amount was accepted, the movement is `processing` if more evidence
-//! waits for a member, and else `receipt_pending` again; what was accepted so far is shown. Exactly the amount reconciles
-//! it. More is accepted too, because it arrived, but is an exception, `amount_over`, until a member says what becomes of the
-//! rest.
+//! Decision: partial receipts add up. Below the amount, the movement is `processing` while more evidence is undecided,
+//! otherwise `receipt_pending`, and shows what was accepted so far. Exactly the amount reconciles it. More is accepted
+//! too, because it arrived, but is an exception, `amount_over`, until a member says what becomes of the rest.
 //!
-//! Decision: one arrival may be filed in two shapes, such as a batch and its details. What may be the arrival of evidence that
-//! was accepted before, for this movement or another, is counted besides only if the member says that it is another one.
+//! Decision: one arrival may be filed in two forms, such as a batch and its details. Evidence that may be the same
+//! arrival as accepted evidence, for this movement or another, is counted only if the member says that it is a separate
+//! one.
 //!
-//! Decision: `processing` means that evidence of the receiving side waits for a member. Rejecting one of two leaves the
-//! movement there.
+//! Decision: `processing` means that receiver-side evidence is undecided. Rejecting one of two leaves the movement
+//! there.
 //!
-//! Decision: evidence that nobody has decided about can be withdrawn like it can be rejected: it never counted, so it is no
-//! exception. Withdrawing what was accepted is one, `evidence_withdrawn`, from `instructions_ready` on. A movement that is
-//! authorized again, or an exception already, stays what it is.
+//! Decision: undecided evidence can be withdrawn as it can be rejected: it never counted, so this raises no exception.
+//! Withdrawing accepted evidence does, `evidence_withdrawn`, from `instructions_ready` on. A movement that is
+//! authorized again, or already an exception, stays as it is.
 //!
-//! Decision: evidence of a movement that was returned or cancelled can still be rejected and withdrawn, but not accepted, unless
-//! the movement was cancelled with its agreement: then it is accepted as late. None of that changes the state. It gives free what the evidence counts under, because a document that was filed for the wrong movement
-//! has to be filed for the right one.
+//! Decision: evidence of a returned or cancelled movement can still be rejected and withdrawn, without changing the
+//! state, because a document filed for the wrong movement must be released for the right one. It can be accepted, as
+//! late, only if the movement was cancelled with its agreement.
 //!
-//! Decision: a party files a limited number, also counting what was withdrawn or rejected, so that no party can use up the
+//! Decision: each party files a limited number, including withdrawn and rejected ones, so that no party uses up the
 //! room that members need for the proof.
 
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ use crate::domain::actor::{Actor, ActorType};
 use crate::domain::ids::{EvidenceId, ParticipantId};
 use crate::limits;
 
-/// What a member says of evidence that may be about an arrival that counts already.
+/// What a member says about evidence that may be of an arrival already counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Arrivals {
     /// Nothing: it may be the same arrival.
@@ -47,22 +47,19 @@ pub enum Arrivals {
     Two,
 }
 
-/// A movement after an act on one piece of its evidence.
 #[derive(Debug)]
 pub(in crate::domain) struct MovementWithEvidence {
-    /// The movement.
     pub(in crate::domain) movement: Movement,
-    /// The evidence that was filed or decided about.
     pub(in crate::domain) evidence: Evidence,
-    /// The unique keys that it claims or gives free.
+    /// The unique keys that it claims or releases.
     pub(in crate::domain) keys: KeyChange,
 }
 
 type Judged = Result<MovementWithEvidence, NotMoved>;
 
 impl Movement {
-    /// Files evidence: of the receiving side, `instructions_ready` … `processing` → `processing`; of the sender's side,
-    /// `sender_reported` → `receipt_pending`, and nothing after that.
+    /// Files evidence. Receiver side: `instructions_ready` … `processing` → `processing`. Sender side:
+    /// `sender_reported` → `receipt_pending`, no transition later.
     pub(in crate::domain) fn file(&self, new: NewEvidence, stamp: Stamp) -> Judged {
         let party = self.party(&stamp.by);
         let is_late = self.ended_with_its_agreement();
@@ -109,15 +106,15 @@ impl Movement {
         Ok(MovementWithEvidence { movement: after, evidence, keys })
     }
 
-    /// What evidence counts under. A reference that the sender chose for the payment tells no transfer from another, also where a
-    /// bank repeats it in an entry as its own.
+    /// The keys evidence counts under. References chosen by the sender don't identify a transfer, even if a bank
+    /// repeats them as its own.
     fn keys_of(&self, evidence: &Evidence) -> BTreeSet<EvidenceKey> {
         let chosen = self.references_of_sender();
         let is_chosen = |key: &EvidenceKey| chosen.iter().any(|reference| key.is_of(reference));
         evidence.keys().into_iter().filter(|key| !is_chosen(key)).collect()
     }
 
-    /// The references that the sender of the payment chooses: that of the terms, and those of the claims that no bank made.
+    /// The references chosen by the sender: the one in the terms, and those in claims that no bank made.
     fn references_of_sender(&self) -> Vec<BankReference> {
         let claims = self.earlier_claims.iter().chain(&self.claim).flat_map(|claim| &claim.references);
         let chosen = claims.filter(|reference| reference.reference_type().is_chosen_by_sender());
@@ -125,13 +122,13 @@ impl Movement {
         texts.filter_map(|text| BankReference::parse(text).ok()).collect()
     }
 
-    /// The party that filed something, if it was one.
     fn party(&self, by: &Actor) -> Option<ParticipantId> {
         let parties = [self.terms.sender, self.terms.receiver].into_iter().flatten();
         parties.into_iter().find(|party| by.is(ActorType::Participant, party.uuid()))
     }
 
-    /// Whether the same document or reference is filed already on the same side. Both sides may have those of one transfer.
+    /// Whether the same document or reference is already filed on the same side. Both sides may have those of one
+    /// transfer.
     fn has_filed(&self, id: EvidenceId, side: Side, keys: &BTreeSet<EvidenceKey>) -> bool {
         let is_same = |(other, others): (&EvidenceId, &BTreeSet<EvidenceKey>)| {
             let other_side = if self.receipts.contains_key(other) { Side::Receiver } else { Side::Sender };
@@ -141,9 +138,9 @@ impl Movement {
         self.keys.iter().any(is_same)
     }
 
-    /// Accepts evidence of the receiving side: `processing` → `reconciled` if that makes the amount, and as the decisions of
-    /// this module say if it does not. `besides` has what was accepted before: all of this movement, and of others what may be
-    /// the same arrival.
+    /// Accepts receiver-side evidence: `processing` → `reconciled` if it completes the amount, otherwise see this
+    /// module's decisions. `besides` is what was already accepted: all of this movement's, and other movements'
+    /// possible duplicates.
     pub(in crate::domain) fn accept(
         &self,
         evidence: ReceiverEvidence,
@@ -174,7 +171,7 @@ impl Movement {
             _ if after.ended_with_its_agreement() => {}
             std::cmp::Ordering::Less => after.await_judgment(),
             std::cmp::Ordering::Equal => {
-                // The entry that was just accepted is one of those that it rests on.
+                // The confirmation also rests on the evidence just accepted.
                 let confirmation = after.confirmation_by(&stamp).ok_or(NotMoved::Unknown)?;
                 after.status = Status::Reconciled(confirmation);
             }
@@ -188,8 +185,8 @@ impl Movement {
         Ok(MovementWithEvidence { movement: after, evidence, keys: KeyChange::default() })
     }
 
-    /// Whether evidence that was accepted may be about the arrival that evidence is about. All that was accepted for this movement
-    /// has to be there.
+    /// Whether evidence may describe an already accepted arrival. `besides` must include everything accepted for this
+    /// movement.
     fn perhaps_arrived_before(&self, evidence: &Evidence, besides: &[Evidence]) -> Result<bool, NotMoved> {
         let is_elsewhere = |other: &&Evidence| other.movement_id() != self.id && other.is_accepted();
         let mut is_found = besides.iter().filter(is_elsewhere).any(|other| other.may_be_same_arrival(evidence));
@@ -202,14 +199,14 @@ impl Movement {
         Ok(is_found)
     }
 
-    /// The confirmation of all that was accepted, which rests on the weakest of it. None if nothing was.
+    /// The confirmation of all accepted evidence, which rests on the weakest. None without any.
     pub(super) fn confirmation_by(&self, Stamp { at, by }: &Stamp) -> Option<Confirmation> {
         let accepted = self.receipts.values().filter(|entry| entry.is_accepted);
         let basis = accepted.map(|entry| entry.source).min()?.basis();
         Some(Confirmation { confirmed_at: *at, confirmed_by: by.clone(), basis })
     }
 
-    /// Rejects evidence: `processing` → `receipt_pending`, unless more waits for a member.
+    /// Rejects evidence: `processing` → `receipt_pending` unless more is undecided.
     pub(in crate::domain) fn reject(&self, evidence: &Evidence, reason: SafeNote, stamp: Stamp) -> Judged {
         self.expect_own(evidence)?;
         if !evidence.is_undecided() {
@@ -221,8 +218,8 @@ impl Movement {
         Ok(MovementWithEvidence { movement: after, evidence: evidence.clone().decided(state), keys })
     }
 
-    /// Withdraws evidence: an exception if it had been accepted, and else as rejecting it. A movement that was returned or
-    /// cancelled stays so.
+    /// Withdraws evidence: an exception if it was accepted, otherwise like rejecting. A returned or cancelled movement
+    /// stays so.
     pub(in crate::domain) fn withdraw(&self, evidence: &Evidence, reason: SafeNote, stamp: Stamp) -> Judged {
         self.expect_own(evidence)?;
         let (mut after, keys) = self.without(evidence, &stamp);
@@ -249,7 +246,8 @@ impl Movement {
         Ok(MovementWithEvidence { movement: after, evidence: evidence.clone().decided(state), keys })
     }
 
-    /// Where a movement is whose proof is not complete: with a member if evidence waits, and else waiting for proof.
+    /// Sets the status of a movement with incomplete proof: `processing` if evidence is undecided, otherwise
+    /// `receipt_pending`.
     pub(super) fn await_judgment(&mut self) {
         self.status = if self.has_undecided_receipt() { Status::Processing } else { Status::ReceiptPending };
     }

@@ -6,71 +6,71 @@ use crate::domain::agreement::{Lifecycle, StageAction};
 /// Why an act on a movement was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotMoved {
-    /// The movement is not of this agreement, or the evidence not of this movement.
+    /// The movement belongs to another agreement, or the evidence to another movement.
     Unknown,
-    /// The agreement is in no state for it.
+    /// Not in the agreement's current state.
     NotActive(Lifecycle),
-    /// The movement is in no state for it.
+    /// Not in the movement's current state.
     NotNow(MovementState),
-    /// The step with this action has yet to be done.
+    /// The step with this action isn't done.
     StepNotDone(StageAction),
     /// The terms lack an amount or a party.
     Incomplete,
-    /// The participant has no such part in the movement.
+    /// The participant has no such role in the movement.
     NotAsked,
-    /// The participant has not consented to electronic records, or has withdrawn the consent.
+    /// The participant has not consented to electronic records, or has withdrawn consent.
     NoConsent,
     /// There are no instructions.
     NoInstructions,
-    /// The instructions were changed after the page was shown.
+    /// The instructions have changed since the page was shown.
     InstructionsChanged,
     /// No second member has verified the instructions.
     NotVerified,
-    /// The instructions are verified already.
+    /// The instructions are already verified.
     Verified,
-    /// The member entered the instructions, and another one is there to verify them.
+    /// The member entered the instructions, and another one can verify them.
     Own,
-    /// The member does not count as a second one for who entered the instructions: one of them let the other in, or could act
-    /// as them, a few days ago.
+    /// The member and the one who entered the instructions count as one: recently, one let the other in or could have
+    /// acted as them.
     OneSelf,
-    /// What was typed is not what the instructions say. So many tries are left.
+    /// What was typed doesn't match the instructions. Contains the remaining tries.
     OtherNumbers(u32),
-    /// Too many typed something else than the instructions say. They have to be entered again.
+    /// Too many tries didn't match. The instructions have to be entered again.
     VerificationEnded,
-    /// The evidence speaks of another account than the instructions name, and nobody says why it counts.
+    /// The evidence names an account other than the instructed one, without a reason why it counts.
     OtherAccount,
-    /// A member has decided about the evidence already.
+    /// The evidence is already decided.
     Decided,
     /// The evidence was withdrawn or rejected, so it can't be withdrawn.
     NotStanding,
-    /// The evidence is in another currency than the movement.
+    /// The evidence is in a currency other than the movement's.
     WrongCurrency,
-    /// The same document, or the same bank reference of this side, is filed for this movement already.
+    /// The same document, or the same bank reference on this side, is already filed for this movement.
     FiledAlready,
-    /// This kind of source is not for this participant.
+    /// This participant can't use this kind of source.
     WrongSource,
-    /// The evidence is of the sender's side, which never proves an arrival.
+    /// The evidence is on the sender's side, which never proves an arrival.
     SendersSide,
-    /// Evidence waits for a decision, which comes first.
+    /// Undecided evidence must be decided first.
     Undecided,
-    /// What was accepted adds up to the amount, so nothing has to be sent again.
+    /// The accepted sum reaches the amount, so nothing has to be sent again.
     Arrived,
-    /// Accepted evidence counts, so it can't be said that the payment will not take place.
+    /// Accepted evidence counts, so the payment can't be called off.
     Received,
-    /// The instructions are those that apply already.
+    /// The instructions are unchanged.
     SameInstructions,
     /// No more than the amount counts as received, so there is no surplus.
     NoSurplus,
-    /// Evidence that was accepted may be about the same arrival, and the member has not said that they are two.
+    /// Accepted evidence may describe the same arrival, and the member hasn't said that there are two.
     PerhapsSame,
-    /// The reason is that of another act.
+    /// The reason belongs to another act.
     WrongReason,
-    /// A limit is reached: of claims, of evidence, of changes of the instructions, or of what can be added up.
+    /// A limit is reached: claims, evidence, changes of instructions, or the sum.
     Full,
-    /// The agreement's evidence has no room for the document, or none for one more of the participant.
+    /// The agreement's evidence has no room for the document, or none for this participant.
     NoRoom,
-    /// The participant has filed as much evidence for this movement as one party may. Members still can.
+    /// The participant has filed the maximum of evidence for this movement. Members still can.
     PartyFull,
-    /// The recipient's confirmation came from a browser with a member's session of the organization.
+    /// The recipient's confirmation came from a browser with a member's session in the organization.
     InPerson,
 }

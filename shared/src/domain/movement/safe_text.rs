@@ -1,4 +1,4 @@
-//! Texts of a movement that pages, responses and searches show: no account number may be in them.
+//! Texts of a movement that pages, responses and searches show, without account numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,9 @@ use crate::domain::proposal::Note;
 use crate::domain::sensitive::has_account_number;
 use crate::wire::fields::FieldCode;
 
-/// What is said to a person who typed an account number where it does not belong.
 const SENSITIVE: &str = "must not contain an account or card number; those belong in the instructions only";
 
-/// A line without an account number: a purpose, a reference, the name of a file.
+/// A line without an account number: a purpose, reference or file name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SafeLine(Label);
@@ -33,7 +32,7 @@ impl SafeLine {
     }
 }
 
-/// A note without an account number: a reason, a remark.
+/// A note without an account number: a reason or remark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SafeNote(Note);

@@ -1,10 +1,9 @@
-//! Where evidence comes from. The source gives the side and the assurance: nobody chooses a grade (contract, section 3).
+//! The sources of evidence. The source determines side and assurance: nobody chooses a grade (contract, section 3).
 //!
-//! Decision: the sources of the two sides are two types. What a movement counts as received can be made of the sources of
-//! the receiving side only.
+//! Decision: the two sides' sources are separate types. Only receiver-side sources can count as received.
 //!
-//! Decision: whether facts were typed or read from a bank's file follows from the source too, and no form offers the sources
-//! of what is read. So the two stay apart for good.
+//! Decision: the source also determines whether facts were typed or read from a bank's file, and forms don't offer the
+//! latter. So the two stay separate permanently.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,25 +30,25 @@ text_enum! {
     pub enum SenderSource {
         /// The sender's word.
         SenderStatement = "sender_statement",
-        /// A document of the sender's bank, such as a wire confirmation or an MT103.
+        /// A document from the sender's bank, such as a wire confirmation or an MT103.
         SenderBankDocument = "sender_bank_document",
     }
 }
 
 text_enum! {
-    /// A source on the receiving side, the weakest first.
+    /// A receiver-side source, weakest first.
     pub enum ReceiverSource {
         /// The recipient's own confirmation.
         RecipientConfirmation = "recipient_confirmation",
-        /// A notification of the receiving bank, as a document.
+        /// A notification from the receiving bank, as a document.
         BankNotification = "receiving_bank_notification",
-        /// A statement of the receiving bank, as a document.
+        /// A statement from the receiving bank, as a document.
         BankStatement = "receiving_bank_statement",
-        /// An entry of a statement file that was read, of another account than the payment's instructions name.
+        /// A parsed statement entry of an account other than the instructed one.
         EntryOfOtherAccount = "statement_entry_of_other_account",
-        /// An entry of a statement file that was read, of an account of which it can't be told whose it is.
+        /// A parsed statement entry of an account that can't be attributed.
         EntryOfUnknownAccount = "statement_entry_of_unknown_account",
-        /// An entry of a statement file of the receiving bank, which was read.
+        /// A parsed entry of the receiving bank's statement file.
         StatementEntry = "receiving_bank_statement_entry",
         /// An entry of a feed of the receiving bank.
         BankFeed = "receiving_bank_feed",
@@ -57,7 +56,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What a reconciliation rests on (contract, section 2).
+    /// The basis of a reconciliation (contract, section 2).
     pub enum ConfirmationBasis {
         /// The recipient's own confirmation.
         RecipientConfirmation = "recipient_confirmation",
@@ -83,13 +82,13 @@ impl ReceiverSource {
         }
     }
 
-    /// Whether it is an entry of a statement file.
+    /// Whether it is a statement entry.
     #[must_use]
     pub fn is_entry(self) -> bool {
         matches!(self, Self::EntryOfOtherAccount | Self::EntryOfUnknownAccount | Self::StatementEntry)
     }
 
-    /// What a reconciliation rests on whose weakest evidence is of this source.
+    /// The basis of a reconciliation whose weakest evidence has this source.
     #[must_use]
     pub fn basis(self) -> ConfirmationBasis {
         match self {
@@ -103,7 +102,7 @@ impl ReceiverSource {
     }
 }
 
-/// Where evidence comes from.
+/// The source of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum EvidenceSource {
@@ -113,7 +112,7 @@ pub enum EvidenceSource {
     Receiver(ReceiverSource),
 }
 
-/// Whose word evidence is.
+/// The side whose word evidence is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -123,12 +122,12 @@ pub enum Side {
     Receiver,
 }
 
-/// How the facts of evidence came here.
+/// How facts of evidence were captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// A person typed them.
+    /// Typed by a person.
     Typed,
-    /// They were read from a bank's file or feed.
+    /// Read from a bank's file or feed.
     Read,
 }
 
@@ -170,14 +169,14 @@ impl EvidenceSource {
         }
     }
 
-    /// The sources that a form offers: those whose facts are typed.
+    /// The sources that forms offer: those with typed facts.
     pub fn choices() -> impl Iterator<Item = Self> {
         let receiver = ReceiverSource::ALL.into_iter().map(Self::Receiver);
         let all = SenderSource::ALL.into_iter().map(Self::Sender).chain(receiver);
         all.filter(|source| source.origin() == Origin::Typed)
     }
 
-    /// Whether it is a document, so that it needs a file.
+    /// Whether it is a document and so requires a file.
     #[must_use]
     pub fn needs_file(self) -> bool {
         match self {
@@ -194,7 +193,7 @@ impl EvidenceSource {
 pub struct ChosenSource(EvidenceSource);
 
 impl ChosenSource {
-    /// All that forms offer.
+    /// All sources that forms offer.
     pub fn all() -> impl Iterator<Item = Self> {
         EvidenceSource::choices().map(Self)
     }

@@ -1,4 +1,4 @@
-//! The states of a movement and the reasons of an exception, as clients branch on them.
+//! The states of a movement and the reasons of exceptions, as clients branch on them.
 
 use super::source::Side;
 use crate::wire::enums::text_enum;
@@ -30,7 +30,7 @@ text_enum! {
 }
 
 impl MovementState {
-    /// Whether the movement has been authorized and is not cancelled.
+    /// Whether it has been authorized and is not cancelled.
     #[must_use]
     pub fn is_authorized(self) -> bool {
         !matches!(self, Self::Draft | Self::Cancelled)
@@ -42,14 +42,14 @@ impl MovementState {
         self == Self::Reconciled
     }
 
-    /// Whether money may be on its way (contract, section 3).
+    /// Whether money may be in flight (contract, section 3).
     #[must_use]
     pub fn is_in_flight(self) -> bool {
         matches!(self, Self::SenderReported | Self::ReceiptPending | Self::Processing)
     }
 
-    /// How soon a member should look at it, the soonest first: what needs attention, what waits for a member, what is on its
-    /// way, what waits to begin, and what is done.
+    /// How soon a member should look at it, lowest first: what needs attention, is undecided, in flight, not yet begun,
+    /// and done.
     #[must_use]
     pub fn urgency(self) -> u8 {
         match self {
@@ -68,25 +68,26 @@ impl MovementState {
 
     /// Whether it ends with its agreement: nobody has said that money was sent.
     ///
-    /// Decision: an exception does not. Its money may be anywhere, so a member settles it, also after the agreement.
+    /// Decision: exceptions don't. Their money may be anywhere, so a member settles them, even after the agreement's
+    /// end.
     #[must_use]
     pub fn ends_with_agreement(self) -> bool {
         matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady)
     }
 
-    /// The state that readers are told once the agreement has ended early, whether the movement's record says so already.
+    /// The state shown to readers once the agreement has ended early, whether or not the movement's record says so.
     #[must_use]
     pub fn told_at_end(self) -> Self {
         if self.ends_with_agreement() { Self::Cancelled } else { self }
     }
 
-    /// Whether a claim of the sender is recorded: once the sender has the instructions, and once only.
+    /// Whether a claim of the sender can be recorded: once they have the instructions, and only once.
     #[must_use]
     pub fn takes_claim(self) -> bool {
         self == Self::InstructionsReady
     }
 
-    /// Whether evidence of a side is filed: of the sender's side, once there is a claim that it belongs to.
+    /// Whether evidence of a side can be filed: on the sender's side, only after a claim.
     #[must_use]
     pub fn takes_evidence_of(self, side: Side) -> bool {
         self.is_in_flight() || (side == Side::Receiver && self == Self::InstructionsReady)
@@ -104,14 +105,14 @@ impl MovementState {
         matches!(self, Self::Reconciled | Self::Exception) || self.is_in_flight()
     }
 
-    /// Whether a member may cancel it as far as its state says: nothing is in flight. In these states all of the money may have
-    /// arrived nevertheless, which [`Movement::can_be_cancelled`](super::Movement::can_be_cancelled) asks too.
+    /// Whether its state lets a member cancel it: nothing is in flight. All of the money may still have arrived, which
+    /// [`Movement::can_be_cancelled`](super::Movement::can_be_cancelled) also checks.
     #[must_use]
     pub fn can_be_cancelled(self) -> bool {
         matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady | Self::Exception)
     }
 
-    /// Whether nothing more happens to it, unless accepted evidence is withdrawn or the money comes back.
+    /// Whether nothing more happens to it unless accepted evidence is withdrawn or the money comes back.
     #[must_use]
     pub fn is_done(self) -> bool {
         matches!(self, Self::Reconciled | Self::Returned | Self::Cancelled)
@@ -147,8 +148,8 @@ text_enum! {
 }
 
 impl ExceptionReason {
-    /// Whether a member may flag it. The other reasons follow from acts of their own: a return is recorded, evidence is
-    /// withdrawn.
+    /// Whether a member may flag it. The other reasons result from separate acts: recording a return, withdrawing
+    /// evidence.
     #[must_use]
     pub fn can_be_flagged(self) -> bool {
         !matches!(self, Self::Returned | Self::EvidenceWithdrawn)

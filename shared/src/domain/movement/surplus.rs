@@ -1,8 +1,7 @@
-//! What became of money that arrived beyond the amount of a payment.
+//! What became of money beyond a payment's amount.
 //!
-//! Decision: more than the amount is an exception until a member says what became of the rest: it went back, or it is kept, and
-//! on whose word. Only then is the payment reconciled. What was received stays the whole sum, and what became of the rest is a
-//! record of its own beside it.
+//! Decision: a surplus is an exception until a member says what became of it: returned, or kept, and by whose
+//! agreement. Only then is the payment reconciled. The whole sum stays received, with the surplus recorded alongside.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,18 +11,18 @@ use crate::domain::day::Day;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// What became of a surplus, as a member says.
+/// What became of a surplus, according to a member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum SurplusOutcome {
-    /// It went back to the sender.
+    /// Returned to the sender.
     Returned {
         /// The day.
         on: Day,
         /// How, such as the reference of the transfer.
         note: SafeNote,
     },
-    /// It is kept.
+    /// Kept.
     Kept {
         /// Who agreed to that, and how.
         note: SafeNote,
@@ -31,10 +30,10 @@ pub enum SurplusOutcome {
 }
 
 impl SurplusOutcome {
-    /// A surplus that went back on a day. `today` is the day in the organization's zone.
+    /// A surplus returned on a day. `today` is in the organization's zone.
     ///
     /// # Errors
-    /// `out_of_range` at `returned_on` for a day that is still to come.
+    /// `out_of_range` at `returned_on` for a future day.
     pub fn returned(on: Day, today: Day, note: SafeNote) -> Result<Self, FieldErrors> {
         if on.is_to_come(today) {
             return Err(FieldErrors::one("returned_on", FieldCode::OutOfRange, "must not be in the future"));
@@ -42,7 +41,7 @@ impl SurplusOutcome {
         Ok(Self::Returned { on, note })
     }
 
-    /// What the member wrote about it.
+    /// The member's note.
     #[must_use]
     pub fn note(&self) -> &SafeNote {
         match self {
@@ -51,10 +50,10 @@ impl SurplusOutcome {
     }
 }
 
-/// Money that arrived beyond the amount, and what became of it.
+/// Money beyond the amount, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Surplus {
-    /// How much, in minor units of the payment's currency.
+    /// The surplus, in minor units of the payment's currency.
     pub amount_minor: i64,
     /// What became of it.
     #[serde(flatten)]

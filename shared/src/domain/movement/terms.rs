@@ -1,5 +1,5 @@
-//! The terms of a payment: what for, how much, from whom to whom, how and until when. They are set while the agreement is
-//! a draft, may be incomplete until it is published, and never change after that.
+//! The terms of a payment: purpose, amount, parties, method and due date. They are set while the agreement is a draft,
+//! may be incomplete until publication, and never change afterwards.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ text_enum! {
 }
 
 impl Direction {
-    /// The direction between two parties, by whether each is the organization itself. What it moves to itself is outgoing.
+    /// The direction between two parties, by whether each is the organization itself. Transfers to itself are outgoing.
     #[must_use]
     pub fn between(sender_is_own: bool, receiver_is_own: bool) -> Self {
         match (sender_is_own, receiver_is_own) {
@@ -66,12 +66,12 @@ pub struct PaymentTerms {
     /// What the sender writes on the transfer, such as an invoice number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<SafeLine>,
-    /// How much.
+    /// The amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
     /// The direction.
     pub direction: Direction,
-    /// How.
+    /// The method.
     pub method: Method,
     /// The payer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,13 +79,13 @@ pub struct PaymentTerms {
     /// The payee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<ParticipantId>,
-    /// The day, in the organization's zone, by which it is due.
+    /// The due day, in the organization's zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_on: Option<Day>,
 }
 
 impl PaymentTerms {
-    /// Whether it has an amount, a currency and a purpose (contract, section 5, `payment_incomplete`).
+    /// Whether it has an amount, currency and purpose (contract, section 5, `payment_incomplete`).
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.money.is_some() && self.purpose.is_some()

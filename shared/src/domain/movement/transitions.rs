@@ -1,19 +1,19 @@
-//! The transitions of a movement but those of evidence (contract, section 3, "Movement"), as pure functions of the movement
-//! alone. What they need of the agreement is checked by the acts.
+//! The transitions of a movement other than those of evidence (contract, section 3, "Movement"), as pure functions of
+//! the movement. The acts check what depends on the agreement.
 //!
-//! Decision: a second claim, and one after proof was filed or accepted, is refused: it would change nothing, and could only
-//! be taken for more than it is.
+//! Decision: a second claim, or one after proof was filed or accepted, is refused: it would change nothing and could be
+//! mistaken for more than it is.
 //!
-//! Decision: authorizing again after an exception begins another attempt: the release is withdrawn, and the claim of the
-//! attempt before is kept apart.
+//! Decision: authorizing again after an exception begins another attempt: the release is withdrawn, and the previous
+//! attempt's claim is kept separately.
 //!
-//! Decision: waiting for proof never makes a movement reconciled. If what was accepted adds up to the amount or more, all of
-//! it waits for a member again, who accepts what really counts. Only saying what became of a [surplus](super::surplus) does: all
-//! of the amount is proven then.
+//! Decision: waiting for proof never reconciles a movement. If the accepted sum reaches the amount, all of it becomes
+//! undecided again, and a member accepts what really counts. Only settling a [surplus](super::surplus) reconciles,
+//! since all of the amount is then proven.
 //!
-//! Decision: a movement of which a part arrived can be cancelled: what counts as received stays on record, and the rest will not
-//! take place. One of which all arrived, or more, can't: nothing is left to cancel, and "it will not take place" would deny what
-//! was confirmed. Instructions that are the same as before are no change: they would end their verification for nothing, and
+//! Decision: a movement of which a part arrived can be cancelled: what was received stays on record, and the rest won't
+//! take place. If all or more arrived, nothing is left to cancel, and "it will not take place" would contradict the
+//! confirmation. Entering the same instructions again is no change: it would needlessly end their verification, and
 //! raise an alarm while money is in flight.
 
 use super::claim::{Claim, NewClaim};
@@ -36,11 +36,11 @@ use crate::limits;
 /// How a member resolves an exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
-    /// The money has to be sent, or sent again.
+    /// The money has to be sent, possibly again.
     SendAgain,
-    /// The money may have arrived, or be on its way: it waits for proof.
+    /// The money may have arrived or be in flight: wait for proof.
     AwaitProof,
-    /// More than the amount arrived, and this became of the rest.
+    /// More than the amount arrived; this became of the rest.
     Surplus(SurplusOutcome),
 }
 
@@ -57,8 +57,8 @@ impl Movement {
         Ok(Self { authorized: Some(stamp), ..after })
     }
 
-    /// Enters instructions, or changes them: no transition before the release, `instructions_ready` → `authorized` after it,
-    /// and an exception while money is in flight.
+    /// Enters or changes instructions. A change after the release moves `instructions_ready` → `authorized`; while
+    /// money is in flight, it raises an exception.
     pub(in crate::domain) fn enter_instructions(
         &self,
         new: NewInstructions,
@@ -73,7 +73,7 @@ impl Movement {
         if new.sealed.movement_id != self.id || !is_next {
             return Err(NotMoved::InstructionsChanged);
         }
-        // After too many wrong tries, whoever types the same again confirms them.
+        // After too many wrong tries, re-entering the same instructions confirms them.
         if new.are_as_before && !before.is_some_and(InstructionsStatus::has_verification_ended) {
             return Err(NotMoved::SameInstructions);
         }
@@ -106,7 +106,7 @@ impl Movement {
         Ok((after, sealed))
     }
 
-    /// Records that instructions were verified: what the member typed is what they say.
+    /// Records that instructions were verified: what the member typed matches.
     pub(in crate::domain) fn verify_instructions(
         &self,
         (revision, verification): (u32, NewVerification),
@@ -120,9 +120,8 @@ impl Movement {
         Ok(Self { instructions, ..self.to(self.status.clone(), at) })
     }
 
-    /// Records that a member who verifies instructions typed something else than they say, and gives how often members still
-    /// may. After the last try, the sender no longer has instructions that were released without a second member, and money
-    /// that may be on its way to them is an exception.
+    /// Records that the verifying member typed something else, and returns the remaining tries. The last one withdraws
+    /// instructions released without a second member, and raises an exception if money may be in flight.
     pub(in crate::domain) fn count_wrong_try(
         &self,
         revision: u32,
@@ -130,7 +129,7 @@ impl Movement {
         stamp: &Stamp,
     ) -> Result<(Self, u32), NotMoved> {
         let mut instructions = self.verifiable(revision, counting, stamp)?.clone();
-        // A verification that no second member made does not outlast numbers that are wrong.
+        // Wrong numbers void a verification that no second member made.
         instructions.verification = None;
         instructions.wrong_tries += 1;
         let left = instructions.tries_left();
@@ -143,8 +142,8 @@ impl Movement {
         Ok((Self { status, released: None, ..counted }, left))
     }
 
-    /// The status once the sender's instructions are withdrawn: `instructions_ready` → `authorized`; while money may be on its
-    /// way, an exception for a reason.
+    /// The status after withdrawing the sender's instructions: `instructions_ready` → `authorized`, or an exception
+    /// while money may be in flight.
     fn without_release(&self, (reason, note): (ExceptionReason, Option<SafeNote>), stamp: &Stamp) -> Status {
         match &self.status {
             Status::InstructionsReady => Status::Authorized,
@@ -155,7 +154,7 @@ impl Movement {
         }
     }
 
-    /// Instructions that a member may verify now.
+    /// The instructions, if a member may verify them now.
     fn verifiable(&self, revision: u32, counting: Counting, stamp: &Stamp) -> Result<&InstructionsStatus, NotMoved> {
         if self.state().is_done() {
             return Err(NotMoved::NotNow(self.state()));
@@ -202,7 +201,6 @@ impl Movement {
         Ok(Self { claim: Some(claim), ..self.to(Status::SenderReported, stamp.at) })
     }
 
-    /// The same, reported in a member's browser.
     pub(in crate::domain) fn reported_in_browser_of(self, in_person: Option<InPerson>) -> Self {
         Self { claim: self.claim.map(|claim| Claim { in_person, ..claim }), ..self }
     }
@@ -222,9 +220,8 @@ impl Movement {
         Ok(self.to(Status::Exception(Exception { reason, note, at: stamp.at, by: stamp.by }), stamp.at))
     }
 
-    /// `exception` → `authorized` or `receipt_pending`, or `processing` right away if evidence waits for a member; from too much,
-    /// `reconciled`.
-    /// `evidence` has what was accepted, as records; they are given back if they are undecided again.
+    /// `exception` → `authorized`, `receipt_pending`, or `processing` if evidence is undecided; with a surplus,
+    /// `reconciled`. `evidence` has the accepted records; those that become undecided again are returned.
     pub(in crate::domain) fn resolve(
         &self,
         evidence: &[Evidence],
@@ -260,7 +257,7 @@ impl Movement {
         }
     }
 
-    /// `exception` for more than the amount → `reconciled`: it is said what became of the rest.
+    /// `exception` for a surplus → `reconciled`, with what became of the surplus.
     fn settle_surplus(&self, outcome: SurplusOutcome, stamp: &Stamp) -> Moved {
         if self.exception_reason() != Some(ExceptionReason::AmountOver) {
             return Err(NotMoved::WrongReason);
@@ -277,7 +274,7 @@ impl Movement {
         Ok(Self { surplus: Some(surplus), ..self.to(status, stamp.at) })
     }
 
-    /// `exception` because it did not arrive → `receipt_pending`: there is something that shows that it did.
+    /// `exception` for not having arrived → `receipt_pending`, because something shows an arrival.
     pub(in crate::domain) fn resolve_not_received(&self, at: Timestamp) -> Moved {
         self.expect(MovementState::Exception)?;
         if !self.is_not_received() {
@@ -288,7 +285,7 @@ impl Movement {
         Ok(after)
     }
 
-    /// Makes all that was accepted undecided again.
+    /// Makes all accepted evidence undecided again.
     fn reopen_receipts(&mut self, evidence: &[Evidence]) -> Result<Vec<Evidence>, NotMoved> {
         let mut undecided = Vec::new();
         for (id, entry) in self.receipts.iter_mut().filter(|(_, entry)| entry.is_accepted) {
@@ -299,7 +296,7 @@ impl Movement {
         Ok(undecided)
     }
 
-    /// `sender_reported` … `reconciled`, `exception` → `returned`; late, also `cancelled` with its agreement.
+    /// `sender_reported` … `reconciled`, `exception` → `returned`; also late, from `cancelled` with its agreement.
     pub(in crate::domain) fn record_return(&self, reason: SafeNote, stamp: Stamp) -> Moved {
         let late_since = match &self.status {
             Status::Cancelled(ending) if self.ended_with_its_agreement() => Some(ending.at),
@@ -312,7 +309,8 @@ impl Movement {
         Ok(self.to(Status::Returned(ending), stamp.at))
     }
 
-    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless all of the money counts as received.
+    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless the full amount counts as
+    /// received.
     pub(in crate::domain) fn cancel(&self, reason: SafeNote, stamp: Stamp) -> Moved {
         self.expect_that(MovementState::can_be_cancelled)?;
         if !self.can_be_cancelled() {
@@ -334,12 +332,11 @@ impl Movement {
         self.terms.money.ok_or(NotMoved::Incomplete)
     }
 
-    /// The sender.
     pub(in crate::domain) fn sender(&self) -> Result<ParticipantId, NotMoved> {
         self.terms.sender.ok_or(NotMoved::Incomplete)
     }
 
-    /// The same in another state. The clock of this call may be behind that of the call before.
+    /// The movement in another state. This call's clock may be behind the previous call's.
     pub(super) fn to(&self, status: Status, at: Timestamp) -> Self {
         Self { status, updated_at: at.max(self.updated_at), ..self.clone() }
     }

@@ -1,11 +1,11 @@
-//! What people do about an obligation. Each act is a pure function of the obligation, its agreement and the moment;
-//! [`member`](crate::domain::member) and [`participant`](crate::domain::participant) say who may do which.
+//! Acts on an obligation: pure functions of the obligation, its agreement and the moment.
+//! [`member`](crate::domain::member) and [`participant`](crate::domain::participant) define who may do which.
 //!
-//! Decision: an act names the occurrence that its page showed, so that of two people who confirm at once the second learns
-//! that it is done, and nobody confirms a claim that they have not seen.
+//! Decision: an act names the occurrence that its page showed. So if two people confirm at once, the second learns that
+//! it is done, and nobody confirms a claim they haven't seen.
 //!
-//! Decision: what a participant says in a member's browser counts as that member's word, too, where a second person's is
-//! asked for: whoever has the link could have said it.
+//! Decision: where a second person's word is required, a participant's word from a member's browser counts as that
+//! member's too: the member may have used the participant's link.
 
 use super::occurrences::Open;
 use super::{CancelCause, Cancellation, Obligation, Said, SaidOf, Terms, Word};
@@ -23,36 +23,35 @@ use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::limits;
 
-/// The obligation that an act is about, with what its rules need.
+/// The obligation that an act is about, and what its rules need.
 #[derive(Debug, Clone, Copy)]
 pub struct ObligationContext<'a> {
     /// The obligation.
     pub obligation: &'a Obligation,
     /// Its agreement.
     pub agreement: &'a Agreement,
-    /// What has been recorded for the agreement.
+    /// The facts recorded for the agreement.
     pub facts: &'a Facts,
-    /// How fast time passes.
+    /// The speed of time.
     pub time_scale: TimeScale,
-    /// When, and in which call.
+    /// The time and the call.
     pub moment: Moment,
 }
 
-/// That a trigger happened, as someone declares it.
+/// A declaration that a trigger happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Happening {
     /// The trigger.
     pub trigger: TriggerId,
-    /// The day on which it happened.
+    /// The day it happened.
     pub on: Day,
 }
 
 /// Who says something about an obligation.
 #[derive(Debug, Clone)]
 pub(in crate::domain) struct Speaker {
-    /// Who.
     pub(in crate::domain) by: Actor,
-    /// The member in whose browser they say it, if they are a participant and it is one's.
+    /// The member whose browser a participant used, if any.
     pub(in crate::domain) in_person: Option<InPerson>,
 }
 
@@ -72,55 +71,52 @@ impl Speaker {
 /// Why an act was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// The agreement was cancelled or has expired, whether or not that has reached the obligation yet.
+    /// The agreement was cancelled or has expired, whether or not the obligation records that yet.
     AgreementEnded(Lifecycle),
     /// The obligation was cancelled.
     Cancelled,
-    /// All of it is confirmed: nothing is left to cancel.
+    /// All of it is confirmed, so nothing is left to cancel.
     Confirmed,
-    /// The obligation has no such trigger or occurrence, or is of another kind.
+    /// No such trigger or occurrence, or another kind of obligation.
     Unknown,
-    /// It was done already: the trigger declared, the occurrence satisfied, confirmed or verified.
+    /// Already done: the trigger declared, the occurrence satisfied, confirmed or verified.
     Done,
-    /// The day on which it is said to have happened, or to have been done, has not come yet.
+    /// The stated day has not come yet.
     InFuture,
-    /// The day on which it is said to have happened, or to have been done, is long before it was owed.
+    /// The stated day is long before the obligation was owed.
     TooEarly,
     /// The agreement's evidence has no room for the file.
     NoRoom,
-    /// Nobody has said that it is done, so there is nothing to confirm.
+    /// Nobody has claimed that it is done, so there is nothing to confirm.
     NotSatisfied,
-    /// The member recorded the claim, or it was made in their browser, and another member is there to confirm it.
+    /// The member recorded the claim, or it came from their browser, and another member can confirm it.
     Own,
-    /// The member does not count as a second one for who recorded the claim: one of them let the other in, or could act as
-    /// them.
+    /// The member counts as one with the recorder of the claim: one let the other in, or could act as them.
     OneSelf,
     /// [`limits::OCCURRENCES_WAITING_MAX`] claims wait for confirmation.
     TooManyWait,
 }
 
-/// Whether a member may confirm what they recorded themselves.
+/// Whether members may confirm their own records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnClaim {
-    /// No: another member is there.
+    /// No: there is another member.
     Refused,
-    /// No, and who recorded it counts as one with the member.
+    /// No: the recorder counts as one with the member.
     OfOneSelf,
     /// Yes: nobody counts as a second member.
     Allowed,
 }
 
-/// An obligation of which an occurrence is said to be done.
 #[derive(Debug)]
 pub(in crate::domain) struct Satisfied {
-    /// The obligation.
     pub(in crate::domain) obligation: Obligation,
-    /// The agreement, if its evidence has one more file.
+    /// The agreement, if its evidence gained a file.
     pub(in crate::domain) agreement: Option<Agreement>,
 }
 
 impl<'a> ObligationContext<'a> {
-    /// The obligation, if people may still act on it.
+    /// The obligation, if it can still be acted on.
     fn live(self) -> Result<&'a Obligation, Refused> {
         let Self { obligation, agreement, facts, time_scale, moment } = self;
         if obligation.cancellation.is_some() {
@@ -137,7 +133,7 @@ impl<'a> ObligationContext<'a> {
         }
     }
 
-    /// Declares that a trigger happened: the obligation is due some days after that. Each trigger is declared once.
+    /// Declares that a trigger happened, which makes the obligation due some days later. Each trigger is declared once.
     pub(in crate::domain) fn declared(self, by: Speaker, happened: Happening) -> Result<Obligation, Refused> {
         let mut after = self.live()?.changed(self.moment);
         let Happening { trigger, on } = happened;
@@ -155,13 +151,13 @@ impl<'a> ObligationContext<'a> {
             return Err(Refused::TooEarly);
         }
         found.happened_on = Some(on);
-        // The clock of this call may be behind that of the call that projected it.
+        // This call's clock may be behind the projecting call's.
         found.declared = Some(by.said_at(self.moment.at().max(after.created_at)));
         found.sequence = Some(u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1));
         Ok(after)
     }
 
-    /// Records the promisor's claim that an occurrence is done, which may be ahead of its time.
+    /// Records the promisor's claim that an occurrence is done, possibly early.
     pub(in crate::domain) fn satisfied(self, by: Speaker, done: Done, filer: Filer) -> Result<Satisfied, Refused> {
         let Done { occurrence, how } = done;
         let bytes = how.file.as_ref().map_or(0, |file| file.content.size_bytes);
@@ -174,7 +170,7 @@ impl<'a> ObligationContext<'a> {
         Ok(Satisfied { obligation, agreement })
     }
 
-    /// The occurrence that can be said to be done in this way, with a file of so many bytes.
+    /// The occurrence that can be recorded as done in this way, with a file of `file_bytes`.
     pub(in crate::domain) fn to_satisfy(
         self,
         occurrence: OccurrenceId,
@@ -183,7 +179,7 @@ impl<'a> ObligationContext<'a> {
         filer: Filer,
     ) -> Result<Open, Refused> {
         let obligation = self.live()?;
-        // A standing promise asks for no act: it is verified.
+        // Standing promises are verified, not satisfied.
         if matches!(obligation.terms, Terms::Standing { .. }) {
             return Err(Refused::Unknown);
         }
@@ -211,7 +207,7 @@ impl<'a> ObligationContext<'a> {
         Ok(open)
     }
 
-    /// Confirms the claim that an occurrence is done. Nobody confirms their own claim, unless they are alone.
+    /// Confirms the claim that an occurrence is done. Nobody confirms their own claim unless they are alone.
     pub(in crate::domain) fn confirmed(
         self,
         by: Speaker,
@@ -225,7 +221,7 @@ impl<'a> ObligationContext<'a> {
             Some(Said::Confirmed { .. } | Said::Verified { .. }) => return Err(Refused::Done),
             None => return Err(obligation.why_nothing_waits(occurrence, self.moment.at())),
         };
-        // The clock of this call may be behind that of the call that recorded the claim.
+        // This call's clock may be behind the claiming call's.
         let confirmation = by.said_at(self.moment.at().max(claim.at));
         match own {
             OwnClaim::OfOneSelf => return Err(Refused::OneSelf),
@@ -241,8 +237,8 @@ impl<'a> ObligationContext<'a> {
         Ok(after)
     }
 
-    /// Records that a standing promise was verified. `occurrence` is the verification that was asked for, which may be
-    /// ahead of its time: the next interval begins now.
+    /// Records the verification of a standing promise, possibly early. `occurrence` is the requested verification; the
+    /// next interval begins now.
     pub(in crate::domain) fn verified(self, by: Speaker, occurrence: OccurrenceId) -> Result<Obligation, Refused> {
         let obligation = self.live()?;
         let mut after = obligation.changed(self.moment);
@@ -250,7 +246,7 @@ impl<'a> ObligationContext<'a> {
         obligation.check_unsaid(occurrence)?;
         let mut open = obligation.open();
         let open = open.find(|open| obligation.occurrence_id(open.sequence) == occurrence).ok_or(Refused::Unknown)?;
-        // The clock of this call may be behind that of the call before.
+        // This call's clock may be behind the previous call's.
         let at = self.moment.at().max(verified_at.unwrap_or(obligation.created_at));
         *verified_at = Some(at);
         let said = Said::Verified { verification: by.said_at(at) };
@@ -270,25 +266,24 @@ impl<'a> ObligationContext<'a> {
 }
 
 impl Obligation {
-    /// The obligation as of an act, which is yet to change it.
+    /// A copy for an act to change, with its new time.
     pub(super) fn changed(&self, moment: Moment) -> Self {
         Self { updated_at: moment.at().max(self.updated_at), ..self.clone() }
     }
 
     pub(super) fn with_cancellation(&self, cause: CancelCause, at: Timestamp) -> Self {
-        // The clock of this call may be behind those of the calls before, whose acts stand.
+        // This call's clock may be behind earlier calls, whose acts stand.
         let at = at.max(self.updated_at);
         Self { updated_at: at, cancellation: Some(Cancellation { at, cause }), ..self.clone() }
     }
 
-    /// Refuses when something was said about an occurrence.
     fn check_unsaid(&self, occurrence: OccurrenceId) -> Result<(), Refused> {
         let said = self.said.iter().map(|said| said.sequence).chain(self.confirmed_before.iter());
         let mut said = said.map(|sequence| self.occurrence_id(sequence));
         if said.any(|id| id == occurrence) { Err(Refused::Done) } else { Ok(()) }
     }
 
-    /// Why an occurrence can't be confirmed about which the record says nothing.
+    /// Why an unrecorded occurrence can't be confirmed.
     fn why_nothing_waits(&self, occurrence: OccurrenceId, now: Timestamp) -> Refused {
         if self.check_unsaid(occurrence).is_err() {
             return Refused::Done;
@@ -303,7 +298,7 @@ impl Obligation {
         self.said.insert(at, said);
     }
 
-    /// Keeps the latest confirmed occurrences in full, and of the others their numbers.
+    /// Keeps the latest confirmed occurrences in full, and only the numbers of others.
     fn fold(&mut self) {
         let confirmed = self.said.iter().filter(|said| !said.said.is_claim()).count();
         let mut too_many = confirmed.saturating_sub(limits::OCCURRENCES_KEPT_MAX);
@@ -319,7 +314,7 @@ impl Obligation {
     }
 }
 
-/// Whether two words are one person's, whatever they were called, or count as one member's.
+/// Whether two words are the same person's, regardless of name, or count as one member's.
 fn is_same(one: &Word, other: &Word) -> bool {
     let is_same_actor = other.by.id.is_some_and(|id| one.by.is(other.by.actor_type, id));
     is_same_actor || one.member().is_some_and(|member| other.member() == Some(member))

@@ -1,7 +1,7 @@
-//! What becomes of an obligation when its agreement ends before it is completed.
+//! How an obligation ends when its agreement ends early.
 //!
-//! Decision: cancelling or expiring an agreement cancels every obligation that is not confirmed, also one of which the
-//! promisor says that it is done: what waits for confirmation would wait for good. The claims stay on record.
+//! Decision: the agreement's cancellation or expiry cancels every unconfirmed obligation, including satisfied ones,
+//! which would otherwise wait for confirmation forever. Claims stay on record.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -10,7 +10,7 @@ use super::{CancelCause, Obligation};
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::moment::Moment;
 
-/// An obligation that the end of its agreement cancelled: the only cancellation that needs no member.
+/// An obligation cancelled by its agreement's end: the only cancellation without a member.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;
@@ -35,7 +35,7 @@ impl Deref for EndedObligation {
 }
 
 impl EndedObligation {
-    /// The call that cancels it, with its time.
+    /// The call that cancels it, and its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
@@ -43,16 +43,16 @@ impl EndedObligation {
 }
 
 impl Obligation {
-    /// The obligation after its agreement was cancelled or has expired (contract, section 3). None when that changes
-    /// nothing: the agreement lives on or is completed, which leaves obligations alive, or the obligation is done.
+    /// The obligation after its agreement's cancellation or expiry (contract, section 3). None if nothing changes: the
+    /// agreement lives on or is completed, which keeps obligations alive, or the obligation is done.
     #[must_use]
     pub fn ended(&self, agreement: &Agreement, moment: Moment) -> Option<EndedObligation> {
         let cause = self.cause_of_end(agreement)?;
         Some(EndedObligation { obligation: self.with_cancellation(cause, moment.at()), moment })
     }
 
-    /// The obligation as readers are told: cancelled once its agreement was cancelled or has expired, recorded or not, as a
-    /// movement is ([`Movement::as_told`](crate::domain::movement::Movement::as_told)).
+    /// The obligation as readers see it: cancelled once its agreement was cancelled or has expired, recorded or not,
+    /// like movements ([`Movement::as_told`](crate::domain::movement::Movement::as_told)).
     #[must_use]
     pub fn as_told(&self, agreement: &Agreement) -> Cow<'_, Self> {
         match self.cause_of_end(agreement) {
@@ -61,7 +61,7 @@ impl Obligation {
         }
     }
 
-    /// Why the end of its agreement cancels it. None if it doesn't, or nothing is left to cancel.
+    /// Why its agreement's end cancels it, if it does.
     fn cause_of_end(&self, agreement: &Agreement) -> Option<CancelCause> {
         let cause = match agreement.lifecycle() {
             Lifecycle::Cancelled => CancelCause::AgreementCancelled,

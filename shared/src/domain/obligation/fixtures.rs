@@ -18,12 +18,12 @@ use crate::domain::satisfaction::{Done, Satisfaction};
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 
-/// An agreement, with its obligations and the people around it.
+/// An agreement, its obligations and the people around it.
 #[derive(Debug, Clone)]
 pub(in crate::domain) struct World {
-    /// Active, without an expiry: its last step waits for an approval.
+    /// Active, without expiry: its last step waits for an approval.
     pub(in crate::domain) agreement: Agreement,
-    /// The first obligation: Ben owes it to Ada. Eve is no party.
+    /// The first obligation, owed by Ben to Ada. Eve is no party.
     pub(in crate::domain) obligation: Obligation,
 }
 
@@ -59,7 +59,7 @@ pub(in crate::domain) fn triggered(due_after_days: &[u16]) -> PromiseTerms {
     PromiseTerms::Triggered { triggers: Triggers::new(due_after_days.iter().map(trigger).collect()).unwrap() }
 }
 
-/// A draft whose first step, with the action, is done at noon, and whose second waits for an approval.
+/// A draft whose first step, with the actions, is done at noon, and whose second waits for an approval.
 pub(in crate::domain) fn draft(terms: Vec<PromiseTerms>, actions: &[StageAction]) -> Agreement {
     let mut draft = Deal::complete().draft;
     (draft.stages, draft.expires_at) = (Vec::new(), None);
@@ -93,7 +93,7 @@ impl World {
         }
     }
 
-    /// Ada 0, Ben 1 and Eve 2, with their consent.
+    /// Ada (0), Ben (1) or Eve (2), with consent.
     pub(in crate::domain) fn participant(&self, n: usize) -> ActingParticipant {
         self.participant_with(n, Some(ReceiptId::new()))
     }
@@ -105,7 +105,6 @@ impl World {
         ActingParticipant::of_session(OrgId::new(), self.agreement.id(), (id, &contact), access)
     }
 
-    /// The same world after an act.
     pub(in crate::domain) fn with(&self, obligation: &Obligation) -> Self {
         Self { obligation: obligation.clone(), ..self.clone() }
     }

@@ -1,4 +1,4 @@
-//! Random histories of everything that people do about an obligation, against a simple model of it.
+//! Random histories of all acts on an obligation, checked against a simple model.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::limits;
 
 const HOUR_S: i64 = 3600;
 
-/// Who acts: two members, the other side, the promisor, and someone who is no party.
+/// Who acts: two members, the promisee, the promisor, and someone who is no party.
 const PEOPLE: [Person; 5] = [Person::Member(0), Person::Member(1), Person::Ada, Person::Ben, Person::Eve];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +35,12 @@ enum Person {
 
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    /// Declares the trigger in a place.
     Declare(usize),
-    /// Says that the occurrence with a place among the shown ones is done.
     Satisfy(usize),
     Confirm(usize),
     Verify(usize),
     Cancel,
-    /// Members satisfy and confirm as many as there are, but not the first one.
+    /// Members satisfy and confirm all but the first.
     CatchUp,
 }
 
@@ -58,7 +56,6 @@ fn acts() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What a history begins with.
 fn promised() -> impl Strategy<Value = PromiseTerms> {
     prop_oneof![
         3 => Just(every(RecurrenceUnit::Week, "2026-03-10", RecurrenceEnd::Never)),
@@ -69,20 +66,20 @@ fn promised() -> impl Strategy<Value = PromiseTerms> {
     ]
 }
 
-/// What is known of an occurrence: who claimed it, and who confirmed it. Verifications have no claim.
+/// Who claimed and who confirmed an occurrence. Verifications have no claim.
 #[derive(Debug, Clone, Default)]
 struct Known {
     claimed: Option<Person>,
     confirmed: Option<Person>,
 }
 
-/// The obligation as a person would keep it on a sheet of paper.
+/// The model of an obligation, as kept on paper.
 #[derive(Debug)]
 struct Sheet {
     known: BTreeMap<u32, Known>,
     declared: BTreeMap<usize, Timestamp>,
     cancelled_at: Option<Timestamp>,
-    /// The latest reading of each occurrence, by its number.
+    /// The latest reading of each occurrence, by number.
     seen: BTreeMap<u32, Occurrence>,
 }
 
@@ -111,12 +108,10 @@ impl History {
         self.world.obligation.occurrences(self.now)
     }
 
-    /// It happened today.
     fn happened(&self, trigger: TriggerId) -> Happening {
         Happening { trigger, on: self.world.obligation.zone().day_of(self.now) }
     }
 
-    /// It was done today.
     fn finished(&self, occurrence: OccurrenceId) -> Done {
         Done { occurrence, how: Satisfaction::on(self.world.obligation.zone().day_of(self.now)) }
     }
@@ -125,7 +120,6 @@ impl History {
         Occasion { id: ReceiptId::new(), origin: Origin::default() }
     }
 
-    /// The obligation after an act of a person, if it was not refused.
     fn done(&self, who: Person, act: Act, occurrence: OccurrenceId) -> Option<Obligation> {
         let context = self.world.context(self.now);
         let counting = if self.is_alone { Counting::Alone } else { Counting::Confirmed };
@@ -173,7 +167,6 @@ impl History {
         }
     }
 
-    /// Whether the sheet says that an act is possible.
     fn expects(&self, who: Person, act: Act, found: Option<&Occurrence>) -> bool {
         let is_member = matches!(who, Person::Member(_));
         let kind = self.world.obligation.kind().as_str();
@@ -244,7 +237,7 @@ impl History {
         }
     }
 
-    /// The days up to which a schedule was counted by hand: the first ones, none without a schedule.
+    /// The first days of a schedule, counted by hand; none without a schedule.
     fn days(&self) -> Vec<Day> {
         let obligation = &self.world.obligation;
         let Some(schedule) = obligation.schedule() else { return Vec::new() };
@@ -261,7 +254,6 @@ impl History {
         (0..400).map_while(by_hand).collect()
     }
 
-    /// Reads the obligation now, and checks what must be true of every one.
     fn read(&mut self) {
         let shown = self.occurrences();
         let obligation = self.world.obligation.clone();
@@ -294,7 +286,7 @@ impl History {
         }
         self.check_none_lost(&shown, as_of);
         self.check_sums(&obligation);
-        // Those that were to come are gone with a cancellation.
+        // Cancellation removes the upcoming ones.
         self.sheet.seen = shown.into_iter().map(|found| (found.sequence, found)).collect();
     }
 
@@ -353,7 +345,7 @@ proptest! {
     ) {
         let mut history = History::new(terms, is_alone);
         for (hours, who, act, looks) in steps {
-            // Clocks of two calls may differ: some acts come at the same moment as the one before.
+            // Clocks of calls may differ: some acts come at the same moment as the one before.
             history.now = history.now.plus_seconds((hours - 600).max(0) * HOUR_S);
             if looks {
                 history.read();

@@ -1,25 +1,26 @@
-//! Obligations: what participants owe each other once their promises came into force (specification, "Obligation").
+//! Obligations: what participants owe each other once their promises have taken effect (specification, "Obligation").
 //!
-//! `projection` makes them from the promises of an agreement, once. `occurrences` says when they are due, `acts` has what
-//! people do about them, `ending` what becomes of them when their agreement is cancelled or expires.
+//! `projection` makes them once from an agreement's promises, `occurrences` derives when they are due, `acts` has
+//! people's acts, `ending` the effect of the agreement's early end.
 //!
-//! Two facts are kept apart in every occurrence: *satisfied* is the promisor's claim that it is done, *confirmed* is the
-//! other side's word, or a member's. A claim never becomes a confirmation.
+//! Every occurrence separates two facts: *satisfied* is the promisor's claim that it is done, *confirmed* is the other
+//! side's or a member's word. A claim never becomes a confirmation.
 //!
-//! Decision: what is due is derived on read. A record has what people said, and not the occurrences for which nobody has
-//! said anything: those follow from the schedule, the declared triggers or the last verification. So a recurrence without
-//! end takes no space, and nothing is missed however late it is read: every occurrence up to now is there, and the next
-//! [`limits::UPCOMING_SHOWN_MAX`](crate::limits::UPCOMING_SHOWN_MAX). Of confirmed occurrences, the latest
-//! [`limits::OCCURRENCES_KEPT_MAX`](crate::limits::OCCURRENCES_KEPT_MAX) are kept in full, and the older ones as ranges of
-//! numbers; [`limits::OCCURRENCES_WAITING_MAX`](crate::limits::OCCURRENCES_WAITING_MAX) claims may wait for confirmation.
+//! Decision: what is due is derived on read. A record holds only what people said; other occurrences follow from the
+//! schedule, the declared triggers or the last verification. So an endless recurrence takes no space, and nothing is
+//! missed however late it is read: all occurrences up to now and the next
+//! [`limits::UPCOMING_SHOWN_MAX`](crate::limits::UPCOMING_SHOWN_MAX) are there. The latest
+//! [`limits::OCCURRENCES_KEPT_MAX`](crate::limits::OCCURRENCES_KEPT_MAX) confirmed occurrences are kept in full, older
+//! ones as ranges of numbers; [`limits::OCCURRENCES_WAITING_MAX`](crate::limits::OCCURRENCES_WAITING_MAX) claims may
+//! wait for confirmation.
 //!
-//! Decision: an obligation keeps the time zone that its organization had when it was projected. An organization that moves
-//! to another zone moves no day that was agreed.
+//! Decision: an obligation keeps its organization's time zone from the projection, so moving the organization to
+//! another zone moves no agreed day.
 //!
-//! Decision: the state of an obligation doesn't depend on the time, so rows and filters that were written once stay right.
-//! Only the states of its occurrences and of a standing promise do. `dormant` waits for a trigger, and no claim waits for
-//! confirmation; `satisfied` has nothing left to be done but claims that wait for confirmation; `confirmed` has nothing left
-//! at all. A recurrence without end and a standing promise are `open` until they are cancelled.
+//! Decision: the state of an obligation doesn't depend on time, so stored rows and filters stay right; only the states
+//! of occurrences and standing promises do. `dormant` waits for a trigger, without unconfirmed claims; `satisfied` only
+//! waits for confirmations; `confirmed` is finished. An endless recurrence or a standing promise is `open` until
+//! cancelled.
 
 mod acts;
 mod ending;
@@ -62,7 +63,7 @@ use crate::wire::enums::text_enum;
 use sequences::Sequences;
 
 text_enum! {
-    /// Where an obligation is, as clients branch on it (contract, section 2).
+    /// The state of an obligation, as clients branch on it (contract, section 2).
     pub enum ObligationState {
         /// It waits for a trigger.
         Dormant = "dormant",
@@ -77,10 +78,10 @@ text_enum! {
     }
 }
 
-/// An obligation as it is stored: one for each promise of an agreement.
+/// An obligation as stored, one per promise of an agreement.
 ///
-/// Nothing but people's acts ([`member`](crate::domain::member), [`participant`](crate::domain::participant)) and the end of
-/// its agreement changes what has been said about it:
+/// Only people's acts ([`member`](crate::domain::member), [`participant`](crate::domain::participant)) and its
+/// agreement's end change what was said about it:
 ///
 /// ```compile_fail
 /// use shared::domain::obligation::Obligation;
@@ -91,38 +92,31 @@ text_enum! {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Obligation {
-    /// Its id: private, so that one obligation can't be written in the place of another.
+    /// Private, so that one obligation can't be written in place of another.
     id: ObligationId,
     /// The agreement.
     agreement_id: AgreementId,
-    /// The agreement's workspace.
     workspace_id: WorkspaceId,
-    /// The promise in the agreement.
     promise_id: PromiseId,
     /// What was promised.
     name: Label,
-    /// Who owes it to whom.
     parties: Parties,
-    /// In which zone its days are.
     zone: TimeZone,
     /// When it is due.
     terms: Terms,
-    /// The older confirmed occurrences.
     #[serde(default, skip_serializing_if = "Sequences::is_empty")]
     confirmed_before: Sequences,
-    /// What was said about occurrences, in their order.
+    /// What was said about occurrences, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     said: Vec<SaidOf>,
-    /// How it was cancelled, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cancellation: Option<Cancellation>,
-    /// When it was projected.
     created_at: Timestamp,
     /// When it was last changed.
     updated_at: Timestamp,
 }
 
-/// When an obligation is due, with what people declared.
+/// When an obligation is due, including what people declared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Terms {
@@ -134,7 +128,6 @@ enum Terms {
     },
     Standing {
         reverify_every_days: NonZeroU16,
-        /// The last verification.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         verified_at: Option<Timestamp>,
     },
@@ -143,67 +136,64 @@ enum Terms {
 /// A trigger of an obligation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObligationTrigger {
-    /// Its id, that of the promise's trigger.
+    /// Its id, the same as in the promise.
     pub id: TriggerId,
     /// What happens.
     pub description: Label,
-    /// How many days after it happened the obligation is due.
+    /// How many days after the trigger the obligation is due.
     pub due_after_days: u16,
-    /// The day on which it happened, as whoever declared it said. Earlier declarations have none: their days count from the
-    /// declaration.
+    /// The day it happened, as declared. None in older declarations, whose days count from the declaration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub happened_on: Option<Day>,
-    /// The declaration that it happened, once there is one.
+    /// The declaration that it happened, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared: Option<Word>,
-    /// The number of its occurrence among those of the obligation: declarations count from 1.
+    /// The number of its occurrence: declarations count from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sequence: Option<u32>,
 }
 
-/// What a person said: who, and when.
+/// A person's word: who, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Word {
     /// When.
     pub at: Timestamp,
-    /// Who, as they were called then.
+    /// Who, by their name at the time.
     pub by: Actor,
-    /// The member in whose browser a participant said it, if it was one's.
+    /// The member whose browser a participant used, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_person: Option<InPerson>,
 }
 
 impl Word {
-    /// The member whose word it counts as: who said it, or in whose browser it was said.
+    /// The member it counts as the word of: the speaker, or the one whose browser was used.
     #[must_use]
     pub fn member(&self) -> Option<MemberId> {
         self.in_person.as_ref().map(|host| host.member_id).or_else(|| self.by.member())
     }
 
-    /// Who said it, with a mark if it was in a member's browser.
+    /// Who said it, noting a member's browser.
     #[must_use]
     pub fn who(&self) -> String {
         format!("{}{}", self.by.display_name, self.mark())
     }
 
-    /// The end of a sentence about what was said in a member's browser; else nothing.
+    /// The note on a member's browser at the end of a sentence, if any.
     #[must_use]
     pub fn mark(&self) -> String {
         self.in_person.as_ref().map(|host| format!(", {host}")).unwrap_or_default()
     }
 }
 
-/// What was said about an occurrence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct SaidOf {
     sequence: u32,
-    /// The end of the day on which it was due.
     due_at: Timestamp,
     said: Said,
 }
 
-/// What was said about an occurrence: a claim, and then another's word for it. A standing promise is verified without a
-/// claim: it asks for no act of the promisor. Claims from before anyone was asked say nothing about how it was done.
+/// What was said about an occurrence: a claim, then its confirmation. A standing promise is verified without a claim,
+/// since the promisor does nothing. Older claims don't say how it was done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 enum Said {
@@ -229,7 +219,7 @@ impl Said {
     }
 }
 
-/// How an obligation was cancelled.
+/// The cancellation of an obligation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cancellation {
     /// When.
@@ -246,7 +236,7 @@ pub enum CancelCause {
     Member {
         /// The member.
         by: Actor,
-        /// For this reason.
+        /// The reason.
         reason: Note,
     },
     /// Its agreement was cancelled.
@@ -308,19 +298,19 @@ impl Obligation {
         }
     }
 
-    /// Its schedule, if it has one.
+    /// Its schedule, if any.
     #[must_use]
     pub fn schedule(&self) -> Option<&Schedule> {
         if let Terms::Scheduled { schedule } = &self.terms { Some(schedule) } else { None }
     }
 
-    /// Its triggers, in the promise's order; none if it is of another kind.
+    /// Its triggers, in the promise's order. Empty for other kinds.
     #[must_use]
     pub fn triggers(&self) -> &[ObligationTrigger] {
         if let Terms::Triggered { triggers } = &self.terms { triggers } else { &[] }
     }
 
-    /// How it was cancelled, if it was.
+    /// Its cancellation, if any.
     #[must_use]
     pub fn cancellation(&self) -> Option<&Cancellation> {
         self.cancellation.as_ref()
@@ -338,13 +328,13 @@ impl Obligation {
         self.updated_at
     }
 
-    /// How many occurrences are confirmed that the record no longer keeps in full.
+    /// The number of confirmed occurrences that the record no longer keeps in full.
     #[must_use]
     pub fn confirmed_before(&self) -> u32 {
         self.confirmed_before.count()
     }
 
-    /// Its state, whatever the time.
+    /// Its state, which doesn't depend on time.
     #[must_use]
     pub fn state(&self) -> ObligationState {
         if self.cancellation.is_some() {
@@ -360,14 +350,14 @@ impl Obligation {
         }
     }
 
-    /// The claim that an occurrence is done, if it waits for confirmation.
+    /// The claim for an occurrence, if it waits for confirmation.
     #[must_use]
     pub fn claim_of(&self, occurrence: OccurrenceId) -> Option<&Word> {
         let said = self.said.iter().find(|said| self.occurrence_id(said.sequence) == occurrence)?;
         if let Said::Satisfied { claim, .. } = &said.said { Some(claim) } else { None }
     }
 
-    /// The claims that wait for confirmation, in the order of their occurrences; none once it is cancelled.
+    /// The claims that wait for confirmation, by occurrence. None once cancelled.
     pub fn waiting_claims(&self) -> impl Iterator<Item = &Word> {
         let said = self.said.iter().filter(|_| self.cancellation.is_none());
         said.filter_map(|said| match &said.said {
@@ -376,8 +366,7 @@ impl Obligation {
         })
     }
 
-    /// The files with which members recorded that occurrences are done, as far as the record keeps them. Those of
-    /// participants are in their receipts.
+    /// The files of members' claims, as far as the record keeps them. Participants' files are in their receipts.
     pub fn files_of_members(&self) -> impl Iterator<Item = &EvidenceFile> {
         let claims = self.said.iter().filter_map(|said| match &said.said {
             Said::Satisfied { claim, how } | Said::Confirmed { claim, how, .. } => Some((claim, how.as_ref()?)),
@@ -393,26 +382,24 @@ impl Obligation {
         matches!(self.state(), ObligationState::Confirmed | ObligationState::Cancelled)
     }
 
-    /// When the first occurrence is due for which nobody has said that it is done, passed or not. None if there is none, or
-    /// the obligation was cancelled.
+    /// When the first occurrence without a claim is or was due. None without one, or once cancelled.
     #[must_use]
     pub fn next_due_at(&self) -> Option<Timestamp> {
         if self.cancellation.is_some() { None } else { self.first_open_due() }
     }
 
-    /// The data of its events.
     pub(super) fn event_data(&self) -> ObligationData {
         ObligationData { obligation_id: self.id, name: self.name.clone() }
     }
 
-    /// The id of an occurrence: always the same, so that forms and responses agree on it before anything is stored.
+    /// The id of an occurrence, derived so that forms and responses agree on it before anything is stored.
     fn occurrence_id(&self, sequence: u32) -> OccurrenceId {
         OccurrenceId::from(derived_id(self.created_at, sequence, "occurrence", &[self.id.uuid()]))
     }
 }
 
-/// An id that follows from what it names. It has the form of every other one (`UUIDv7`), with the moment and the number as
-/// its first bits, so that ids are in the order of both.
+/// An id derived from what it names, in the form of all others (`UUIDv7`). Starts with the moment and number, so that
+/// ids sort by both.
 fn derived_id(at: Timestamp, number: u32, what: &str, of: &[Uuid]) -> Uuid {
     let of: Vec<u8> = of.iter().flat_map(|id| id.into_bytes()).collect();
     let hash = crypto::fingerprint(&[what.as_bytes(), &of, &number.to_be_bytes()]);

@@ -1,23 +1,23 @@
-//! When an obligation is due: its occurrences, and whether a standing promise holds. All of it is derived on read.
+//! When an obligation is due: its occurrences, and whether a standing promise holds. All derived on read.
 //!
-//! Decision: an occurrence is due until the end of its day. It counts as `due` from [`limits::DUE_AHEAD_DAYS`] days before,
-//! but not before the day of the one before it has passed. Before that it is `upcoming`, after it `overdue`. What is done
-//! early can be recorded early: also one that is upcoming is satisfied and confirmed, as far as it is shown.
+//! Decision: an occurrence is due until the end of its day. It is `due` from [`limits::DUE_AHEAD_DAYS`] days before,
+//! but not before the previous occurrence's day has passed; earlier it is `upcoming`, later `overdue`. Shown upcoming
+//! ones can already be satisfied and confirmed.
 //!
-//! Decision: an occurrence was done on a day that has come, and at most [`limits::DONE_AHEAD_DAYS_MAX`] days before it was
-//! due or the obligation came into force, whichever is first. An earlier day is a slip.
+//! Decision: an occurrence was done on a past day or today, at most [`limits::DONE_AHEAD_DAYS_MAX`] days before it was
+//! due or the obligation took effect, whichever is first. An earlier day is a typo.
 //!
-//! Decision: the days of a trigger count from the day on which it happened, which whoever declares it says and which is not
-//! in the future, and not from the declaration. So what is declared late may be overdue at once. It is at most
-//! [`limits::DONE_AHEAD_DAYS_MAX`] days before the obligation came into force: an earlier day is a slip, too.
+//! Decision: the days of a trigger count from the stated day it happened, not from the declaration, so a late
+//! declaration may be overdue at once. That day is not in the future, and at most [`limits::DONE_AHEAD_DAYS_MAX`] days
+//! before the obligation took effect: an earlier day is a typo too.
 //!
-//! Decision: a standing promise is verified for the first time within one interval of its projection, and then within one
-//! interval of each verification, early ones included. Its next verification is due from a quarter of the interval before,
-//! but at most [`limits::DUE_AHEAD_DAYS`] days.
+//! Decision: a standing promise is first verified within one interval of its projection, then within one interval of
+//! each verification, including early ones. It is due a quarter of the interval ahead, but at most
+//! [`limits::DUE_AHEAD_DAYS`] days.
 //!
-//! Decision: what was due of a cancelled obligation, or was said to be done and not confirmed, is `cancelled` with it, whether
-//! a member cancelled it or its agreement ended. What was confirmed stays so, and what would have come later is left out. The
-//! state is an addition to those that the API had: a claim that nobody will confirm is not `satisfied`, which asks for an act.
+//! Decision: when an obligation is cancelled, by a member or by its agreement's end, its due and unconfirmed
+//! occurrences become `cancelled`, confirmed ones stay, and later ones disappear. The API has a separate state for
+//! this, because `satisfied` would ask for an act that nobody will perform.
 
 use std::num::NonZeroU16;
 use std::ops::RangeInclusive;
@@ -75,24 +75,24 @@ text_enum! {
     }
 }
 
-/// One time at which an obligation is due, as of a moment.
+/// A time at which an obligation is due, as of a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occurrence {
     /// Its id.
     pub id: OccurrenceId,
     /// Its number among those of the obligation, from 1.
     pub sequence: u32,
-    /// From when on it can be done. None if it has been.
+    /// When it can first be done. None if it has been.
     pub due_from: Option<Timestamp>,
-    /// The last millisecond of the day on which it is due.
+    /// The last millisecond of its due day.
     pub due_at: Timestamp,
     /// Why it is due.
     pub origin: OccurrenceOrigin,
     /// Its state.
     pub state: OccurrenceState,
-    /// The promisor's claim that it is done. A verification has none.
+    /// The promisor's claim that it is done. None for a verification.
     pub satisfied: Option<Word>,
-    /// What the claim says about it. Claims from before anyone was asked say nothing.
+    /// The content of the claim. None in older claims.
     pub how: Option<Satisfaction>,
     /// The other side's word, or a member's.
     pub confirmed: Option<Word>,
@@ -111,7 +111,7 @@ pub struct Standing {
     pub next_reverify_at: Timestamp,
 }
 
-/// An occurrence about which nobody has said anything.
+/// An occurrence without a claim or verification.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::domain) struct Open {
     pub(super) sequence: u32,
@@ -120,9 +120,8 @@ pub(in crate::domain) struct Open {
 }
 
 impl Obligation {
-    /// The occurrences as of a moment, in the order of their numbers: every one that is due or overdue, those about which
-    /// something was said as far as the record keeps them, and of those to come the next
-    /// [`limits::UPCOMING_SHOWN_MAX`].
+    /// The occurrences as of a moment, by number: all due or overdue ones, those with a kept claim or confirmation, and
+    /// the next [`limits::UPCOMING_SHOWN_MAX`].
     #[must_use]
     pub fn occurrences(&self, now: Timestamp) -> Vec<Occurrence> {
         let as_of = self.as_of(now);
@@ -138,7 +137,7 @@ impl Obligation {
         occurrences
     }
 
-    /// The days on which an occurrence that is due at a moment can have been done, as of now.
+    /// The days on which an occurrence due at a moment can have been done, as of now.
     #[must_use]
     pub fn done_days(&self, due_at: Timestamp, now: Timestamp) -> RangeInclusive<Day> {
         let first = self.zone.day_of(due_at.min(self.created_at)).plus_days(-limits::DONE_AHEAD_DAYS_MAX);
@@ -151,7 +150,7 @@ impl Obligation {
         self.done_days(self.created_at, now)
     }
 
-    /// A standing promise as of a moment. None if it is of another kind.
+    /// A standing promise as of a moment. None for other kinds.
     #[must_use]
     pub fn standing(&self, now: Timestamp) -> Option<Standing> {
         let Terms::Standing { reverify_every_days, verified_at } = self.terms else { return None };
@@ -167,7 +166,6 @@ impl Obligation {
         Some(Standing { state, verified_at, reverify_every_days, next_reverify_at: next.due_at })
     }
 
-    /// The due moment of the first occurrence about which nobody has said anything, by due moment.
     pub(super) fn first_open_due(&self) -> Option<Timestamp> {
         match &self.terms {
             // Later numbers are due later.
@@ -176,7 +174,7 @@ impl Obligation {
         }
     }
 
-    /// The occurrences about which nobody has said anything, in the order of their numbers: without end, if they are.
+    /// The open occurrences, by number, possibly endless.
     pub(super) fn open(&self) -> Box<dyn Iterator<Item = Open> + '_> {
         match &self.terms {
             Terms::Scheduled { schedule } => {
@@ -201,7 +199,6 @@ impl Obligation {
         }
     }
 
-    /// Whether something was said about an occurrence.
     fn is_said(&self, sequence: u32) -> bool {
         self.confirmed_before.contains(sequence) || self.said.iter().any(|said| said.sequence == sequence)
     }
@@ -213,7 +210,6 @@ impl Obligation {
         Open { sequence, due_from: self.zone.start_of(from), due_at: self.zone.end_of(day) }
     }
 
-    /// The next verification of a standing promise.
     fn next_round(&self, every: NonZeroU16, verified_at: Option<Timestamp>) -> Open {
         let kept = u32::try_from(self.said.len()).unwrap_or(u32::MAX);
         let sequence = self.confirmed_before.count().saturating_add(kept).saturating_add(1);
@@ -223,7 +219,7 @@ impl Obligation {
         Open { sequence, due_from: self.zone.start_of(from), due_at: self.zone.end_of(day) }
     }
 
-    /// The moment of which everything is shown: now, or that of its cancellation.
+    /// The moment to show: now, or the cancellation.
     fn as_of(&self, now: Timestamp) -> Timestamp {
         self.cancellation.as_ref().map_or(now, |cancellation| now.min(cancellation.at))
     }
@@ -291,7 +287,6 @@ mod tests {
     use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::recurrence::{RecurrenceEnd, RecurrenceUnit};
 
-    /// Each occurrence as of a moment: its due moment and state.
     fn read(world: &World, now: &str) -> Vec<(String, OccurrenceState)> {
         let all = world.obligation.occurrences(at(now));
         all.into_iter().map(|found| (found.due_at.to_string(), found.state)).collect()

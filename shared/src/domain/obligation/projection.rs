@@ -1,21 +1,20 @@
-//! How the promises of an agreement become obligations: the stage action `project_obligations`.
+//! Projection: how an agreement's promises become obligations (stage action `project_obligations`).
 //!
-//! Decision: the obligations, their ids included, follow from the agreement alone. However late they are projected, they are
-//! the same, and an agreement knows their ids before anything is read.
+//! Decision: obligations and their ids derive from the agreement alone. They are the same however late they are
+//! projected, and the agreement knows their ids before anything is read.
 //!
-//! Decision: an agreement keeps the zone that its organization had when a member published it. That is what its parties
-//! agreed on: an organization that moves to another zone moves no day. And a projection, which any act or the clock may
-//! bring about, reads nothing.
+//! Decision: an agreement keeps its organization's zone from publication, because that is what the parties agreed on.
+//! Moving the organization moves no day, and projecting, by any act or the clock, reads nothing.
 //!
-//! Decision: they are projected also when the agreement ends in the same transaction in which a late clock, or the decision
-//! that cancels it, records that the step was done. So an obligation exists if and only if the step is done, and what ends
-//! the agreement's obligations finds all of them.
+//! Decision: they are projected even if the agreement ends in the same transaction, when a late clock or the cancelling
+//! decision records that the step was done. So an obligation exists exactly if the step is done, and the agreement's
+//! end finds all of them.
 //!
-//! Decision: if no stage has the action, they are projected when the agreement is completed. A promise that everyone has
-//! signed is never dropped because a step lacks an action.
+//! Decision: without a stage that has the action, they are projected at completion. A signed promise is never dropped
+//! because a step lacks an action.
 //!
-//! Decision: what was promised for a day before the projection is owed, and overdue at once. The parties agreed on that day;
-//! leaving it out would decide for them.
+//! Decision: days before the projection are owed, and overdue at once. The parties agreed on them; leaving them out
+//! would decide for the parties.
 
 use super::{Obligation, ObligationTrigger, Sequences, Terms, derived_id};
 use crate::domain::agreement::gate::GateState;
@@ -25,8 +24,8 @@ use crate::domain::ids::{ObligationId, PromiseId};
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 
-/// When the promises of an agreement became obligations: when the first stage with the action was done, or if none has it,
-/// when the agreement was completed. None if they have not become obligations.
+/// When an agreement's promises became obligations, if they have: when the first stage with the action was done or,
+/// without one, at completion.
 #[must_use]
 pub fn projected_at(agreement: &Agreement) -> Option<Timestamp> {
     let completed_at = match agreement.life() {
@@ -34,11 +33,10 @@ pub fn projected_at(agreement: &Agreement) -> Option<Timestamp> {
         Life::Draft | Life::Active { .. } | Life::Cancelled { .. } | Life::Expired { .. } => None,
     };
     let projecting = |stage: &&Stage| stage.actions.contains(&StageAction::ProjectObligations);
-    // Of several, the first is done first.
     agreement.stages.iter().find(projecting).map_or(completed_at, done_at)
 }
 
-/// When a stage was done: with the last of its gates.
+/// When a stage was done: when its last gate cleared.
 fn done_at(stage: &Stage) -> Option<Timestamp> {
     let cleared_at = stage.gates.iter().map(|gate| match gate.state {
         GateState::Cleared { cleared_at, .. } => Some(cleared_at),
@@ -47,14 +45,13 @@ fn done_at(stage: &Stage) -> Option<Timestamp> {
     if stage.state == StageState::Done { cleared_at.max().flatten() } else { None }
 }
 
-/// The obligations that begin with the change of an agreement from one state to the next, one for each promise, in their
-/// order: those of an agreement whose promises became obligations in between.
+/// The obligations that begin with an agreement's change, one per promise, in order.
 #[must_use]
 pub fn begun(before: &Agreement, after: &Agreement) -> Vec<Obligation> {
     if projected_at(before).is_some() { Vec::new() } else { project(after) }
 }
 
-/// The obligation of a promise. None before it has one ([`projected_at`]).
+/// The obligation of a promise, once projected ([`projected_at`]).
 #[must_use]
 pub fn id_of(agreement: &Agreement, promise: PromiseId) -> Option<ObligationId> {
     let at = projected_at(agreement)?;
@@ -62,8 +59,7 @@ pub fn id_of(agreement: &Agreement, promise: PromiseId) -> Option<ObligationId> 
     Some(derived(agreement, number, promise, at))
 }
 
-/// The obligations of an agreement, one for each promise, in their order. None before they are due to be projected
-/// ([`projected_at`]).
+/// An agreement's obligations, one per promise, in order. None before they are projected ([`projected_at`]).
 pub(in crate::domain) fn project(agreement: &Agreement) -> Vec<Obligation> {
     let Some(at) = projected_at(agreement) else { return Vec::new() };
     let zone = agreement.zone.clone().unwrap_or_default();
@@ -146,7 +142,6 @@ mod tests {
         let ids: Vec<_> = live.promises.iter().map(|promise| id_of(&live, promise.id)).collect();
         assert!(ids.into_iter().eq(obligations.iter().map(|obligation| Some(obligation.id()))));
         assert_eq!((id_of(&draft, draft.promises[0].id), id_of(&live, PromiseId::new())), (None, None));
-        // The rest of its life changes nothing.
         let approver = live.participants[2].id;
         let gate = live.stages[1].gates[0].id;
         let completed = live.recorded(&Facts::none(), time_scale(), after(90), |facts| {

@@ -1,14 +1,12 @@
-//! Sets of sequence numbers that stay small: neighbors are kept as one range.
+//! Compact sets of sequence numbers: neighbors are kept as one range.
 
 use serde::{Deserialize, Serialize};
 
-/// A set of sequence numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Sequences(Vec<(u32, u32)>);
 
 impl Sequences {
-    /// Adds a number.
     pub(super) fn insert(&mut self, number: u32) {
         if self.contains(number) {
             return;
@@ -33,12 +31,11 @@ impl Sequences {
         self.0.is_empty()
     }
 
-    /// How many there are.
     pub(super) fn count(&self) -> u32 {
         self.0.iter().map(|(first, last)| (last - first).saturating_add(1)).fold(0, u32::saturating_add)
     }
 
-    /// The numbers, the smallest first.
+    /// The numbers in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         self.0.iter().flat_map(|(first, last)| *first..=*last)
     }

@@ -1,4 +1,4 @@
-//! The acts on an organization's own accounts: one member says that an account is one, and a second member agrees.
+//! Acts on an organization's own accounts: one member marks an account as its own, and a second member agrees.
 
 use super::{Agreed, OwnAccount};
 use crate::domain::actor::Actor;
@@ -13,17 +13,17 @@ use crate::limits;
 pub enum NotOwned {
     /// There is no such account anymore.
     Unknown,
-    /// A member has called the account the organization's already.
+    /// A member has already marked the account as the organization's own.
     SaidAlready,
-    /// The organization has the most own accounts that it may.
+    /// The limit of own accounts is reached.
     Full,
-    /// The member said so first, and another one is there to agree.
+    /// The member marked it themselves, and another one can agree.
     Own,
-    /// The member counts as one person with whoever said so first.
+    /// The member and the one who marked it count as one.
     OneSelf,
 }
 
-/// An organization's own accounts with one that a member calls its own. Without a second member it counts at once.
+/// The own accounts with one more, marked by a member. Without a second member it counts at once.
 ///
 /// # Errors
 /// [`NotOwned::SaidAlready`] and [`NotOwned::Full`].
@@ -39,7 +39,7 @@ pub fn said(before: &[OwnAccount], new: OwnAccount, counting: Counting) -> Resul
     Ok(before.iter().cloned().chain([OwnAccount { agreed, ..new }]).collect())
 }
 
-/// The same with one to which a member agrees.
+/// The own accounts after a member agrees to one.
 ///
 /// # Errors
 /// [`NotOwned`].
@@ -102,7 +102,7 @@ mod tests {
         let after = agree(&kim, Counting::Confirmed).unwrap();
         assert_eq!(counted(&after).count(), 1);
         assert_eq!(agreed(&after, OwnAccountId::new(), (&kim, noon(), Counting::Confirmed)), Err(NotOwned::Unknown));
-        // Whoever is alone by now agrees to what they said before.
+        // A member who is alone by now agrees to their own earlier word.
         assert!(agree(&maren, Counting::Alone).unwrap()[0].agreed.as_ref().unwrap().is_alone);
         assert_eq!(counted(&said(&[], new("1234567"), Counting::Alone).unwrap()).count(), 1);
         let full: Vec<OwnAccount> = (0..limits::OWN_ACCOUNTS_MAX).map(|n| new(&format!("55500{n}"))).collect();

@@ -1,8 +1,8 @@
-//! The accounts at banks that an organization calls its own. Where no instructions of a payment name an account, they say whose
+//! The bank accounts that an organization calls its own. Where no payment instructions name an account, they tell whose
 //! statement it is.
 //!
-//! Decision: one member says it, and a second one agrees, by the rule of second members. Until then
-//! the account is nobody's. Removing one takes one member: nothing is believed because of that.
+//! Decision: one member says so, and a second agrees, by the rule of second members. Until then the account doesn't
+//! count. Any member can remove one alone, because a removal makes nothing count.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,28 +13,28 @@ use super::time::Timestamp;
 
 pub mod agreeing;
 
-/// An account that a member called the organization's. Its number is not in it.
+/// An account that a member marked as the organization's own, without its number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnAccount {
-    /// Its id, which the form carries.
+    /// Its id, from the form.
     pub id: OwnAccountId,
     /// The last characters of its number.
     pub ending: String,
-    /// What it is compared by.
+    /// The digest for comparisons.
     pub digest: AccountDigest,
-    /// Who said so.
+    /// Who marked it.
     pub said_by: Actor,
     /// When.
     pub said_at: Timestamp,
-    /// The second member's word. None while it waits for one.
+    /// The second member's agreement, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreed: Option<Agreed>,
 }
 
-/// A second member's word that an account is the organization's.
+/// A second member's agreement that an account is the organization's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreed {
-    /// The member; whoever said so first, if nobody else counted.
+    /// The member: the one who marked it, if nobody else counted.
     pub by: Actor,
     /// When.
     pub at: Timestamp,
@@ -43,13 +43,13 @@ pub struct Agreed {
     pub is_alone: bool,
 }
 
-/// The digests of those that count: that a second member agreed to.
+/// The digests of accounts that count, to which a second member agreed.
 pub fn counted(own: &[OwnAccount]) -> impl Iterator<Item = &AccountDigest> {
     own.iter().filter(|own| own.agreed.is_some()).map(|own| &own.digest)
 }
 
 impl OwnAccount {
-    /// The member who said so first.
+    /// The member who marked it.
     #[must_use]
     pub fn said_by_member(&self) -> Option<MemberId> {
         self.said_by.member()

@@ -1,5 +1,5 @@
-//! What participants do: they sign, approve, upload and decline. Each act is decided on the agreement as of its own
-//! moment, needs the consent to electronic records, and leaves a receipt.
+//! Participants sign, approve, upload and decline. Each act is decided on the agreement as of its own moment, requires
+//! consent to electronic records, and leaves a receipt.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::domain::proposal::Note;
 /// An act, and the agreement that it may have advanced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acted {
-    /// What the act leaves behind.
+    /// The act's receipt.
     pub receipt: Receipt,
     /// The agreement.
     pub agreement: ByParticipant<Agreement>,
@@ -31,30 +31,30 @@ pub struct Acted {
 pub enum NotActed {
     /// The agreement is not active.
     NotActive(Lifecycle),
-    /// The participant has not consented to electronic records, or has withdrawn the consent.
+    /// The participant has not consented to electronic records, or has withdrawn consent.
     NoConsent,
-    /// The participant has done it already.
+    /// The participant has already done it.
     Done,
-    /// A participant has declined, and no member has reopened the condition yet.
+    /// A participant has declined, and no member has reopened the condition.
     Declined,
-    /// The agreement does not ask the participant for it, now or at all.
+    /// The agreement doesn't ask the participant for it, now or at all.
     NotAsked,
-    /// The document is not the one that was shown.
+    /// The document differs from the one shown.
     Replaced,
-    /// The places to sign are not those that were shown.
+    /// The signature blocks differ from those shown.
     OtherBlocks,
-    /// The participant is no person and nobody is named who signs for them, or the other way around.
+    /// The participant isn't a person and the signatory is missing, or vice versa.
     OtherSigner,
-    /// The draft of the answers was saved in another window after this page was shown.
+    /// The draft of the answers was saved in another window since this page was shown.
     OtherDraft,
-    /// The answers have more than [`limits::ANSWERS_BYTES_MAX`](crate::limits::ANSWERS_BYTES_MAX) bytes.
+    /// The answers exceed [`limits::ANSWERS_BYTES_MAX`](crate::limits::ANSWERS_BYTES_MAX) bytes.
     TooLong,
-    /// The answers that were sent in the agreement have [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX)
-    /// bytes, and these would be too much.
+    /// With these, all answers sent in the agreement would exceed
+    /// [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX) bytes.
     TooMuch,
-    /// The agreement's evidence has no room for the file, or none for one more of the participant.
+    /// The agreement's evidence has no room for the file, or none for this participant.
     NoRoom,
-    /// The participant has done this as often as [`Repeatable`](super::receipt::Repeatable) allows.
+    /// The participant has reached the limit of [`Repeatable`](super::receipt::Repeatable).
     TooOften,
 }
 
@@ -64,12 +64,12 @@ impl From<Lifecycle> for NotActed {
     }
 }
 
-/// The form of an act: its id, and from where it came.
+/// The form of an act: its id and origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occasion {
     /// The id of the receipt.
     pub id: ReceiptId,
-    /// From where the participant acts.
+    /// The origin of the act.
     pub origin: Origin,
 }
 
@@ -78,19 +78,19 @@ pub struct Occasion {
 pub struct Signing {
     /// The document.
     pub document_id: DocumentId,
-    /// The SHA-256 of the bytes that were shown.
+    /// The SHA-256 of the bytes shown.
     pub shown_sha256: String,
-    /// The blocks that were shown as those to sign now.
+    /// The blocks shown as those to sign now.
     pub shown_blocks: BTreeSet<SignatureBlockId>,
     /// The signature.
     pub signature: Signature,
-    /// Who signs, for a participant that is no person.
+    /// Who signs for a participant that is not a person.
     pub signatory: Option<Signatory>,
     /// The sentence above the button.
     pub statement: String,
 }
 
-/// Signs a document: all blocks that the participant may sign in it now.
+/// Signs all blocks of a document that the participant may sign now.
 ///
 /// # Errors
 /// [`NotActed`].
@@ -112,7 +112,7 @@ pub fn sign(
     if document.content.as_ref().is_none_or(|content| content.sha256 != signing.shown_sha256) {
         return Err(NotActed::Replaced);
     }
-    // What is signed is what was shown: no block that a member or another step has opened meanwhile.
+    // Signs only what was shown, no block opened since by a member or another step.
     if signing.shown_blocks != block_ids {
         return Err(NotActed::OtherBlocks);
     }
@@ -139,7 +139,7 @@ fn not_to_sign(agreement: &Agreement, document: &Document, by: &ActingParticipan
     if agreement.is_on_hold_for(document, by.id()) { NotActed::Declined } else { NotActed::NotAsked }
 }
 
-/// Approves what a gate asks to approve.
+/// Approves a gate.
 ///
 /// # Errors
 /// [`NotActed`].
@@ -162,8 +162,8 @@ pub fn approve(
     Ok(acted(by, after, context.moment, (occasion, act), None))
 }
 
-/// Records a file that a gate asks to upload. As long as the gate is open, another file can follow; each is kept. `earlier`
-/// are the participant's receipts.
+/// Records a file uploaded for a gate. While the gate is open, more files can follow; all are kept. `earlier` are the
+/// participant's receipts.
 ///
 /// # Errors
 /// [`NotActed`].
@@ -194,11 +194,11 @@ pub fn upload(
 pub enum Declining {
     /// To sign a document.
     Document(DocumentId),
-    /// To do what a gate asks for.
+    /// What a gate asks for.
     Gate(GateId),
 }
 
-/// Declines what open gates ask the participant for. The gates wait for a member then, whoever else they wait for.
+/// Declines what open gates ask of the participant. The gates then wait for a member, even if others still have to act.
 ///
 /// # Errors
 /// [`NotActed`].
@@ -248,7 +248,7 @@ pub fn decline(
     Ok(acted(by, after, context.moment, (occasion, act), None))
 }
 
-/// An open gate of some type that names the participant.
+/// The gate, if open, of the right type and naming the participant.
 pub(super) fn open_gate<'a>(
     agreement: &'a Agreement,
     id: GateId,
@@ -343,7 +343,6 @@ mod tests {
         }
     }
 
-    /// An active agreement of one step whose gates have these rules.
     fn live(rules: impl FnOnce(&Agreement) -> Vec<GateRule>) -> (Agreement, [ParticipantId; 3]) {
         let deal = Deal::complete();
         let ids = [0, 1, 2].map(|n| deal.draft.participants[n].id);
@@ -442,7 +441,7 @@ mod tests {
         }
     }
 
-    /// A contact is for others to change, the API's tokens among them. Who signs for whom was settled before.
+    /// Others can change a contact, including API tokens. Who signs for whom was settled before.
     #[test]
     fn what_a_participant_was_at_the_publication_decides_who_signs() {
         let (mut agreement, [ada, ..]) =

@@ -1,5 +1,5 @@
-//! The answers of a participant to an information request: a draft that only they see, and what they send. What was sent is
-//! not changed anymore, unless a member returns it.
+//! A participant's answers to an information request: a draft that only they see, and what they send, which is final
+//! unless a member returns it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,11 +19,11 @@ use crate::limits;
 pub struct Answering {
     /// The information request.
     pub gate_id: GateId,
-    /// The answers, which were read and sealed.
+    /// The answers, parsed and sealed.
     pub answers: BTreeMap<FieldId, Answer>,
-    /// The questions whose answers differ from those of the revision before.
+    /// The questions whose answers differ from the previous revision.
     pub changed: BTreeSet<FieldId>,
-    /// The number of the revision before; 0 if there is none.
+    /// The number of the previous revision; 0 if none.
     pub revision_before: u32,
 }
 
@@ -36,8 +36,8 @@ pub struct Sent {
     pub submission: Submission,
 }
 
-/// The bytes that a submission may take in the API's response, in which quotes and backslashes count twice (Lambda gets
-/// the response as text in JSON). The names of fields and what a member decides are estimated.
+/// The bytes of a submission in the API's response. Quotes and backslashes count twice, because Lambda gets the
+/// response as text in JSON. Field names and members' decisions are estimates.
 fn weight(questions: &[InformationField], submission: &Submission) -> usize {
     const QUESTION: usize = 170;
     const SUBMISSION: usize = 900;
@@ -46,7 +46,7 @@ fn weight(questions: &[InformationField], submission: &Submission) -> usize {
     SUBMISSION + labels.sum::<usize>() + text(serde_json::json!(submission.answers).to_string())
 }
 
-/// Checks that a participant may write answers to an information request now: it waits for them.
+/// Checks that an information request currently waits for the participant's answers.
 ///
 /// # Errors
 /// [`NotActed`].
@@ -57,7 +57,7 @@ pub fn can_answer(by: &ActingParticipant, context: AgreementContext<'_>, gate_id
     if current.unmet_by(gate).contains(&by.id()) { Ok(()) } else { Err(NotActed::Done) }
 }
 
-/// Sends answers. They wait for a member then, and the participant has done their part until a member returns them.
+/// Sends answers. They then wait for a member, and the participant's part is done unless a member returns them.
 ///
 /// # Errors
 /// [`NotActed`].

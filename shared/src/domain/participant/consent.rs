@@ -1,8 +1,8 @@
-//! The consent to electronic records, which comes before any other act of a participant. It can be withdrawn, and given
-//! again; each leaves a receipt with the version and the hash of the text.
+//! Consent to electronic records, which precedes all other acts of a participant. It can be withdrawn and given again;
+//! each leaves a receipt with the version and hash of the text.
 //!
-//! Decision: a text that was shown is never changed and never leaves [`TEXTS`], because evidence shows what a receipt names
-//! by its hash. Whoever needs another text keeps the earlier one under a name of its own, and puts the new one last.
+//! Decision: a text that was shown never changes and never leaves [`TEXTS`], because evidence shows the text that a
+//! receipt names by hash. To change the text, keep the old one under its own name, and append the new one.
 
 use super::receipt::{Receipt, ReceiptAct};
 use super::{ActingParticipant, ByParticipant, Occasion};
@@ -13,7 +13,7 @@ use crate::domain::moment::Moment;
 /// The version of [`TEXT`].
 pub const VERSION: &str = "2026-11";
 
-/// What a participant consents to now, a paragraph each.
+/// What a participant currently consents to, by paragraph.
 pub const TEXT: [&str; 5] = [
     "You agree to receive the documents of this agreement electronically, and to sign, approve and answer on these pages instead of on paper. What you do here has the same effect as on paper, as far as the law allows.",
     "To take part you need a current browser, and a program that opens PDF files if you want to keep copies. You can download every document before you sign it and afterwards.",
@@ -22,20 +22,20 @@ pub const TEXT: [&str; 5] = [
     "Countersign records the time, your network address and your browser with each thing you do, and keeps them as evidence with the agreement.",
 ];
 
-/// All texts that participants were ever asked to consent to, the current one last.
+/// All texts ever used, current one last.
 pub const TEXTS: [ConsentText; 1] = [ConsentText { version: VERSION, paragraphs: &TEXT }];
 
 /// A text that participants consent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConsentText {
-    /// Its version, which no other text has.
+    /// Its unique version.
     pub version: &'static str,
     /// Its paragraphs.
     pub paragraphs: &'static [&'static str],
 }
 
 impl ConsentText {
-    /// The text as it is hashed: its paragraphs, joined by line feeds.
+    /// The text as hashed: paragraphs joined by line feeds.
     #[must_use]
     pub fn text(&self) -> String {
         self.paragraphs.join("\n")
@@ -48,22 +48,22 @@ impl ConsentText {
     }
 }
 
-/// The SHA-256 of [`TEXT`], its paragraphs joined by line feeds, in hexadecimal.
+/// The SHA-256 of [`TEXT`], joined by line feeds, in hexadecimal.
 #[must_use]
 pub fn sha256() -> String {
     ConsentText { version: VERSION, paragraphs: &TEXT }.sha256()
 }
 
-/// A consent that was given or withdrawn.
+/// A consent given or withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsentChange {
-    /// What it leaves behind.
+    /// The act's receipt.
     pub receipt: ByParticipant<Receipt>,
-    /// The receipt of the consent that is in force from now on, if there is one.
+    /// The receipt of the consent now in force, if any.
     pub in_force: Option<ReceiptId>,
 }
 
-/// Gives the consent to [`TEXT`]. None if it is in force already.
+/// Consents to [`TEXT`]. None if already in force.
 #[must_use]
 pub fn give(by: &ActingParticipant, occasion: Occasion, moment: Moment) -> Option<ConsentChange> {
     let act = ReceiptAct::Consented { version: VERSION.to_owned(), sha256: sha256() };
@@ -71,7 +71,7 @@ pub fn give(by: &ActingParticipant, occasion: Occasion, moment: Moment) -> Optio
     by.access().consent.is_none().then(|| ConsentChange { receipt: receipt(by, occasion, act, moment), in_force })
 }
 
-/// Withdraws the consent. None if none is in force.
+/// Withdraws the consent. None if not in force.
 #[must_use]
 pub fn withdraw(by: &ActingParticipant, occasion: Occasion, moment: Moment) -> Option<ConsentChange> {
     let consent = by.access().consent?;
@@ -93,7 +93,7 @@ fn receipt(
 mod tests {
     use super::*;
 
-    /// Receipts and bundles name texts by these hashes. A text that was shown never changes: a new one gets a new line.
+    /// Receipts and bundles name texts by these hashes. Shown texts never change; add a line for a new one.
     #[test]
     fn a_text_that_was_shown_stays_as_it_was() {
         let known = [("2026-11", "b01d19b18517e0356956c9629c30f045cdfafdc6683c9d6c7be6d3314c02864b")];

@@ -1,8 +1,8 @@
-//! Links of participants. A link has the ids of its participant and a code, which is made from the keyring (HMAC-SHA256)
-//! for the participant and the generation of the link: it can be made again at any time, and nothing is stored.
+//! Links of participants. A link contains its participant's ids and a code, which is an HMAC-SHA256 of the participant
+//! and the link's generation under the keyring: it can be made again at any time, and nothing is stored.
 //!
-//! Decision: a link goes on working when the keyring is rotated, for as long as the keyring has the key that made it: a
-//! code counts if any key makes it. An operator who drops a key ends the links that it made; members copy new ones.
+//! Decision: a link survives keyring rotations while the keyring keeps its key: a code counts if any key makes it.
+//! Dropping a key ends the links it made; members copy new ones.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -12,10 +12,9 @@ use uuid::Uuid;
 use super::session::Part;
 use crate::crypto::keyring::{Keyring, SealError};
 
-/// The bytes of a code: 160 bits.
 const CODE_BYTES: usize = 20;
 
-/// A link as it was read. Whether its code is right, only [`ParticipantLink::opens`] says.
+/// A parsed link. Only [`ParticipantLink::opens`] says whether its code is right.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ParticipantLink {
     part: Part,
@@ -23,7 +22,7 @@ pub struct ParticipantLink {
 }
 
 impl ParticipantLink {
-    /// The link of a participant in a generation.
+    /// A participant's link in a generation.
     ///
     /// # Errors
     /// When the keyring has no current key.
@@ -31,7 +30,7 @@ impl ParticipantLink {
         Ok(Self { part, code: keys.derive(&place(part, generation))? })
     }
 
-    /// Reads a link's text. None if it has another form.
+    /// Parses a link's text. None if malformed.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = BASE64.decode(text).ok()?;
@@ -55,13 +54,13 @@ impl ParticipantLink {
         BASE64.encode(bytes)
     }
 
-    /// The participant to whom it says that it belongs.
+    /// The participant it claims to belong to.
     #[must_use]
     pub fn part(&self) -> Part {
         self.part
     }
 
-    /// Whether it is the link of its participant in a generation.
+    /// Whether it is its participant's link in a generation.
     #[must_use]
     pub fn opens(&self, keys: &Keyring, generation: u64) -> bool {
         let made = keys.derive_with_each::<CODE_BYTES>(&place(self.part, generation));
@@ -77,7 +76,7 @@ impl std::str::FromStr for ParticipantLink {
     }
 }
 
-/// A text that is no link of a participant.
+/// The text is not a participant's link.
 #[derive(Debug, thiserror::Error)]
 #[error("not a link of a participant")]
 pub struct NotALink;

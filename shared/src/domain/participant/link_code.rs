@@ -1,12 +1,11 @@
-//! Codes that a member reads out to a participant by phone, where the organization asks for one before a link opens a
-//! session: the link may have reached someone else, and the phone reaches the person.
+//! Codes that members read out by phone, where the organization requires one before a link opens a session: the link
+//! may have reached someone else, but the phone reaches the person.
 //!
-//! Decision: a code has six digits, because it is heard and typed. So it is worth nothing without the link, for longer than
-//! 15 minutes, after five tries, or a second time. Each try is counted before it is compared: guesses that are sent at once
-//! are no more than those that follow each other.
+//! Decision: a code has six digits, because it is heard and typed. So it is useless without the link, after 15 minutes,
+//! after five tries, or a second time. Each try is counted before it is compared, so parallel guesses gain nothing.
 //!
-//! Decision: the store has only bytes that the keyring makes of the code, its participant and its link, so whoever reads
-//! the table can't try out the million codes.
+//! Decision: the store holds only a keyed hash of the code, its participant and its link, so a reader of the table
+//! can't try out the million codes.
 
 use std::fmt;
 
@@ -20,9 +19,7 @@ use crate::crypto::keyring::{Keyring, SealError};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The number of codes: six digits.
 const CODES: u64 = 1_000_000;
-/// The bytes of a code as it is stored.
 const HASH_BYTES: usize = 32;
 
 /// A code. Only the page that shows it once and the form that takes it have it in clear.
@@ -30,17 +27,17 @@ const HASH_BYTES: usize = 32;
 pub struct LinkCode(u64);
 
 impl LinkCode {
-    /// Random bytes of a code: so many that each code is as likely as the next.
+    /// The random bytes for a code, enough to make all codes equally likely.
     pub const BYTES: usize = 16;
 
-    /// The code of random bytes.
+    /// The code from random bytes.
     #[must_use]
     pub fn of(bytes: [u8; Self::BYTES]) -> Self {
         let code = u128::from_be_bytes(bytes).rem_euclid(u128::from(CODES));
         Self(u64::try_from(code).unwrap_or_default())
     }
 
-    /// Reads a code as people type it: six digits, with blanks or hyphens or without.
+    /// Parses a typed code: six digits, optionally with blanks or hyphens.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         const DIGITS: usize = 6;
@@ -49,7 +46,7 @@ impl LinkCode {
         is_code.then(|| digits.parse().ok().map(Self)).flatten()
     }
 
-    /// The code in clear, as it is read out.
+    /// The code in clear, for reading out.
     #[must_use]
     pub fn reveal(&self) -> String {
         let (first, last) = (self.0 / 1000, self.0.rem_euclid(1000));
@@ -71,26 +68,24 @@ impl fmt::Debug for LinkCode {
     }
 }
 
-/// The code of a participant as it is stored. Making another one replaces it.
+/// A participant's code as stored. A new one replaces it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredLinkCode {
-    /// The id of the form that made it: a form that is sent twice makes one code.
+    /// The id from the form, so that submitting twice makes one code.
     pub id: Uuid,
-    /// What the keyring makes of the code, in hexadecimal.
+    /// The keyed hash of the code, in hexadecimal.
     hash: String,
-    /// The generation of the link that it opens.
+    /// The generation of its link.
     generation: u64,
     /// When it ends.
     pub expires_at: Timestamp,
-    /// How often it was tried.
     tries: u32,
-    /// Whether it has opened a session.
     #[serde(default)]
     is_used: bool,
 }
 
 impl StoredLinkCode {
-    /// A new code for the link of a participant in a generation.
+    /// A new code for a participant's link in a generation.
     ///
     /// # Errors
     /// When the keyring has no current key.
@@ -105,20 +100,19 @@ impl StoredLinkCode {
         Ok(Self { id, hash: hex(&hash), generation, expires_at, tries: 0, is_used: false })
     }
 
-    /// Whether it can still open a session with the link of a generation.
+    /// Whether it can still open a session with a link of this generation.
     #[must_use]
     pub fn works(&self, generation: u64, now: Timestamp) -> bool {
         !self.is_used && self.generation == generation && now < self.expires_at
     }
 
-    /// How many tries are left.
+    /// The remaining tries.
     #[must_use]
     pub fn tries_left(&self) -> u32 {
         limits::LINK_CODE_TRIES_MAX.saturating_sub(self.tries)
     }
 
-    /// Whether it is this code of a participant, in a time that does not depend on the code. A code goes on working when the
-    /// keyring is rotated, as links do.
+    /// Whether this is the participant's code, in constant time. Codes survive keyring rotations, as links do.
     #[must_use]
     pub fn is(&self, keys: &Keyring, part: Part, code: &LinkCode) -> bool {
         let made = keys.derive_with_each::<HASH_BYTES>(&code.place(part, self.id, self.generation));

@@ -1,8 +1,9 @@
-//! Participants who act: people who take part in an agreement, on their own pages. They have no account: a link that a
-//! member hands them opens a session for this participant of this agreement, and for nothing else.
+//! Participants who act on their own pages. They have no account: a link from a member opens a session for one
+//! participant of one agreement, and nothing else.
 //!
-//! Every act takes an [`ActingParticipant`], which only a checked session makes, and gives a [`ByParticipant`], without
-//! which the store records no act. `acts` has the acts, `answers` those on information requests, [`movements`] those about payments, [`obligations`] those on obligations, `receipt` what each leaves behind, `consent` what comes first.
+//! Every act takes an [`ActingParticipant`], which only a checked session makes, and returns a [`ByParticipant`],
+//! without which the store records no act. `acts` has the acts, `answers` those on information requests, [`movements`]
+//! on payments, [`obligations`] on obligations, `receipt` what each leaves behind, `consent` what comes first.
 
 mod acts;
 mod answers;
@@ -28,29 +29,29 @@ use super::ids::{AgreementId, OrgId, ParticipantId, ReceiptId};
 use super::moment::Moment;
 use super::time::Timestamp;
 
-/// How a participant gets to their pages. Every participant has it from the beginning, stored or not.
+/// A participant's access to their pages. Every participant has it from the beginning, stored or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Access {
-    /// How often the link was reissued. Only the link of this generation works, and only sessions that it opened go on.
+    /// How often the link was reissued. Only the link of this generation works, and only its sessions continue.
     pub generation: u64,
-    /// The receipt of the consent to electronic records that is in force, if there is one.
+    /// The receipt of the consent to electronic records in force, if any.
     pub consent: Option<ReceiptId>,
-    /// When they last looked at their pages, to the minute.
+    /// When they last viewed their pages, to the minute.
     pub seen_at: Option<Timestamp>,
-    /// The `identity_version` of the contact that a member confirmed after the publication.
+    /// The contact's `identity_version` that a member confirmed after publication.
     pub contact_version: Option<u64>,
 }
 
 impl Access {
-    /// What has changed of the participant's contact since the agreement was published, or a member last confirmed it. None
-    /// if nothing has.
+    /// How the participant's contact has changed since the agreement's publication or a member's last confirmation, if
+    /// it has.
     #[must_use]
     pub fn changed<'a>(&self, participant: &Participant, contact: &'a Contact) -> Option<ChangedIdentity<'a>> {
         contact.changed_since(self.version_of(participant))
     }
 
-    /// Whether the participant was a person when the agreement was published, or a member last confirmed the contact. Who is
-    /// none signs by somebody with a name and a title; so does whoever was something too long ago to be on record.
+    /// Whether the participant was a person at publication, or at a member's last confirmation. Others sign through
+    /// someone with a name and title, and so do those whose kind is no longer on record.
     #[must_use]
     pub fn is_person(&self, participant: &Participant, contact: &Contact) -> bool {
         contact.kind_at(self.version_of(participant)) == Some(ContactKind::Person)
@@ -63,7 +64,7 @@ impl Access {
 
 /// A participant of an agreement, with an open session.
 ///
-/// No other caller can be turned into one:
+/// No other caller can become one:
 ///
 /// ```compile_fail
 /// use shared::domain::contact::Contact;
@@ -85,7 +86,7 @@ pub struct ActingParticipant {
 }
 
 impl ActingParticipant {
-    /// The participant of a session that was checked. Only `web::participant_session` and `web::participant_link` call this.
+    /// The participant of a checked session. Only `web::participant_session` and `web::participant_link` call this.
     pub(crate) fn of_session(
         org: OrgId,
         agreement_id: AgreementId,
@@ -95,7 +96,7 @@ impl ActingParticipant {
         Self { id, org, agreement_id, contact: contact.clone(), access }
     }
 
-    /// The same participant with another access, read in the same session.
+    /// The participant with a newer access, read in the same session.
     pub(crate) fn with_access(&self, access: Access) -> Self {
         Self { access, ..self.clone() }
     }
@@ -106,37 +107,37 @@ impl ActingParticipant {
         self.id
     }
 
-    /// The organization whose agreement it is.
+    /// The agreement's organization.
     #[must_use]
     pub fn org(&self) -> OrgId {
         self.org
     }
 
-    /// The agreement, the only one that the session is for.
+    /// The only agreement that the session is for.
     #[must_use]
     pub fn agreement_id(&self) -> AgreementId {
         self.agreement_id
     }
 
-    /// Their name, as their contact has it now.
+    /// The contact's current name.
     #[must_use]
     pub fn name(&self) -> &DisplayName {
         &self.contact.display_name
     }
 
-    /// Whether they act in their agreement as a person. For anything else a person signs, who gives their own name and title.
+    /// Whether they act as a person. For others, a person signs with their own name and title.
     #[must_use]
     pub fn is_person(&self, agreement: &Agreement) -> bool {
         agreement.participant(self.id).is_some_and(|own| self.access.is_person(own, &self.contact))
     }
 
-    /// How they got here.
+    /// Their access.
     #[must_use]
     pub fn access(&self) -> &Access {
         &self.access
     }
 
-    /// The participant as the actor of an audit row or a record.
+    /// The participant as an actor.
     #[must_use]
     pub fn actor(&self) -> Actor {
         let display_name = self.name().as_str().to_owned();
@@ -144,7 +145,7 @@ impl ActingParticipant {
     }
 }
 
-/// A record as a participant's act changed it. Only this module makes one.
+/// A record after a participant's act. Only this module makes one.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
@@ -167,12 +168,12 @@ impl<T> ByParticipant<T> {
         Self { record, by: by.clone(), moment }
     }
 
-    /// The participant, who must be the caller of the call that commits the change.
+    /// The participant, who must make the call that commits the change.
     pub(crate) fn by(&self) -> &ActingParticipant {
         &self.by
     }
 
-    /// When the participant acted, and in which call.
+    /// The time and the call of the act.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment

@@ -1,9 +1,9 @@
-//! What the parties of a payment do on their own pages: the sender says that they sent it, and hands in what their bank
-//! says; the receiver says that it has arrived, which a member still has to accept. Whoever filed evidence can withdraw it
-//! until a member decides about it.
+//! What the parties of a payment do on their own pages: the sender claims to have sent it, and hands in what their bank
+//! says; the receiver says that it has arrived, which a member must still accept. Filers can withdraw evidence until a
+//! member decides.
 //!
-//! Decision: a report names the revision of the instructions that its page showed. Instructions may change, and be released
-//! again, while the page is open: whoever paid by the earlier ones has to hear of that before anything is recorded.
+//! Decision: a report names the revision of the instructions shown. They may change and be released again while the
+//! page is open: a sender who paid by the old ones must learn of that before anything is recorded.
 
 use super::acts::Occasion;
 use super::receipt::{Receipt, ReceiptAct};
@@ -21,24 +21,24 @@ use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource, Side};
 use crate::domain::movement::{Movement, MovementWithEvidence, NotMoved, Stamp};
 
-/// What a participant did about a movement.
+/// A participant's act on a movement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovementActed {
-    /// What the act leaves behind.
+    /// The act's receipt.
     pub receipt: Receipt,
     /// The movement.
     pub movement: ByParticipant<Movement>,
     /// The agreement that follows it.
     pub agreement: ByParticipant<Agreement>,
-    /// The evidence that was filed or withdrawn, if any was.
+    /// The evidence filed or withdrawn, if any.
     pub evidence: Option<ByParticipant<Evidence>>,
-    /// The unique keys that the transaction claims and gives free.
+    /// The unique keys that the transaction claims and releases.
     pub keys: KeyChange,
     /// The events to emit.
     pub events: Vec<EventKind>,
 }
 
-/// Records that the sender says they sent the money, by the revision of the instructions that the page showed: a claim.
+/// Records the sender's claim that they sent the money, by revision `shown` of the instructions.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -54,7 +54,7 @@ pub fn report_sent(
     if movement.sender()? != by.id() {
         return Err(NotMoved::NotAsked);
     }
-    // Whatever the state: changed instructions withdraw the release, or are an exception.
+    // In any state: changed instructions withdraw the release, or raise an exception.
     if movement.instructions().is_some_and(|instructions| instructions.revision != shown) {
         return Err(NotMoved::InstructionsChanged);
     }
@@ -65,8 +65,8 @@ pub fn report_sent(
     Ok(acted(by, context, occasion, act, movement, after, 0))
 }
 
-/// Files evidence: the sender what they or their bank say, the receiver their own confirmation that it has arrived.
-/// `earlier` are the participant's receipts.
+/// Files evidence: the sender's own or their bank's word, or the receiver's confirmation of arrival. `earlier` are the
+/// participant's receipts.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -86,7 +86,7 @@ pub fn file_own_evidence(
     if !is_own_source(new.source()) {
         return Err(NotMoved::WrongSource);
     }
-    // Whoever can accept it had the link and the browser: that is no word of the recipient's.
+    // A member with the link and the browser could accept it too, so this isn't the recipient's word.
     if new.source().side() == Side::Receiver && occasion.origin.in_person.is_some() {
         return Err(NotMoved::InPerson);
     }
@@ -108,7 +108,7 @@ pub fn file_own_evidence(
     Ok(MovementActed { evidence, keys, ..acted(by, context, occasion, act, movement, after, bytes) })
 }
 
-/// Withdraws evidence that the participant filed, until a member has decided about it: it never counted.
+/// Withdraws the participant's own evidence before a member decides: it never counted.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -141,7 +141,7 @@ pub fn is_filed_by(evidence: &Evidence, by: &ActingParticipant) -> bool {
     evidence.filed_by().is(ActorType::Participant, by.id().uuid())
 }
 
-/// The sources whose evidence a participant may file for a movement.
+/// The sources from which a participant may file evidence for a movement.
 pub fn own_sources(movement: &Movement, by: &ActingParticipant) -> impl Iterator<Item = ChosenSource> {
     let terms = movement.terms();
     let (is_sender, is_receiver) = (terms.sender == Some(by.id()), terms.receiver == Some(by.id()));

@@ -1,10 +1,10 @@
-//! What the parties of an obligation do about it, through their links.
+//! What the parties of an obligation do through their links.
 //!
-//! Decision: either side may declare a trigger: it is an event that both can see, and the declaration names who made it.
-//! Only a promisor says that an occurrence is done, and only a promisee confirms it or verifies a standing promise.
+//! Decision: either side may declare a trigger, because both can see the event, and the declaration names its author.
+//! Only a promisor claims that an occurrence is done, and only a promisee confirms it or verifies a standing promise.
 //!
-//! Decision: in a member's browser nobody confirms what that member recorded, or what was said in their browser: with both
-//! links, one member could do both.
+//! Decision: in a member's browser, a participant can't confirm what that member recorded or what was said there: with
+//! both links, one member could do both.
 
 use super::acts::{NotActed, Occasion, consent_of};
 use super::receipt::{ObligationAct, Receipt, ReceiptAct};
@@ -18,7 +18,7 @@ use crate::domain::member::Counting;
 use crate::domain::obligation::{Happening, Obligation, ObligationContext, OwnClaim, Refused, Satisfied, Speaker};
 use crate::domain::satisfaction::Done;
 
-/// An act on an obligation. Only the session of a participant makes one, and no token:
+/// An act on an obligation, which only a participant's session makes, and no token:
 ///
 /// ```
 /// use shared::domain::obligation::ObligationContext;
@@ -56,11 +56,11 @@ use crate::domain::satisfaction::Done;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActedOnObligation {
-    /// What the act leaves behind.
+    /// The act's receipt.
     pub receipt: Receipt,
     /// The obligation.
     pub obligation: ByParticipant<Obligation>,
-    /// The agreement, if its evidence has one more file.
+    /// The agreement, if its evidence gained a file.
     pub agreement: Option<ByParticipant<Agreement>>,
     /// The events to emit.
     pub events: Vec<EventKind>,
@@ -69,9 +69,9 @@ pub struct ActedOnObligation {
 /// Why an act on an obligation was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotActedOnObligation {
-    /// For a reason that has to do with the participant: [`NotActed::NoConsent`] or [`NotActed::NotAsked`].
+    /// A reason on the participant's side: [`NotActed::NoConsent`] or [`NotActed::NotAsked`].
     Participant(NotActed),
-    /// For a reason that has to do with the obligation.
+    /// A reason on the obligation's side.
     Obligation(Refused),
 }
 
@@ -129,7 +129,8 @@ pub fn record_satisfaction(
     Ok(ActedOnObligation { agreement, ..acted(by, context, occasion, obligation, did, statement, event)? })
 }
 
-/// Checks whether the promisor can record that an occurrence is done, with a file of so many bytes that is not stored yet.
+/// Checks whether the promisor can record that an occurrence is done, with a file of `file_bytes` that is not yet
+/// stored.
 ///
 /// # Errors
 /// [`NotActedOnObligation`].
@@ -145,8 +146,8 @@ pub fn check_satisfaction(
     Ok(())
 }
 
-/// Confirms the promisor's claim that an occurrence is done: the other side's word. `counting` is of the member in whose
-/// browser they act, and says nothing in a browser of their own.
+/// Confirms the promisor's claim that an occurrence is done. `counting` is for the member whose browser is used, and
+/// ignored in the participant's own.
 ///
 /// # Errors
 /// [`NotActedOnObligation`].
@@ -165,7 +166,7 @@ pub fn confirm_satisfaction(
     acted(by, context, occasion, after, ObligationAct::Confirmed { occurrence_id }, statement, event)
 }
 
-/// Records that the other side has verified a standing promise.
+/// Records the promisee's verification of a standing promise.
 ///
 /// # Errors
 /// [`NotActedOnObligation`].
@@ -186,7 +187,7 @@ fn speaker(by: &ActingParticipant, occasion: &Occasion) -> Speaker {
     Speaker { by: by.actor(), in_person: occasion.origin.in_person.clone() }
 }
 
-/// Refuses who is on none of these sides, or has not consented to electronic records.
+/// Refuses participants on none of these sides, or without consent to electronic records.
 fn check(by: &ActingParticipant, context: ObligationContext<'_>, sides: &[Side]) -> Result<(), NotActed> {
     let obligation = context.obligation;
     let side = obligation.parties().side(by.id()).filter(|_| obligation.agreement_id() == by.agreement_id());

@@ -1,5 +1,5 @@
-//! Receipts: what each act of a participant leaves behind. The participant sees them, and the evidence of an agreement is
-//! made of them. A receipt is never changed.
+//! Receipts: what each act of a participant leaves behind. Participants see them, and an agreement's evidence is made
+//! of them. A receipt never changes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,20 +25,20 @@ use crate::domain::satisfaction::Satisfaction;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The person who signs for a participant that is no person.
+/// The person who signs for a participant that is not a person.
 ///
-/// Decision: whatever is no person needs one, households included: a household signs nothing, one of its people does, and
-/// whoever reads the signature later must know which.
+/// Decision: every such participant needs one, including households: one of its people signs, and later readers must
+/// know which.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signatory {
     /// Their own name.
     pub name: DisplayName,
-    /// What they are to the participant: `Managing Member`, `Trustee`.
+    /// Their function: `Managing Member`, `Trustee`.
     pub title: Label,
 }
 
 impl Signatory {
-    /// Who signed: the participant, by this person.
+    /// Who signed: the participant, through this person.
     #[must_use]
     pub fn signing_for(&self, participant: &DisplayName) -> String {
         format!("{}, by {}, {}", participant.as_str(), self.name.as_str(), self.title.as_str())
@@ -48,22 +48,22 @@ impl Signatory {
 /// The receipt of an act.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// Its id, which the form of the act carries: a form that is sent twice leaves one receipt.
+    /// Its id, from the act's form: submitting twice leaves one receipt.
     pub id: ReceiptId,
     /// The participant.
     pub participant_id: ParticipantId,
-    /// What they were called then.
+    /// Their name at the time.
     pub name: DisplayName,
     /// When they acted.
     pub at: Timestamp,
-    /// From where.
+    /// The origin of the act.
     pub origin: Origin,
     /// What they did.
     pub act: ReceiptAct,
 }
 
 impl Receipt {
-    /// Who acted, as a signature names them: what the participant was called, and by whom they signed if they are no person.
+    /// Who acted, as a signature names them: the participant, and the signatory if the participant is not a person.
     #[must_use]
     pub fn signed_by(&self) -> String {
         match &self.act {
@@ -72,7 +72,7 @@ impl Receipt {
         }
     }
 
-    /// The bytes of the file that it left in the agreement's evidence. Files in answers are not in it.
+    /// The bytes of the evidence file it left. Files in answers don't count.
     pub(in crate::domain) fn file_bytes(&self) -> u64 {
         match &self.act {
             ReceiptAct::Uploaded { content, .. } | ReceiptAct::FiledEvidence { file: Some(content), .. } => {
@@ -84,10 +84,10 @@ impl Receipt {
     }
 }
 
-/// What a participant can do again and again, without anyone asking for it.
+/// What a participant can repeat without being asked.
 ///
-/// Decision: each has a limit of its own, and nothing else has one. What a step waits for can always be done, whatever was
-/// done before with the same participant's link: whoever signs, approves, declines or answers again was asked to by a member.
+/// Decision: each has its own limit, and nothing else is limited. What a step waits for can always be done, whatever
+/// was done before through the same link: a member has asked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeatable {
     /// Withdrawing the consent.
@@ -101,7 +101,7 @@ pub enum Repeatable {
 }
 
 impl Repeatable {
-    /// Whether it can be done once more, given all receipts of the participant.
+    /// Whether it can be done once more, given all the participant's receipts.
     #[must_use]
     pub fn has_room(self, receipts: &[Receipt]) -> bool {
         let max = match self {
@@ -130,16 +130,16 @@ impl Repeatable {
     }
 }
 
-/// From where a participant acted, as far as the request says.
+/// Where a participant acted from, according to the request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The network address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// What the browser says about itself (`User-Agent`), cut to [`limits::BROWSER_CHARS_MAX`] characters.
+    /// The browser's `User-Agent`, truncated to [`limits::BROWSER_CHARS_MAX`] characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<String>,
-    /// The member in whose browser they acted, if it was a member's of the organization.
+    /// The member whose browser they used, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_person: Option<InPerson>,
 }
@@ -166,16 +166,16 @@ pub enum ReceiptAct {
         document_id: DocumentId,
         /// Its name.
         document: Label,
-        /// The SHA-256 of exactly the bytes that were shown, in hexadecimal.
+        /// The SHA-256 of exactly the bytes shown, in hexadecimal.
         sha256: String,
         /// The signed blocks.
         block_ids: BTreeSet<SignatureBlockId>,
         /// The signature.
         signature: Signature,
-        /// Who signed for a participant that is no person. Signatures from before they were asked for have none.
+        /// Who signed for a participant that is not a person. None in older signatures.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signatory: Option<Signatory>,
-        /// The sentence above the button, which says what signing means.
+        /// The sentence above the button, which explains signing.
         statement: String,
         /// The receipt of the consent in force.
         consent: ReceiptId,
@@ -197,7 +197,7 @@ pub enum ReceiptAct {
         file_name: Label,
         /// The file's content.
         content: DocumentContent,
-        /// The type of the file, which was checked.
+        /// The verified file type.
         file_type: FileType,
         /// The receipt of the consent in force.
         consent: ReceiptId,
@@ -208,14 +208,14 @@ pub enum ReceiptAct {
         gate_id: GateId,
         /// The answers.
         submission_id: SubmissionId,
-        /// How often the participant has sent answers to the request, this time included.
+        /// How often the participant has sent answers to the request, including this time.
         revision: u32,
-        /// The SHA-256 of the answers with a salt, in hexadecimal.
+        /// The SHA-256 of the salted answers, in hexadecimal.
         sha256: String,
         /// The receipt of the consent in force.
         consent: ReceiptId,
     },
-    /// Said that they sent the money of a payment: a claim.
+    /// Claimed to have sent the money of a payment.
     ReportedSent {
         /// The payment.
         movement_id: MovementId,
@@ -230,19 +230,19 @@ pub enum ReceiptAct {
         movement_id: MovementId,
         /// The evidence.
         evidence_id: EvidenceId,
-        /// Where it comes from: their own word, or a document.
+        /// Its source: their own word, or a document.
         source: EvidenceSource,
-        /// How much was sent, or arrived.
+        /// The amount sent or arrived.
         money: Money,
-        /// The day on which it counts.
+        /// The value day.
         value_day: Day,
-        /// The file, if there is one.
+        /// The file, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<DocumentContent>,
         /// The receipt of the consent in force.
         consent: ReceiptId,
     },
-    /// Withdrew evidence of a payment that they had filed, before a member decided about it.
+    /// Withdrew their own undecided evidence of a payment.
     WithdrewEvidence {
         /// The payment.
         movement_id: MovementId,
@@ -253,11 +253,11 @@ pub enum ReceiptAct {
         /// The receipt of the consent in force.
         consent: ReceiptId,
     },
-    /// Declined to do what was asked.
+    /// Declined a request.
     Declined {
-        /// The gates, which wait for a member since.
+        /// The gates, which now wait for a member.
         gate_ids: BTreeSet<GateId>,
-        /// The document that the participant declined to sign, if it was one.
+        /// The document that the participant declined to sign, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         document: Option<Label>,
         /// The reason.
@@ -282,28 +282,28 @@ pub enum ReceiptAct {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "snake_case")]
 pub enum ObligationAct {
-    /// That a trigger happened.
+    /// A trigger happened.
     DeclaredTrigger {
         /// The trigger.
         trigger_id: TriggerId,
-        /// The day on which it happened. None in receipts of before anyone was asked.
+        /// The day it happened. None in older receipts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         happened_on: Option<Day>,
     },
-    /// That they have done what they promised: a claim.
+    /// They claim to have done what they promised.
     Satisfied {
         /// The occurrence.
         occurrence_id: OccurrenceId,
-        /// What they said about it. None in receipts of before anyone was asked.
+        /// What they said about it. None in older receipts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         how: Option<Satisfaction>,
     },
-    /// That the other side has done what it promised.
+    /// The other side has done what it promised.
     Confirmed {
         /// The occurrence.
         occurrence_id: OccurrenceId,
     },
-    /// That they have verified what the other side promised.
+    /// They have verified what the other side promised.
     Verified {
         /// The occurrence.
         occurrence_id: OccurrenceId,
@@ -311,7 +311,7 @@ pub enum ObligationAct {
 }
 
 impl ObligationAct {
-    /// The file with which they said that it is done, if there was one.
+    /// The file of the claim, if any.
     #[must_use]
     pub fn file(&self) -> Option<&EvidenceFile> {
         if let Self::Satisfied { how: Some(how), .. } = self { how.file.as_ref() } else { None }
@@ -324,10 +324,10 @@ impl ObligationAct {
 pub enum Signature {
     /// A typed name.
     Typed {
-        /// The name, as it was typed.
+        /// The name as typed.
         name: DisplayName,
     },
-    /// Drawn with a finger, a pen or a mouse.
+    /// Drawn with a finger, pen or mouse.
     Drawn {
         /// The drawing.
         drawing: Drawing,
@@ -339,13 +339,13 @@ pub enum Signature {
 #[serde(transparent)]
 pub struct Drawing(String);
 
-/// Why a drawing is no signature.
+/// Why a drawing is not a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotADrawing {
     /// Nothing was drawn.
     #[error("is empty. Draw your signature, or type your name instead")]
     Empty,
-    /// It is not what the page sends.
+    /// It isn't what the page sends.
     #[error("can’t be read. Draw your signature again, or type your name instead")]
     Unreadable,
     /// It has too many points.
@@ -354,12 +354,12 @@ pub enum NotADrawing {
 }
 
 impl Drawing {
-    /// The width of the field.
+    /// The field's width.
     pub const WIDTH: u16 = 1000;
-    /// The height of the field.
+    /// The field's height.
     pub const HEIGHT: u16 = 300;
 
-    /// Reads a drawing: `M` begins a line and `L` continues it, each with a point such as `12 34`. At most
+    /// Parses a drawing: `M` begins a line and `L` continues it, each with a point such as `12 34`. At most
     /// [`limits::DRAWING_POINTS_MAX`] points.
     ///
     /// # Errors
@@ -392,7 +392,7 @@ impl Drawing {
             drawing.extend([command.to_string(), x.to_string(), " ".to_owned(), y.to_string()]);
             rest = &body[end..];
         }
-        // Taps alone are no signature.
+        // Taps alone are not a signature.
         if has_line { Ok(Self(drawing)) } else { Err(NotADrawing::Empty) }
     }
 

@@ -1,4 +1,4 @@
-//! Sessions of participants. Each belongs to one participant of one agreement.
+//! Sessions of participants, each for one participant of one agreement.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::domain::ids::{AgreementId, ContactId, MemberId, OrgId, ParticipantId}
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The participant of an agreement to whom a link or a session belongs.
+/// The participant of an agreement who has a link or session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// The organization whose agreement it is.
+    /// The agreement's organization.
     pub organization_id: OrgId,
     /// The agreement.
     pub agreement_id: AgreementId,
@@ -22,13 +22,13 @@ pub struct Part {
 
 /// The member in whose browser a participant acts.
 ///
-/// Decision: a session that was begun or continued in a member's browser stays so for good. Signing the member out does not
-/// turn the browser into the participant's own.
+/// Decision: a session begun or continued in a member's browser is marked permanently. Signing the member out doesn't
+/// make the browser the participant's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InPerson {
     /// The member.
     pub member_id: MemberId,
-    /// What they were called then.
+    /// Their name at the time.
     pub member: DisplayName,
 }
 
@@ -38,47 +38,48 @@ impl fmt::Display for InPerson {
     }
 }
 
-/// A session as it is stored, under the hash of its secret.
+/// A session as stored, under the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParticipantSession {
-    /// Whose it is.
+    /// Its owner.
     pub part: Part,
     /// The participant's contact, which never changes.
     pub contact_id: ContactId,
-    /// The generation of the link that opened it.
+    /// The generation of its link.
     pub generation: u64,
     /// When it began.
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
     pub seen_at: Timestamp,
-    /// The member in whose browser it goes on, once the participant's pages have asked about it.
+    /// The member in whose browser it continues, once the participant's pages have asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_person: Option<InPerson>,
-    /// The member in whose browser it was begun or continued, as long as the pages' question about it has no answer.
+    /// The member in whose browser it was begun or continued, until the pages' question is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_ask_about: Option<InPerson>,
 }
 
 impl ParticipantSession {
-    /// Whether it is still valid at a moment.
+    /// Whether it is still valid.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
         now < self.ends_at() && now < self.seen_at.plus_seconds(limits::SESSION_IDLE_S)
     }
 
-    /// Whether the pages have yet to ask about a member whose session is in the same browser. One question is open at a time.
+    /// Whether the pages must ask about a member with a session in the same browser. Only one question is open at a
+    /// time.
     #[must_use]
     pub fn is_news_of(&self, member: MemberId) -> bool {
         self.to_ask_about.is_none() && self.in_person.as_ref().is_none_or(|known| known.member_id != member)
     }
 
-    /// The latest end of the session.
+    /// When it ends at the latest.
     #[must_use]
     pub fn ends_at(&self) -> Timestamp {
         self.created_at.plus_seconds(limits::SESSION_LIFETIME_S)
     }
 
-    /// Whether its last use should be recorded again.
+    /// Whether its last use is due to be recorded again.
     #[must_use]
     pub fn is_to_be_refreshed(&self, now: Timestamp) -> bool {
         self.seen_at.plus_seconds(limits::SESSION_REFRESH_S) <= now

@@ -1,7 +1,7 @@
 //! Finds numbers that a preceding word calls accounts: `acct 12345678`, `Konto: 532 013 000`, `sort code 20-00-00
 //! 55779911`.
 //!
-//! Decision: only marks and words such as "no." may stand between word and number. A plain word (`account`) needs 8
+//! Decision: only marks and words such as "no." may stand between word and number. A plain word (`account`) requires 8
 //! digits, an unambiguous one (`acct`, `account number`) 7: customers have shorter numbers, and so do invoices. A date
 //! doesn't count, except after an unambiguous word.
 
@@ -12,7 +12,7 @@ const PLAIN: [&str; 12] = [
     "account", "accounts", "acc", "konto", "konten", "compte", "cuenta", "conto", "conta", "rekening", "rachunek",
     "konta",
 ];
-/// Words that only mean an account number.
+/// Words that mean only an account number.
 const CLEAR: [&str; 12] = [
     "acct",
     "accts",
@@ -27,14 +27,14 @@ const CLEAR: [&str; 12] = [
     "iban",
     "clabe",
 ];
-/// Words for a bank's number, which an account number follows.
+/// Words for a bank's number, which precedes an account number.
 const BANK: [&str; 9] = ["routing", "aba", "rtn", "blz", "bankleitzahl", "bsb", "ifsc", "sortcode", "transit"];
 /// Words that announce a number.
 const NUMBER_WORDS: [&str; 13] =
     ["no", "nr", "num", "number", "numbers", "nummer", "numero", "número", "n", "is", "ist", "code", "id"];
 /// More words before a number in a field that asks for it.
 const LABELS_OF_FIELDS: [&str; 3] = ["sort", "swift", "bic"];
-/// Words for other numbers: what directly follows one is no account, unless its check digits say so.
+/// Words for other numbers: what directly follows one is not an account unless its check digits say so.
 const OTHERS: [&str; 33] = [
     "invoice",
     "invoices",
@@ -73,35 +73,30 @@ const OTHERS: [&str; 33] = [
 
 /// The digits, without grouping, of an account number after a plain word.
 const PLAIN_DIGITS: std::ops::RangeInclusive<usize> = 8..=18;
-/// The same after an unambiguous word.
+/// The digits after an unambiguous word.
 const CLEAR_DIGITS: std::ops::RangeInclusive<usize> = 7..=18;
-/// The same after a bank's number.
+/// The digits after a bank's number.
 const BEHIND_BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=18;
-/// The digits of a bank's number.
 const BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=9;
-/// The length of a group of digits.
 const GROUP: std::ops::RangeInclusive<usize> = 1..=6;
 /// The most marks between a word and its number.
 const MARKS_MAX: usize = 6;
 
-/// Whether a lower-case word announces an account's or bank's number.
 pub(in crate::domain) fn is_account_label(word: &str) -> bool {
     [&PLAIN[..], &CLEAR, &BANK, &LABELS_OF_FIELDS].iter().any(|words| words.contains(&word))
         // "Is" is Iceland.
         || NUMBER_WORDS.contains(&word) && word != "is"
 }
 
-/// Whether a lower-case word announces a number.
 pub(in crate::domain) fn is_number_word(word: &str) -> bool {
     NUMBER_WORDS.contains(&word)
 }
 
-/// Whether a lower-case word announces a number other than an account.
 pub(in crate::domain) fn is_other_label(word: &str) -> bool {
     OTHERS.contains(&word)
 }
 
-/// What a word says of the number that follows it.
+/// What a word says about the following number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
     Plain,
@@ -110,11 +105,9 @@ enum Label {
     Other,
 }
 
-/// Digits, which may be in groups.
 #[derive(Debug)]
 struct Number {
     groups: Vec<String>,
-    /// The index of the token after it.
     end: usize,
 }
 

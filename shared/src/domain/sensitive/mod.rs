@@ -1,12 +1,12 @@
 //! Finds account and card numbers, which must not appear in texts that pages, responses and searches show. People write
 //! them where they shouldn't.
 //!
-//! Every place asks this module, so that the same is refused everywhere. A new kind of secret is one more [`Sensitive`]
-//! with a function that finds it.
+//! Every place uses this module, so that all refuse the same. A new kind of secret is another [`Sensitive`] with a
+//! function that finds it.
 //!
 //! Decision: numbers with check digits (IBANs, cards) are found wherever they begin and however they are grouped. Other
-//! account numbers are recognized by their length or a preceding word (`labels`). Dates, phone numbers with a plus,
-//! identifiers with letters, and numbers that a word says are something else don't count.
+//! account numbers are recognized by length or a preceding word (`labels`). Dates, phone numbers with a plus,
+//! identifiers with letters, and numbers named as something else don't count.
 
 mod labels;
 mod tokens;
@@ -16,13 +16,10 @@ use tokens::{Token, normalized, tokens};
 
 pub(in crate::domain) use labels::{is_account_label, is_number_word, is_other_label};
 
-/// The lengths of card numbers, in digits.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 /// The groups in which card numbers are written.
 pub(in crate::domain) const CARD_GROUPS: [&[usize]; 3] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3]];
-/// The fewest digits in a row that look like an account number.
 const ACCOUNT_DIGITS_MIN: usize = 9;
-/// The length of an IBAN, in characters.
 const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
 /// Words that may be glued to a card number.
 const CARD_WORDS: [&str; 8] = ["CARD", "VISA", "MASTERCARD", "MC", "AMEX", "CC", "PAN", "DISCOVER"];
@@ -30,19 +27,18 @@ const CARD_WORDS: [&str; 8] = ["CARD", "VISA", "MASTERCARD", "MC", "AMEX", "CC",
 /// A kind of number that must not be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sensitive {
-    /// The number of a card, with a check digit that fits (Luhn), however it is grouped.
+    /// A card number with a valid check digit (Luhn), in any grouping.
     CardNumber,
-    /// An IBAN with check digits that fit, however it is grouped.
+    /// An IBAN with valid check digits, in any grouping.
     Iban,
-    /// What looks like another account number: 9 digits or more in a row, in no word and no phone number with a plus,
-    /// or fewer after a word that says so.
+    /// What looks like another account number: 9 or more consecutive digits, outside words and phone numbers with a
+    /// plus, or fewer after a word that says so.
     AccountNumber,
 }
 
 /// Whether a normalized text has a kind.
 type Finder = fn(&[char]) -> bool;
 
-/// How each kind is found.
 const KINDS: [(Sensitive, Finder); 3] =
     [(Sensitive::CardNumber, any_card), (Sensitive::Iban, any_iban), (Sensitive::AccountNumber, any_account)];
 
@@ -53,19 +49,19 @@ pub fn find(text: &str) -> Option<Sensitive> {
     KINDS.into_iter().find(|(_, is_in)| is_in(&letters)).map(|(kind, _)| kind)
 }
 
-/// Whether a text has what looks like an account number or a card number.
+/// Whether a text has what looks like an account or card number.
 #[must_use]
 pub fn has_account_number(text: &str) -> bool {
     find(text).is_some()
 }
 
-/// Whether a text has a card number with a checksum that fits, however it is grouped.
+/// Whether a text has a card number with a valid check digit, in any grouping.
 #[must_use]
 pub fn has_card_number(text: &str) -> bool {
     any_card(&normalized(text))
 }
 
-/// Whether a text has an IBAN, however it is grouped.
+/// Whether a text has an IBAN, in any grouping.
 #[must_use]
 pub fn has_iban(text: &str) -> bool {
     any_iban(&normalized(text))
@@ -121,7 +117,7 @@ fn is_phone(tokens: &[Token], at: usize) -> bool {
     is_plus(back(1)) || (country && is_plus(back(3)))
 }
 
-/// Growing prefixes of digits or letters, without the blanks and hyphens among them.
+/// Growing prefixes of digits or letters, skipping blanks and hyphens.
 fn compacted(letters: &[char], is: impl Fn(char) -> bool, most: usize) -> impl Iterator<Item = (String, bool)> {
     let mut found = Vec::new();
     let mut compact = String::new();
@@ -164,7 +160,7 @@ fn begins_iban(letters: &[char]) -> bool {
     runs.into_iter().any(|(text, ends)| ends && is_iban(&text))
 }
 
-/// Whether an IBAN is glued to the letters before it, and possibly to letters after it: `IBANGB29NWBK…`.
+/// Whether an IBAN is glued to letters before, and possibly after, it: `IBANGB29NWBK…`.
 fn has_glued_iban(letters: &[char]) -> bool {
     let word: String = letters.iter().take_while(|letter| letter.is_ascii_alphanumeric()).collect();
     let prefix = word.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -178,7 +174,6 @@ fn is_iban(text: &str) -> bool {
     IBAN_CHARS.contains(&text.len()) && Iban::parse(text).is_some()
 }
 
-/// Whether the check digit of a card number fits (Luhn).
 fn is_luhn(digits: &str) -> bool {
     let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
     let values = digits.bytes().rev().map(|digit| u32::from(digit - b'0')).enumerate();

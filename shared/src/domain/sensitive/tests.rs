@@ -119,7 +119,6 @@ fn ordinary_facts_are_not() {
     }
 }
 
-/// A German IBAN with its check digits.
 fn iban(account: u64) -> String {
     let bban = format!("{account:018}");
     // Followed by DE00 in numbers: D is 13 and E is 14.

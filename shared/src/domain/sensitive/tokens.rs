@@ -1,17 +1,13 @@
-//! Splits a text into words, numbers and other characters, also where they are glued together (`ACCT12345678`).
+//! Splits a text into words, numbers and other characters, even where they are glued together (`ACCT12345678`).
 
 use unicode_normalization::UnicodeNormalization;
 
 use crate::wire::text::INVISIBLE;
 
-/// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// Letters in a row, in lower case.
     Word(String),
-    /// Digits in a row.
     Digits(String),
-    /// Any other character.
     Mark(char),
 }
 
@@ -52,7 +48,6 @@ pub(super) fn normalized(text: &str) -> Vec<char> {
     letters
 }
 
-/// The length of a UUID, in characters.
 const UUID_CHARS: usize = 36;
 
 fn begins_uuid(letters: &[char]) -> bool {
@@ -63,7 +58,6 @@ fn begins_uuid(letters: &[char]) -> bool {
     found.iter().enumerate().all(fits) && letters.get(UUID_CHARS).is_none_or(|next| !next.is_alphanumeric())
 }
 
-/// The parts of a normalized text.
 pub(super) fn tokens(letters: &[char]) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     for letter in letters {

@@ -10,7 +10,7 @@ use crate::domain::money::Money;
 use crate::domain::proposal::{ProposalSnapshot, SnapshotPayment, SnapshotPerson};
 use crate::domain::time::Timestamp;
 
-/// The differences between an agreement and the snapshot of its proposal, participants included, one sentence each.
+/// The differences between a proposal's snapshot, including participants, and the agreement, one sentence each.
 #[must_use]
 pub fn changes_since(proposed: &ProposalSnapshot, after: &Agreement, contacts: &[Contact]) -> Vec<String> {
     let before = &proposed.agreement;
@@ -47,7 +47,7 @@ pub fn changes_since(proposed: &ProposalSnapshot, after: &Agreement, contacts: &
     changes
 }
 
-/// The differences between the payments of a draft when it was proposed and now, one sentence each.
+/// The differences in a draft's payments since it was proposed, one sentence each.
 #[must_use]
 pub fn payment_changes(before: &[SnapshotPayment], after: &[SnapshotPayment]) -> Vec<String> {
     let called = |payment: &SnapshotPayment| match &payment.purpose {
@@ -94,7 +94,7 @@ fn participant_changes(before: &Agreement, after: &Agreement, contacts: &[Contac
     changes
 }
 
-/// The changed names and email addresses of participants, which are in their contacts and not in the agreement.
+/// The changed names and email addresses of participants, which are in contacts rather than the agreement.
 fn people_changes(before: &[SnapshotPerson], contacts: &[Contact]) -> Vec<String> {
     let mut changes = Vec::new();
     for was in before {
@@ -120,7 +120,7 @@ fn people_changes(before: &[SnapshotPerson], contacts: &[Contact]) -> Vec<String
 fn stage_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
     let mut changes = Vec::new();
     let was = |stage: &Stage| before.stages.iter().position(|other| other.id == stage.id);
-    // Where it has ended, nothing is open or waited for any more.
+    // After the end, nothing is open or waited for.
     let goes_on = matches!(after.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
     for (index, stage) in after.stages.iter().enumerate() {
         let name = stage.name.as_str();

@@ -3,7 +3,7 @@
 use crate::domain::funding::proof::Proof;
 use crate::domain::funding::{CloseReason, Fact, FundingItem, FundingStatus, Phase, Verb, WaitingOn};
 
-/// What comes next for an item, in a sentence.
+/// The next step for an item, as a sentence.
 #[must_use]
 pub fn next_step_of_item(item: &FundingItem) -> String {
     let next = next_step(item);
@@ -48,7 +48,6 @@ fn done(item: &FundingItem) -> &'static str {
     }
 }
 
-/// What is missing, as people call it.
 fn missing(name: &str) -> String {
     match name {
         "trust_id" => "the trust".to_owned(),
@@ -57,7 +56,7 @@ fn missing(name: &str) -> String {
     }
 }
 
-/// A label within a sentence. An abbreviation stays as it is.
+/// A label within a sentence. Abbreviations keep their case.
 fn lower_first(label: &str) -> String {
     let mut letters = label.chars();
     match (letters.next(), label.chars().nth(1)) {

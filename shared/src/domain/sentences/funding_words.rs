@@ -1,4 +1,4 @@
-//! Words for what trusts and funding items are and how they stand, as all pages and files say them.
+//! Words for trusts and funding items, shared by all pages and files.
 
 use crate::domain::funding::proof::ProofSource;
 use crate::domain::funding::{AssetKind, CloseReason, FundingItem, FundingStatus, Phase, Verb, WaitingOn};
@@ -37,7 +37,7 @@ pub fn verb(verb: Verb) -> &'static str {
     }
 }
 
-/// A phase, as headings name it.
+/// A phase, as in headings.
 #[must_use]
 pub fn phase(phase: Phase) -> &'static str {
     match phase {
@@ -51,7 +51,7 @@ pub fn phase(phase: Phase) -> &'static str {
     }
 }
 
-/// How an item stands: its phase, or how it was closed.
+/// An item's phase, or how it was closed.
 #[must_use]
 pub fn state(item: &FundingItem) -> &'static str {
     match item.funding_status() {
@@ -61,7 +61,7 @@ pub fn state(item: &FundingItem) -> &'static str {
     }
 }
 
-/// For whom an item on hold waits.
+/// Whom an item on hold waits for.
 #[must_use]
 pub fn waiting_on(waiting_on: WaitingOn) -> &'static str {
     match waiting_on {
@@ -87,7 +87,7 @@ pub fn close_reason(reason: CloseReason) -> &'static str {
     }
 }
 
-/// Where proof comes from.
+/// The source of proof.
 #[must_use]
 pub fn source(source: ProofSource) -> &'static str {
     match source {
@@ -97,7 +97,7 @@ pub fn source(source: ProofSource) -> &'static str {
     }
 }
 
-/// What proof of a source shows.
+/// What proof from a source shows.
 #[must_use]
 pub fn source_about(source: ProofSource) -> &'static str {
     match source {
@@ -107,7 +107,7 @@ pub fn source_about(source: ProofSource) -> &'static str {
     }
 }
 
-/// What has changed of an item since a page showed it, in a sentence.
+/// What has changed about an item since a page showed it, as a sentence.
 #[must_use]
 pub fn changed(parts: ItemParts) -> String {
     let names: Vec<&str> = parts.iter().map(part).collect();
@@ -130,7 +130,7 @@ fn part(part: ItemPart) -> &'static str {
     }
 }
 
-/// Why an act about an item was refused: a title, and what it says besides.
+/// Why an act on an item was refused: a title and details.
 #[must_use]
 pub fn refusal(refused: NotDone) -> (&'static str, &'static str) {
     match refused {

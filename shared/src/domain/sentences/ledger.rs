@@ -5,7 +5,7 @@ use crate::domain::ledger::{LedgerDirection, LedgerProduct, LedgerRowType};
 use crate::domain::movement::Movement;
 use crate::domain::movement::safe_text::SafeLine;
 
-/// The title of a payment: what it is for.
+/// The title of a payment: its purpose.
 #[must_use]
 pub fn payment_title(movement: &Movement) -> &str {
     movement.terms().purpose.as_ref().map_or(UNTITLED, SafeLine::as_str)

@@ -1,9 +1,11 @@
-//! The texts for people in API responses, and those of the app about agreements. Texts change freely; clients branch on
+//! Display texts in API responses, and those of the app about agreements. Texts may change freely; clients branch on
 //! enums.
 //!
-//! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, the requirements of
-//! gates and the effects of decisions; `changes` the changes since a proposal was made; `funding` the next steps of assets, and `funding_words` their words; [`movements`] payments; `ledger` its rows; `obligations`
-//! promises and obligations; [`statements`] what participants sign, word by word; `terms` roles and the terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
+//! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, gate requirements
+//! and effects of decisions; `changes` the changes since a proposal; `funding` the next steps of assets,
+//! `funding_words` their words; [`movements`] payments; `ledger` rows; `obligations` promises and obligations;
+//! [`statements`] what participants sign, word by word; `terms` roles and SAFE terms; `operations` what calls did, for
+//! the audit log and histories. [`event`](super::event) declares when events are sent.
 
 mod changes;
 mod funding;

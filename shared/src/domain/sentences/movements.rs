@@ -1,5 +1,5 @@
-//! Payments in words. What is only claimed never reads like proof: "says" and "arrived" are two words, and "confirmed" is
-//! said of proof alone.
+//! Sentences about payments. Claims never read like proof: "says" and "arrived" are different words, and only proof is
+//! "confirmed".
 
 use crate::domain::money::in_api;
 use crate::domain::movement::claim::ReferenceType;
@@ -13,11 +13,10 @@ use crate::domain::movement::surplus::SurplusOutcome;
 use crate::domain::movement::terms::{Direction, Method};
 use crate::domain::movement::{Movement, ReleaseBasis, Status};
 
-/// What a payment is called that has no purpose yet.
+/// The name of a payment without a purpose.
 pub const UNTITLED: &str = "Payment without a purpose";
 
-/// What is said of what arrived on another account than the instructions name. It follows "by a statement of the receiving
-/// bank".
+/// The suffix for arrivals on an account other than instructed. Follows "by a statement of the receiving bank".
 pub const ELSEWHERE: &str = ", on another account than the instructions name";
 
 /// The label of a state (specification, "Enumerations").
@@ -79,14 +78,14 @@ pub fn movement_sentence(movement: &Movement) -> String {
     }
 }
 
-/// Whether money of a movement came, or came back, after the movement had ended with its agreement.
+/// Whether money came, or came back, after the movement ended with its agreement.
 #[must_use]
 pub fn is_late(movement: &Movement) -> bool {
     let came_back = matches!(movement.status(), Status::Returned(ending) if ending.late_since.is_some());
     came_back || movement.late_minor() > 0
 }
 
-/// What arrived late of a movement that was cancelled with its agreement, and what had arrived before.
+/// What arrived late for a movement cancelled with its agreement, and what had arrived before.
 fn late_sentence(movement: &Movement, accepted: i64) -> String {
     let Some(money) = movement.terms().money else { return "Cancelled when its agreement ended.".to_owned() };
     let display = |minor: i64| in_api(minor, money.currency().code());
@@ -102,14 +101,14 @@ fn late_sentence(movement: &Movement, accepted: i64) -> String {
     )
 }
 
-/// What became of the money beyond the amount of a reconciled payment, as a sentence after others. None if it was not more.
+/// What became of a reconciled payment's surplus, as a sentence after others. None without a surplus.
 fn surplus_sentence(movement: &Movement) -> Option<String> {
     let (surplus, money) = movement.surplus().filter(|_| movement.surplus_minor() > 0).zip(movement.terms().money)?;
     let amount = in_api(surplus.amount_minor, money.currency().code());
     Some(format!(" {amount} more than the amount arrived, and {}.", surplus_outcome(&surplus.outcome)))
 }
 
-/// What became of money beyond the amount. It completes "USD 5.00 more than the amount arrived, and …".
+/// What became of a surplus. Completes "USD 5.00 more than the amount arrived, and …".
 #[must_use]
 pub fn surplus_outcome(outcome: &SurplusOutcome) -> &'static str {
     match outcome {
@@ -118,7 +117,7 @@ pub fn surplus_outcome(outcome: &SurplusOutcome) -> &'static str {
     }
 }
 
-/// Why a movement needs attention. It completes "Needs attention: …".
+/// Why a movement needs attention. Completes "Needs attention: …".
 #[must_use]
 pub fn exception(reason: ExceptionReason) -> &'static str {
     match reason {
@@ -136,7 +135,7 @@ pub fn exception(reason: ExceptionReason) -> &'static str {
     }
 }
 
-/// What a confirmation rests on. It completes "Confirmed received, by …".
+/// The basis of a confirmation. Completes "Confirmed received, by …".
 #[must_use]
 pub fn basis(basis: ConfirmationBasis) -> &'static str {
     match basis {
@@ -147,7 +146,7 @@ pub fn basis(basis: ConfirmationBasis) -> &'static str {
     }
 }
 
-/// Where evidence comes from.
+/// The source of evidence.
 #[must_use]
 pub fn evidence_source(source: EvidenceSource) -> &'static str {
     match source {
@@ -181,7 +180,7 @@ pub fn assurance(assurance: Assurance) -> &'static str {
     }
 }
 
-/// How the account that evidence speaks of compares with the payment's instructions. It follows the account.
+/// How evidence's account compares with the payment's instructions. Follows the account.
 #[must_use]
 pub fn account_standing(standing: AccountStanding) -> &'static str {
     match standing {
@@ -205,7 +204,7 @@ pub fn verification_method(method: VerificationMethod) -> &'static str {
     }
 }
 
-/// Where a member has a telephone number from.
+/// The source of a phone number.
 #[must_use]
 pub fn number_source(source: NumberSource) -> &'static str {
     match source {
@@ -215,7 +214,7 @@ pub fn number_source(source: NumberSource) -> &'static str {
     }
 }
 
-/// Who read instructions out, and where they were reached. None of verifications that earlier releases recorded.
+/// Who read instructions out, and where they were reached. None in older verifications.
 #[must_use]
 pub fn read_out(verification: &InstructionsVerification) -> Option<String> {
     let person = verification.read_out_by.as_ref()?.as_str();
@@ -232,7 +231,7 @@ pub fn read_out(verification: &InstructionsVerification) -> Option<String> {
     })
 }
 
-/// What a release rests on.
+/// The basis of a release.
 #[must_use]
 pub fn release_basis(basis: ReleaseBasis) -> &'static str {
     match basis {
@@ -251,7 +250,7 @@ pub fn instructions_kind(kind: InstructionsKind) -> &'static str {
     }
 }
 
-/// How money is moved.
+/// A payment method.
 #[must_use]
 pub fn method(method: Method) -> &'static str {
     match method {

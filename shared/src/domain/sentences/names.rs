@@ -1,16 +1,16 @@
-//! Lists of names, and counts, which several sentences have.
+//! Lists of names, and counts, shared by several sentences.
 
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::gate::GateType;
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
 
-/// The names of participants in short: the first, and the number of the others.
+/// Short names of participants: the first, and the number of others.
 pub(super) fn names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
     in_short(&each_name(agreement, ids, contacts))
 }
 
-/// Names in short: the first, and the number of the others.
+/// Short names: the first, and the number of others.
 pub(super) fn in_short(names: &[&str]) -> String {
     match names {
         [first, rest @ ..] if rest.len() > 1 => format!("{first} and {} others", rest.len()),
@@ -18,7 +18,6 @@ pub(super) fn in_short(names: &[&str]) -> String {
     }
 }
 
-/// The names of all participants.
 pub(super) fn all_names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
     listed(&each_name(agreement, ids, contacts))
 }
@@ -40,7 +39,7 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What a condition of a type is called.
+/// The name of a condition's type.
 #[must_use]
 pub fn condition(gate_type: GateType) -> &'static str {
     match gate_type {

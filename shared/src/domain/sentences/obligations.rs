@@ -1,4 +1,4 @@
-//! Promises and obligations. What the promisor says and what the other side has confirmed never read alike.
+//! Sentences about promises and obligations. The promisor's claim and the other side's confirmation never read alike.
 
 use std::collections::BTreeSet;
 
@@ -81,7 +81,7 @@ fn recurrence(recurrence: &Recurrence) -> String {
     }
 }
 
-/// An obligation's `state_sentence`. Who recorded a claim is named as they were called then.
+/// An obligation's `state_sentence`. Claimants have the names of the time.
 #[must_use]
 pub fn obligation_state(obligation: &Obligation, now: Timestamp) -> String {
     let occurrences = obligation.occurrences(now);
@@ -114,8 +114,7 @@ pub fn obligation_state(obligation: &Obligation, now: Timestamp) -> String {
     }
 }
 
-/// What was said of the occurrences that wait for confirmation, and by whom. None if none waits. `one_is` begins what is said
-/// of a single one.
+/// Which claims wait for confirmation, and whose, if any. `one_is` begins the sentence for a single one.
 fn waiting_claims(obligation: &Obligation, one_is: &str) -> Option<String> {
     let claims: Vec<&Word> = obligation.waiting_claims().collect();
     let who = |is_own: bool| {
@@ -140,7 +139,6 @@ fn waiting_claims(obligation: &Obligation, one_is: &str) -> Option<String> {
     })
 }
 
-/// What is due of an obligation, or was.
 fn due(obligation: &Obligation, occurrences: &[Occurrence]) -> String {
     let overdue: Vec<&Occurrence> =
         occurrences.iter().filter(|found| found.state == OccurrenceState::Overdue).collect();
@@ -155,7 +153,6 @@ fn due(obligation: &Obligation, occurrences: &[Occurrence]) -> String {
     }
 }
 
-/// Whether a standing promise holds.
 fn standing_state(standing: &Standing, zone: &TimeZone, now: Timestamp) -> String {
     let by = day(zone, standing.next_reverify_at);
     let verified = standing.verified_at.map(|at| day(zone, at)).unwrap_or_default();
@@ -191,7 +188,6 @@ mod tests {
     use crate::domain::participant::session::InPerson;
     use crate::domain::proposal::Note;
 
-    /// The contacts of a world's participants.
     fn contacts(world: &World) -> Vec<Contact> {
         let known = Deal::complete().contacts;
         let pairs = known.into_iter().zip(&world.agreement.participants);

@@ -1,5 +1,5 @@
-//! What calls did, in words, for the audit log and for histories: one entry for each operation of the API, the app and the
-//! service itself.
+//! What calls did, in words, for the audit log and histories: one entry per operation of the API, the app and the
+//! service.
 
 use std::borrow::Cow;
 
@@ -19,12 +19,12 @@ use crate::domain::proposal::ProposalAction;
 pub struct OperationWords {
     /// What it did, such as `Created a contact`.
     pub did: Cow<'static, str>,
-    /// The kinds of the first objects that its audit rows name.
+    /// The kinds of the first objects in its audit rows.
     pub objects: &'static [ObjectKind],
 }
 
-/// The operations with what they did and the kinds of the first objects in their audit rows: those that the path and the
-/// body name, and then those that the call showed or changed.
+/// The operations, what they did, and the kinds of the first objects in their audit rows: those named by path and body,
+/// then those shown or changed.
 const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     // Agreements
     (USE_MCP, "Asked the agent endpoint", &[]),
@@ -83,7 +83,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("return_answers", "Returned answers", &[Agreement, Part, Part]),
     ("create_link_code", "Created a code for a participant’s link", &[Agreement, Part]),
     ("reopen_condition", "Opened a declined condition again", &[Agreement, Part]),
-    // What participants do on their own pages.
+    // Acts of participants on their own pages
     ("view_participant_link", "Opened a participant’s link", &[]),
     ("open_participant_link", "Opened the agreement’s pages", &[Agreement, Part]),
     ("leave_agreement_pages", "Left the agreement’s pages", &[Part]),
@@ -266,12 +266,12 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     (WRONG_METHOD, "Called an address with a method that it does not take", &[]),
 ];
 
-/// The ids of the operations that have words, in the order of the filter that offers them.
+/// The ids and words of all operations, in the order of the filter.
 pub fn operations() -> impl Iterator<Item = (&'static str, &'static str)> {
     OPERATIONS.iter().map(|(id, did, _)| (*id, *did))
 }
 
-/// An operation in words. One that has none yet gets its id as words.
+/// An operation in words. Falls back to the words of its id.
 #[must_use]
 pub fn operation(id: &str) -> OperationWords {
     let known = OPERATIONS.iter().find(|(known, ..)| *known == id);
@@ -294,7 +294,7 @@ fn id_as_words(id: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// An act of an agreement's history in words, with the names of contacts where they are known.
+/// An act of an agreement's history in words, with known names of contacts.
 #[must_use]
 pub fn act<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Cow<'static, str> {
     if act.operation == "show_link" {
@@ -322,7 +322,7 @@ pub fn act<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Cow
     })
 }
 
-/// An edit of a part in words. None if the operation is about another part, or the name is not known.
+/// An edit of a part in words. None if the operation is about another part, or the name is unknown.
 fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Option<String> {
     if let EditedPart::Participant { contact_id } = part {
         match operation {
@@ -456,7 +456,7 @@ mod tests {
         let purpose = SafeLine::parse("Closing payment").ok();
         assert_eq!(said("add_payment", payment(purpose)), "Added the payment “Closing payment”");
         assert_eq!(said("change_payment", payment(None)), "Changed a payment");
-        // What an operation changes besides is not what it is about.
+        // Side effects don't determine the words.
         assert_eq!(said("set_terms", participant(ada)), "Changed the terms");
     }
 }

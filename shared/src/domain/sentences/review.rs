@@ -1,4 +1,4 @@
-//! The review of a proposal: its summary, the requirements of gates, the effects of confirming, and the time left.
+//! The review of a proposal: summary, gate requirements, effects of confirming, and time left.
 
 use super::names::{all_names, counted};
 use crate::domain::agreement::facts::Facts;
@@ -23,14 +23,13 @@ pub fn proposal_summary(proposal: &Proposal) -> String {
     }
 }
 
-/// How large the agreement of a proposal was, such as `2 participants, 3 steps`.
+/// The size of a proposed agreement, such as `2 participants, 3 steps`.
 #[must_use]
 pub fn size(subject: &Subject) -> String {
     format!("{}, {}", counted(subject.participants, "participant"), counted(subject.steps, "step"))
 }
 
-/// The requirement of a gate, with the names of all participants that it concerns, since members decide by it. It does
-/// not depend on the gate's state.
+/// A gate's requirement with all participants' names, since members decide by it. Independent of the gate's state.
 #[must_use]
 pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact]) -> String {
     let named: Vec<ParticipantId> = rule.named(agreement).into_iter().collect();
@@ -61,7 +60,7 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact])
     }
 }
 
-/// A number of hours as an adjective, such as `24-hour`; whole days as days.
+/// A number of hours as an adjective, such as `24-hour`, or in whole days.
 fn period(hours: u32) -> String {
     if hours >= 48 && hours.is_multiple_of(24) { format!("{}-day", hours / 24) } else { format!("{hours}-hour") }
 }
@@ -77,7 +76,7 @@ pub fn stage_action(action: StageAction) -> &'static str {
     }
 }
 
-/// What happens when a proposal is confirmed now, in order.
+/// The effects of confirming a proposal now, in order.
 #[must_use]
 pub fn effects(
     action: ProposalAction,
@@ -136,7 +135,7 @@ pub fn effects(
     }
 }
 
-/// What a cancellation does to the funding items that an agreement papers; none without any.
+/// What a cancellation does to the agreement's funding items. None without any.
 fn funding_items_opened(agreement: &Agreement) -> Option<&'static str> {
     (!agreement.funding_item_ids.is_empty()).then(|| match agreement.lifecycle() {
         Lifecycle::Draft => "Its funding items are open again, to be papered anew.",
@@ -146,7 +145,7 @@ fn funding_items_opened(agreement: &Agreement) -> Option<&'static str> {
     })
 }
 
-/// What a cancellation does to the payments of an agreement; none if it has none that are not done.
+/// What a cancellation does to the agreement's payments. None without open ones.
 fn payments(facts: &Facts) -> Option<String> {
     let count = |is: fn(MovementState) -> bool| facts.movements.values().filter(|state| is(**state)).count();
     let open = match count(MovementState::ends_with_agreement) {
@@ -169,7 +168,7 @@ fn payments(facts: &Facts) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// When the promises of an agreement become obligations; none if it has none.
+/// When the agreement's promises become obligations. None without promises.
 fn promises(agreement: &Agreement) -> Option<String> {
     let projects = |stage: &Stage| stage.actions.contains(&StageAction::ProjectObligations);
     let stage = agreement.stages.iter().enumerate().find(|(_, stage)| projects(stage));
@@ -184,7 +183,7 @@ fn promises(agreement: &Agreement) -> Option<String> {
     }
 }
 
-/// How much time is left, roughly.
+/// The time left, rounded.
 #[must_use]
 pub fn time_left(now: Timestamp, until: Timestamp) -> String {
     let minutes = usize::try_from((until.unix_ms() - now.unix_ms()).max(0) / 60_000).unwrap_or_default();

@@ -1,13 +1,14 @@
-//! The sentences above the buttons with which participants bind themselves. Their receipts, and so the certificate, keep them.
+//! The sentences above the buttons with which participants bind themselves. Receipts, and so the certificate, keep
+//! them.
 //!
-//! Decision: who approves or signs agrees to what they promise in the agreement and to what is promised to them, whatever the
-//! documents say. So the sentence names those promises; their days stand beside it on the page.
+//! Decision: by approving or signing, people agree to what they promise in the agreement and what they are promised,
+//! whatever the documents say. So the sentence names those promises; their days are next to it on the page.
 
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::promise::{Promise, Side};
 use crate::domain::ids::ParticipantId;
 
-/// That a participant signs a document of an agreement.
+/// A participant signs a document.
 #[must_use]
 pub fn signing((agreement, by): (&Agreement, ParticipantId), name: &str, document: &str) -> String {
     let promises = promises(agreement, by);
@@ -16,7 +17,7 @@ pub fn signing((agreement, by): (&Agreement, ParticipantId), name: &str, documen
     )
 }
 
-/// That a person signs a document for a participant that is no person.
+/// A person signs a document for a participant that is not a person.
 #[must_use]
 pub fn signing_for((agreement, by): (&Agreement, ParticipantId), name: &str, document: &str) -> String {
     let promises = promises(agreement, by);
@@ -25,14 +26,14 @@ pub fn signing_for((agreement, by): (&Agreement, ParticipantId), name: &str, doc
     )
 }
 
-/// That a participant approves a step of an agreement.
+/// A participant approves a step.
 #[must_use]
 pub fn approval((agreement, by): (&Agreement, ParticipantId), name: &str, step: &str) -> String {
     let (promises, agreement) = (promises(agreement, by), agreement.name.as_str());
     format!("As {name}, I approve the step “{step}” of the agreement “{agreement}”.{promises}")
 }
 
-/// What the participant promises and is promised, as the end of a sentence. Empty if they are no party of a promise.
+/// What the participant promises and is promised, as the end of a sentence. Empty without promises.
 fn promises(agreement: &Agreement, by: ParticipantId) -> String {
     let names = |side: Side| {
         let own = agreement.promises.iter().filter(|promise| promise.parties.side(by) == Some(side));

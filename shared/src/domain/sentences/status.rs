@@ -1,4 +1,4 @@
-//! Where an agreement and its gates are.
+//! The status of an agreement and its gates.
 
 use std::collections::BTreeSet;
 
@@ -69,8 +69,8 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
     }
 }
 
-/// Whom an open gate of an active agreement waits for, each with since when. An information request may wait for participants
-/// and, since the first of the others sent answers, for a member.
+/// Whom an open gate of an active agreement waits for, and since when. An information request may wait both for
+/// participants and, since the first answers were sent, for a member.
 #[must_use]
 pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(String, Option<Timestamp>)> {
     let waited_for: Vec<ParticipantId> = agreement.unmet_by(gate).into_iter().collect();
@@ -90,11 +90,11 @@ pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(S
 /// What the current step of an active agreement waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurrentWait {
-    /// Whom or what, such as `Ada Okafor to approve`.
+    /// Whom or what it waits for, such as `Ada Okafor to approve`.
     pub on: String,
-    /// Since when: since a participant declined or sent answers, where it waits for a member because of that.
+    /// Since when: if it waits for a member, since a participant declined or sent answers.
     pub since: Timestamp,
-    /// When it is over, if it waits for time alone.
+    /// When it ends, if only time is needed.
     pub until: Option<Timestamp>,
     /// Whether a participant has declined.
     pub is_declined: bool,
@@ -102,13 +102,13 @@ pub struct CurrentWait {
     pub has_answers: bool,
 }
 
-/// What the current step of an active agreement waits for; none if the agreement waits for nothing. Someone who declined
-/// comes first, then answers to read and the organization's own contacts, and other people before time.
+/// What the current step of an active agreement waits for, if anything. Declined conditions come first, then answers to
+/// read and the organization's own contacts, then other people, then time.
 #[must_use]
 pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
-    // A member authorizes payments.
+    // Members authorize payments.
     let is_to_authorize = |gate: &Gate| matches!(gate.rule, GateRule::MovementAuthorized { movement_id: Some(id) } if agreement.lets_authorize(id));
     let is_own = |gate: &Gate| {
         let mut named = agreement.unmet_by(gate).into_iter().filter_map(|id| agreement.participant(id));
@@ -159,7 +159,7 @@ mod tests {
         gates[1].state = GateState::Declined { opened_at: noon(), participant_id, declined_at: after(1) };
         let found = wait(&live).unwrap();
         assert!(found.is_declined && found.on.starts_with("Declined by "), "{found:?}");
-        // Answers wait since they were sent, and other participants of the request since it was opened.
+        // Answers wait since they were sent; other participants since the request opened.
         let both: BTreeSet<ParticipantId> = live.participants.iter().map(|participant| participant.id).collect();
         let (one, gate) = (live.participants[0].id, live.stages[0].gates[1].id);
         live.stages[0].gates[1] = Gate {

@@ -3,7 +3,7 @@
 use crate::domain::agreement::{ConversionTiming, ParticipantRole, SafeTerms};
 use crate::domain::money::in_app;
 
-/// A role, for a person.
+/// A role, for display.
 #[must_use]
 pub fn role(role: ParticipantRole) -> &'static str {
     match role {
@@ -19,10 +19,10 @@ pub fn role(role: ParticipantRole) -> &'static str {
     }
 }
 
-/// The name of the term that is how much money the deal is about.
+/// The name of the term for the amount of the deal.
 pub const INVESTMENT: &str = "Investment";
 
-/// The terms of a SAFE that are set, each with its name.
+/// The SAFE terms that are set, with their names.
 #[must_use]
 pub fn terms(terms: &SafeTerms) -> Vec<(&'static str, String)> {
     let currency = terms.currency.as_deref().unwrap_or_default();
@@ -47,7 +47,7 @@ pub fn terms(terms: &SafeTerms) -> Vec<(&'static str, String)> {
     list
 }
 
-/// A decimal fraction such as `0.20` or `0.125` as `20%` or `12.5%`, to the decimal places that it has.
+/// A decimal fraction as a percentage: `0.20` is `20%`, `0.125` is `12.5%`.
 pub(crate) fn percent(rate: &str) -> String {
     const SHIFT: usize = 2;
     let (whole, fraction) = rate.split_once('.').unwrap_or((rate, ""));

@@ -11,19 +11,19 @@ use crate::limits;
 use crate::wire::fields::FieldErrors;
 
 impl Agreement {
-    /// Adds a document; its file may come later.
+    /// Adds a document; its file may follow later.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `limit_reached`.
+    /// `wrong_state` unless a draft, `limit_reached`.
     pub fn add_document(&self, name: Label, content: Option<DocumentContent>, now: Timestamp) -> Edited<DocumentId> {
         let id = DocumentId::new();
         Ok((self.put_document(id, name, content, now)?, id))
     }
 
-    /// Adds a document with the id that its form carries. Nothing changes if it is there already.
+    /// Adds a document with the id from its form; no change if it exists.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `limit_reached`.
+    /// `wrong_state` unless a draft, `limit_reached`.
     pub fn put_document(
         &self,
         id: DocumentId,
@@ -47,30 +47,30 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Gives a document another name.
+    /// Renames a document.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such document.
+    /// `wrong_state` unless a draft, `not_found` without such a document.
     pub fn rename_document(&self, document: DocumentId, name: Label, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.document_mut(document)?.name = name;
         Ok(draft)
     }
 
-    /// Says whether a document is there to be read only.
+    /// Sets whether a document is only for reading.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such document.
+    /// `wrong_state` unless a draft, `not_found` without such a document.
     pub fn set_for_reading(&self, document: DocumentId, is_so: bool, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.document_mut(document)?.is_for_reading = is_so;
         Ok(draft)
     }
 
-    /// Gives a document a file, in the place of the one that it may have. Its signature blocks stay.
+    /// Sets or replaces a document's file. Signature blocks stay.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such document.
+    /// `wrong_state` unless a draft, `not_found` without such a document.
     pub fn set_file(
         &self,
         document: DocumentId,
@@ -82,11 +82,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Removes a document with its signature blocks.
+    /// Removes a document and its signature blocks.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft or a gate names the document or one of its blocks, `not_found` when it has no
-    /// such document.
+    /// `wrong_state` unless a draft, or if a gate names any of them; `not_found` without such a document.
     pub fn remove_document(&self, document: DocumentId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let blocks: BTreeSet<SignatureBlockId> =
@@ -100,10 +99,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Gives a signature block another label.
+    /// Renames a signature block.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such block.
+    /// `wrong_state` unless a draft, `not_found` without such a block.
     pub fn rename_signature_block(
         &self,
         block: SignatureBlockId,
@@ -118,7 +117,7 @@ impl Agreement {
     /// Removes a signature block.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft or a gate names the block, `not_found` when it has no such block.
+    /// `wrong_state` unless a draft, or if a gate names the block; `not_found` without such a block.
     pub fn remove_signature_block(&self, block: SignatureBlockId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.block_mut(block)?;
@@ -132,10 +131,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Adds a place where a participant signs a document.
+    /// Adds a place for a participant to sign.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` for an unknown part of the draft, `limit_reached`.
+    /// `wrong_state` unless a draft, `not_found` for an unknown part, `limit_reached`.
     pub fn add_signature_block(
         &self,
         document: DocumentId,
@@ -147,8 +146,7 @@ impl Agreement {
         Ok((self.put_signature_block(document, id, participant, label, now)?, id))
     }
 
-    /// Adds a place where a participant signs a document, with the id that its form carries. Nothing changes if it is there
-    /// already.
+    /// Adds a signature block with the id from its form; no change if it exists.
     ///
     /// # Errors
     /// Those of [`Agreement::add_signature_block`].

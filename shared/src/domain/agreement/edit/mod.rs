@@ -1,8 +1,8 @@
-//! Editing a draft: stages, gates, documents, signature blocks, payments, promises, terms, expiry. Each function is pure and returns the
-//! whole draft after the edit. A missing value is not an error here but a blocker. Errors name the fields of the forms.
+//! Editing drafts: stages, gates, documents, signature blocks, payments, promises, terms, expiry. Pure functions that
+//! return the whole edited draft. Missing values are blockers, not errors. Errors name form fields.
 //!
-//! A part of the draft that another part refers to can't be removed, so that an edit in one place never weakens a
-//! condition in another. Every edit passes [`super::draft`] on its way to the store.
+//! A part that another part refers to can't be removed, so no edit weakens a condition elsewhere. Every edit passes
+//! [`super::draft`] on its way to the store.
 
 mod documents;
 mod part;
@@ -25,14 +25,14 @@ use crate::domain::ids::ParticipantId;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// The result of an edit that adds a part: the draft after it, and the id of the new part.
+/// The draft after adding a part, and the part's id.
 pub type Edited<Id> = Result<(Agreement, Id), FieldErrors>;
 
 impl Agreement {
-    /// Gives the draft another name and kind. A draft that is no SAFE any more loses its terms.
+    /// Sets the draft's name and kind. The terms of a SAFE are dropped if it becomes general.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft.
+    /// `wrong_state` unless a draft.
     pub fn describe(&self, name: AgreementName, kind: AgreementKind, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.name = name;
@@ -44,10 +44,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Gives a participant other roles.
+    /// Sets a participant's roles.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such participant.
+    /// `wrong_state` unless a draft, `not_found` without such a participant.
     pub fn set_roles(&self, participant: ParticipantId, roles: Roles, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let found = draft.participants.iter_mut().find(|found| found.id == participant);
@@ -55,11 +55,11 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Removes a participant. Their contact stays among the workspace's people.
+    /// Removes a participant. The contact stays in the workspace.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, or a gate, a signature block or a promise names them, with an entry for each;
-    /// `not_found` when it has no such participant.
+    /// `wrong_state` unless a draft, or one entry per gate, signature block or promise that names them; `not_found`
+    /// without such a participant.
     pub fn remove_participant(&self, participant: ParticipantId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         if self.participant(participant).is_none() {
@@ -87,11 +87,11 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Sets when the agreement ends if it is not completed by then, or that it does not. A moment in the past is a
-    /// blocker, not an error: time passes while a draft is set up.
+    /// Sets or removes the time at which the agreement expires unless completed. A past time is a blocker, not an
+    /// error, because time passes while a draft is set up.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft.
+    /// `wrong_state` unless a draft.
     pub fn set_expiry(&self, expires_at: Option<Timestamp>, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.expires_at = expires_at;
@@ -103,11 +103,11 @@ impl Agreement {
             let message = "only a draft can be changed";
             return Err(FieldErrors::one("agreement_id", FieldCode::WrongState, message));
         }
-        // Concurrent edits may be decided in another order than they began.
+        // Concurrent edits may be decided in a different order than they began.
         Ok(Self { updated_at: now.max(self.updated_at), ..self.clone() })
     }
 
-    /// Refuses while a gate names something, with an entry for each step that has such gates.
+    /// Refuses while gates name something, with one entry per step.
     fn check_unnamed(&self, field: &str, names: impl Fn(&GateRule) -> bool) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::default();
         for stage in self.stages.iter().filter(|stage| stage.gates.iter().any(|gate| names(&gate.rule))) {
@@ -130,7 +130,6 @@ fn unknown(field: &str, what: &str) -> FieldErrors {
     FieldErrors::one(field, FieldCode::NotFound, format!("is no {what} of this agreement"))
 }
 
-/// Moves an item of a list to another place, counted from 0; the others close up.
 fn move_item<T>(list: &mut Vec<T>, from: usize, to: usize) -> Result<(), FieldErrors> {
     if to >= list.len() {
         let message = format!("must be one of the {} places", list.len());

@@ -1,8 +1,8 @@
-//! The parts of a draft that forms edit, and what a form has shown of them.
+//! The parts of a draft that forms edit, and what each form showed.
 //!
-//! Two members may edit a draft at once. Each form edits one part and carries what it showed of it. An edit applies to the
-//! newest draft, so edits of different parts both hold; an edit of a part that is no longer as its form showed it is
-//! refused, and the member sees what changed.
+//! Two members may edit a draft at once. Each form edits one part and carries a fingerprint of what it showed. Edits
+//! apply to the newest draft, so edits of different parts both hold. An edit of a part that has changed since is
+//! refused, and the member sees the change.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::domain::agreement::{Agreement, Stage};
 use crate::domain::ids::{DocumentId, FieldId, GateId, ParticipantId, PromiseId, SignatureBlockId, StageId};
 use crate::domain::movement::terms::PaymentTerms;
 
-/// A part of a draft that a form edits.
+/// A part of a draft with its own form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Its name and kind.
@@ -37,7 +37,7 @@ pub enum Part {
     GateOrder(StageId),
     /// A question.
     Question(GateId, FieldId),
-    /// The order of the questions of an information request.
+    /// The order of an information request's questions.
     QuestionOrder(GateId),
     /// A promise's name, terms and parties.
     Promise(PromiseId),
@@ -45,24 +45,24 @@ pub enum Part {
     PromiseOrder,
 }
 
-/// A fingerprint of a part as a form showed it.
+/// The fingerprint of a part as a form showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen(String);
 
 impl Seen {
-    /// A fingerprint from a form's field. Any other text is the fingerprint of no part.
+    /// The fingerprint from a form field. An invalid one matches no part.
     #[must_use]
     pub fn from_form(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// The text for a form's field.
+    /// The text for a form field.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// A payment's terms as a form shows them. They are in a record of their own.
+    /// The terms of a payment, which is a separate record.
     #[must_use]
     pub fn of_payment(terms: &PaymentTerms) -> Self {
         Self::of(terms)
@@ -105,7 +105,7 @@ impl Agreement {
         self.questions(gate)?.iter().find(|question| question.id == id)
     }
 
-    /// A part as it is now, for the form that edits it. `None` if the agreement has no such part.
+    /// A part as it is now, for its form. `None` without such a part.
     #[must_use]
     pub fn seen(&self, part: Part) -> Option<Seen> {
         Some(match part {
@@ -138,7 +138,7 @@ impl Agreement {
     }
 }
 
-/// A rule as the form of its settings shows it.
+/// A rule as its settings form shows it.
 pub(in crate::domain::agreement) fn without_questions(rule: &GateRule) -> GateRule {
     match rule {
         GateRule::InformationRequest { participant_ids, .. } => {
@@ -154,7 +154,6 @@ mod tests {
     use super::super::super::promise::Promise;
     use super::*;
 
-    /// All parts of a draft.
     fn parts(draft: &Agreement) -> Vec<Part> {
         let mut parts = vec![Part::Description, Part::Expiry, Part::Terms, Part::StageOrder, Part::PromiseOrder];
         parts.extend(draft.promises.iter().map(|promise| Part::Promise(promise.id)));
@@ -175,7 +174,6 @@ mod tests {
         parts
     }
 
-    /// The parts that differ between two drafts.
     fn changed(before: &Agreement, after: &Agreement) -> Vec<Part> {
         parts(before).into_iter().filter(|part| before.seen(*part) != after.seen(*part)).collect()
     }

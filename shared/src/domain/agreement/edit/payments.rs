@@ -1,4 +1,4 @@
-//! Payments of a draft. Each is a movement, a record of its own, which the draft names: both are written together.
+//! Payments of a draft. Each is a movement, a separate record that the draft names; both are written together.
 
 use super::{check_limit, unknown};
 use crate::domain::actor::Actor;
@@ -13,11 +13,11 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 impl Agreement {
-    /// Adds a payment, with the id that its form carries. What its terms lack is a blocker, not an error. None instead of the
-    /// movement if the draft has it already.
+    /// Adds a payment with the id from its form; returns no movement if the draft already has it. Missing terms are
+    /// blockers, not errors.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `limit_reached`, and what is wrong with the terms.
+    /// `wrong_state` unless a draft, `limit_reached`, and errors in the terms.
     pub fn add_payment(
         &self,
         id: MovementId,
@@ -36,10 +36,10 @@ impl Agreement {
         Ok((draft, Some(movement)))
     }
 
-    /// Gives a payment other terms. After the publication they never change.
+    /// Replaces a payment's terms. They are final after publication.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such payment, and what is wrong with the terms.
+    /// `wrong_state` unless a draft, `not_found` without such a payment, and errors in the terms.
     pub fn change_payment(
         &self,
         movement: &Movement,
@@ -55,8 +55,7 @@ impl Agreement {
     /// Removes a payment.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, or a gate names it, with an entry for each step; `not_found` when it has no such
-    /// payment.
+    /// `wrong_state` unless a draft, or one entry per step whose gates name it; `not_found` without such a payment.
     pub fn remove_payment(&self, id: MovementId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         self.check_has_payment(id)?;
@@ -73,7 +72,7 @@ impl Agreement {
         if self.facts.movements.contains_key(&id) { Ok(()) } else { Err(unknown("movement_id", "payment")) }
     }
 
-    /// Nobody pays themselves: a sender's claim must not become the receiver's word.
+    /// Refuses payments to oneself: a sender's claim must not double as the receiver's word.
     fn check_payment(&self, terms: &PaymentTerms) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::default();
         for (field, id) in [("sender_participant_id", terms.sender), ("receiver_participant_id", terms.receiver)] {

@@ -18,16 +18,16 @@ impl Agreement {
         self.promises.iter().find(|promise| promise.id == id)
     }
 
-    /// Adds a promise at the end.
+    /// Appends a promise.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` for an unknown participant, `limit_reached`.
+    /// `wrong_state` unless a draft, `not_found` for an unknown participant, `limit_reached`.
     pub fn add_promise(&self, name: Label, terms: PromiseTerms, parties: Parties, now: Timestamp) -> Edited<PromiseId> {
         let id = PromiseId::new();
         Ok((self.put_promise(Promise { id, name, terms, parties }, now)?, id))
     }
 
-    /// Adds a promise at the end, with the id that its form carries. Nothing changes if it is there already.
+    /// Appends a promise with the id from its form; no change if it exists.
     ///
     /// # Errors
     /// Those of [`Agreement::add_promise`].
@@ -43,10 +43,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Gives a promise another name, other terms and other parties.
+    /// Replaces a promise's name, terms and parties.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such promise or participant.
+    /// `wrong_state` unless a draft, `not_found` without such a promise or participant.
     pub fn change_promise(&self, changed: Promise, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let promise = draft.promises.iter_mut().find(|promise| promise.id == changed.id);
@@ -57,11 +57,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Moves a promise to another place, counted from 0; the others close up.
+    /// Moves a promise to an index.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such promise, `out_of_range` when it has no such
-    /// place.
+    /// `wrong_state` unless a draft, `not_found` without such a promise, `out_of_range` beyond the list.
     pub fn move_promise(&self, promise: PromiseId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let from = draft.promises.iter().position(|moved| moved.id == promise);
@@ -72,7 +71,7 @@ impl Agreement {
     /// Removes a promise.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such promise.
+    /// `wrong_state` unless a draft, `not_found` without such a promise.
     pub fn remove_promise(&self, promise: PromiseId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         self.promise(promise).ok_or_else(|| unknown("promise_id", "promise"))?;
@@ -80,7 +79,6 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// The promises that name a participant.
     pub(super) fn promises_naming(&self, participant: ParticipantId) -> impl Iterator<Item = &Promise> {
         self.promises.iter().filter(move |promise| promise.parties.side(participant).is_some())
     }
@@ -95,7 +93,7 @@ impl Agreement {
     }
 }
 
-/// Responses, events and searches show the texts of a promise, so no account number may be in them.
+/// Refuses account numbers in a promise's texts, which responses, events and searches show.
 fn check_texts(promise: &Promise) -> Result<(), FieldErrors> {
     let check = |field: &str, text: &Label| {
         let checked = SafeLine::parse(text.as_str());

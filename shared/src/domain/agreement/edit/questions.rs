@@ -8,11 +8,11 @@ use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 impl Agreement {
-    /// Adds a question at the end, with the id that its form carries. Nothing changes if it is there already.
+    /// Appends a question with the id from its form; no change if it exists.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft or the gate asks no questions, `not_found` when it has no such gate,
-    /// `limit_reached`, and what is wrong with the question.
+    /// `wrong_state` unless a draft, or if the gate has no questions; `not_found` without such a gate, `limit_reached`,
+    /// and errors in the question.
     pub fn put_question(&self, gate: GateId, question: InformationField, now: Timestamp) -> Result<Self, FieldErrors> {
         if self.question(gate, question.id).is_some() {
             return Ok(self.clone());
@@ -23,10 +23,10 @@ impl Agreement {
         })
     }
 
-    /// Puts a question in the place of the one with its id.
+    /// Replaces the question with the same id.
     ///
     /// # Errors
-    /// Those of [`Agreement::put_question`], and `not_found` when the gate has no such question.
+    /// Those of [`Agreement::put_question`], and `not_found` without such a question.
     pub fn change_question(
         &self,
         gate: GateId,
@@ -40,10 +40,10 @@ impl Agreement {
         })
     }
 
-    /// Moves a question to another place, counted from 0; the others close up.
+    /// Moves a question to an index.
     ///
     /// # Errors
-    /// Those of [`Agreement::change_question`], and `out_of_range` when there is no such place.
+    /// Those of [`Agreement::change_question`], and `out_of_range` beyond the list.
     pub fn move_question(
         &self,
         gate: GateId,

@@ -1,4 +1,4 @@
-//! Random sequences of edits: whatever members do to a draft, in whatever order, it stays a sound draft.
+//! Random sequences of edits: any edits in any order leave a sound draft.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::domain::ids::{DocumentId, FieldId, GateId, ParticipantId, PromiseId, 
 use crate::domain::time::Timestamp;
 use crate::wire::fields::FieldErrors;
 
-/// An edit, with its parts chosen by number from those that the draft has, or from none.
+/// An edit. Parts are chosen by number, possibly beyond those in the draft.
 #[derive(Debug, Clone)]
 enum Edit {
     Describe(bool),
@@ -72,12 +72,10 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     proptest::collection::vec(edit, 0..40)
 }
 
-/// The part with a number. One that the draft does not have gets an id that nothing has.
 fn pick<Id: Copy>(ids: &[Id], n: usize, none: Id) -> Id {
     ids.get(n).copied().unwrap_or(none)
 }
 
-/// The ids of a draft's parts.
 struct Parts {
     participants: Vec<ParticipantId>,
     documents: Vec<DocumentId>,
@@ -181,7 +179,7 @@ fn unique<Id: Ord>(ids: &[Id]) -> bool {
     ids.iter().collect::<BTreeSet<_>>().len() == ids.len()
 }
 
-/// Every part has an id of its own, and every part that is named is there.
+/// Checks that ids are unique and references resolve.
 fn check_sound(draft: &Agreement) {
     let parts = Parts::of(draft);
     assert!(unique(&parts.participants) && unique(&parts.documents) && unique(&parts.blocks));
@@ -231,7 +229,7 @@ proptest! {
             }
             prop_assert_eq!(draft.id(), id);
         }
-        // A copy of it is as sound, and shares no part with it.
+        // A copy is sound too, and shares no part with it.
         let copy = draft.duplicate(
             crate::domain::ids::AgreementId::new(),
             draft.name.clone(),

@@ -11,19 +11,19 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 impl Agreement {
-    /// Adds a stage at the end.
+    /// Appends a stage.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `limit_reached`.
+    /// `wrong_state` unless a draft, `limit_reached`.
     pub fn add_stage(&self, name: Label, actions: BTreeSet<StageAction>, now: Timestamp) -> Edited<StageId> {
         let id = StageId::new();
         Ok((self.put_stage(id, name, actions, now)?, id))
     }
 
-    /// Adds a stage at the end, with the id that its form carries. Nothing changes if it is there already.
+    /// Appends a stage with the id from its form; no change if it exists.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `limit_reached`.
+    /// `wrong_state` unless a draft, `limit_reached`.
     pub fn put_stage(
         &self,
         id: StageId,
@@ -40,10 +40,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Gives a stage another name and other actions.
+    /// Sets a stage's name and actions.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such stage.
+    /// `wrong_state` unless a draft, `not_found` without such a stage.
     pub fn change_stage(
         &self,
         stage: StageId,
@@ -58,10 +58,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Moves a stage to another place, counted from 0; the others close up.
+    /// Moves a stage to an index.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such stage, `out_of_range` when it has no such place.
+    /// `wrong_state` unless a draft, `not_found` without such a stage, `out_of_range` beyond the list.
     pub fn move_stage(&self, stage: StageId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let from = draft.stages.iter().position(|moved| moved.id == stage);
@@ -69,10 +69,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Removes a stage with its gates.
+    /// Removes a stage and its gates.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such stage.
+    /// `wrong_state` unless a draft, `not_found` without such a stage.
     pub fn remove_stage(&self, stage: StageId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.stage_mut(stage)?;
@@ -83,14 +83,13 @@ impl Agreement {
     /// Adds a gate to a stage.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` for an unknown part of the draft, `limit_reached`, and what is
-    /// wrong with its settings.
+    /// `wrong_state` unless a draft, `not_found` for an unknown part, `limit_reached`, and errors in the settings.
     pub fn add_gate(&self, stage: StageId, rule: GateRule, now: Timestamp) -> Edited<GateId> {
         let id = GateId::new();
         Ok((self.put_gate(stage, id, rule, now)?, id))
     }
 
-    /// Adds a gate to a stage, with the id that its form carries. Nothing changes if it is there already.
+    /// Adds a gate with the id from its form; no change if it exists.
     ///
     /// # Errors
     /// Those of [`Agreement::add_gate`].
@@ -107,11 +106,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Moves a gate to another place in its stage, counted from 0; the others close up.
+    /// Moves a gate to an index in its stage.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such gate, `out_of_range` when its stage has no such
-    /// place.
+    /// `wrong_state` unless a draft, `not_found` without such a gate, `out_of_range` beyond the list.
     pub fn move_gate(&self, gate: GateId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let place = |stage: &Stage| stage.gates.iter().position(|moved| moved.id == gate);
@@ -121,11 +119,10 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Gives a gate other settings, or another type.
+    /// Replaces a gate's settings or type.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` for an unknown part of the draft, and what is wrong with the
-    /// settings.
+    /// `wrong_state` unless a draft, `not_found` for an unknown part, and errors in the settings.
     pub fn change_gate(&self, gate: GateId, rule: GateRule, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let rule = self.checked(rule)?;
@@ -137,7 +134,7 @@ impl Agreement {
     /// Removes a gate.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` when it has no such gate.
+    /// `wrong_state` unless a draft, `not_found` without such a gate.
     pub fn remove_gate(&self, gate: GateId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.gate_mut(gate)?;
@@ -147,7 +144,7 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Refuses a gate with which the gates would name more than [`limits::NAMED_PARTICIPANTS_MAX`] participants.
+    /// Limits the participants that all gates name to [`limits::NAMED_PARTICIPANTS_MAX`].
     fn check_named(&self, gate: GateId, rule: &GateRule) -> Result<(), FieldErrors> {
         let others = self.stages.iter().flat_map(|stage| &stage.gates).filter(|other| other.id != gate);
         let rules = others.map(|other| &other.rule).chain([rule]);
@@ -168,8 +165,7 @@ impl Agreement {
         gates.find(|gate| gate.id == id).ok_or_else(|| unknown("gate_id", "condition"))
     }
 
-    /// Checks the settings of a gate: every part that they name must exist. A part that is still to be named is a
-    /// blocker.
+    /// Checks that every part named in a gate's settings exists. Missing settings are blockers.
     pub(super) fn checked(&self, rule: GateRule) -> Result<GateRule, FieldErrors> {
         if let Some(participant_ids) = rule.participant_ids() {
             self.check_participants(participant_ids)?;
@@ -288,7 +284,7 @@ mod tests {
             let until = Some(Countdown::AfterHours(hours));
             refused(add(GateRule::Countdown { until }), "after_hours", FieldCode::OutOfRange);
         }
-        // A setting that is still open is a blocker, not an error.
+        // A missing setting is a blocker, not an error.
         for rule in [
             GateRule::SignatureBlocks { block_ids: [].into() },
             GateRule::DocumentSigned { document_id: None },

@@ -7,10 +7,10 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 impl Agreement {
-    /// Sets the terms of a SAFE. A term that is left open is a blocker.
+    /// Sets the terms of a SAFE. Missing terms are blockers.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft or no SAFE, and what is wrong with each term.
+    /// `wrong_state` unless a draft and a SAFE, and errors in the terms.
     pub fn set_terms(&self, terms: SafeTerms, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         if self.kind != AgreementKind::Safe {
@@ -48,7 +48,7 @@ fn check_terms(terms: &SafeTerms) -> Result<(), FieldErrors> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Whether a text is a discount in its only accepted form: `0.` and two digits, or up to four that don't end in zero.
+/// Whether a text is a discount: `0.` and two digits, or up to four without trailing zeros.
 fn is_rate(text: &str) -> bool {
     const DIGITS: usize = 2;
     const DIGITS_MAX: usize = 4;

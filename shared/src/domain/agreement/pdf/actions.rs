@@ -1,7 +1,6 @@
-//! Detects PDFs that may change what they show once open: by a script, or by an action on their notes, layers or
-//! fields.
+//! Detects PDFs that may change what they show once open: by a script, or by an action on notes, layers or fields.
 //!
-//! Decision: such a file is refused, even if nothing seems to start the action. Some programs run scripts and others
+//! Decision: such a file is refused even if nothing seems to start the action. Some programs run scripts and others
 //! don't, and a script's effect can't be told from its text.
 
 use hayro_syntax::Pdf;
@@ -9,7 +8,6 @@ use hayro_syntax::object::{Dict, MaybeRef, Name, Object};
 
 use super::NotADocument;
 
-/// Actions that change what is shown.
 const CHANGING: [&[u8]; 6] = [b"JavaScript", b"Hide", b"SetOCGState", b"Rendition", b"ImportData", b"ResetForm"];
 
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
@@ -32,7 +30,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     Ok(())
 }
 
-/// A value written in place. Others are objects of their own.
+/// A direct value. Indirect objects are checked on their own.
 fn here(value: MaybeRef<Object<'_>>) -> Option<Object<'_>> {
     match value {
         MaybeRef::NotRef(object) => Some(object),

@@ -1,8 +1,8 @@
 //! Checks that all programs show a PDF's fields and notes alike.
 //!
-//! A field or note has a drawing of itself, its appearance. If that is missing, or the file asks for new ones, programs
-//! make one up that Countersign's pictures would lack. If a field's value differs from its appearance, programs that
-//! fill in forms show the value.
+//! A field or note has an appearance: a drawing of itself. If it is missing, or the file asks for new ones, programs
+//! make one up that Countersign's pictures would lack. If a field's value differs from its appearance, form-filling
+//! programs show the value.
 //!
 //! Decision: such a file is refused rather than drawn as others would. They don't agree, and printing it to a new PDF
 //! settles what is signed.
@@ -30,7 +30,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     }
     let is_redrawn = is_true(&form, b"NeedAppearances");
     for page in pdf.pages().iter() {
-        // Our renderer stops at an entry that is no note; other programs go on.
+        // Our renderer stops at an entry that is not a note; other programs continue.
         let mut is_drawn_here = true;
         for note in items(page.raw(), b"Annots", page.xref()) {
             let Some(note) = note.and_then(Object::into_dict) else {
@@ -57,7 +57,6 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     Ok(())
 }
 
-/// The items of a dictionary's list. None for a missing one.
 pub(super) fn items<'a>(dict: &Dict<'a>, key: &[u8], xref: &'a XRef) -> impl Iterator<Item = Option<Object<'a>>> {
     dict.get::<Array<'_>>(key).unwrap_or_default().raw_iter().map(|item| match item {
         MaybeRef::Ref(elsewhere) => xref.get(elsewhere.into()),
@@ -77,7 +76,7 @@ fn name<'a>(dict: &Dict<'a>, key: &[u8]) -> Option<Name<'a>> {
     dict.get(key)
 }
 
-/// A non-negative number written as a whole one, such as 2. Where one is expected, programs read others differently.
+/// A non-negative number written as an integer, such as 2. Programs disagree on how to read others.
 pub(super) fn whole(number: Number) -> Option<u32> {
     number.to_string().parse().ok()
 }
@@ -98,8 +97,7 @@ pub(super) fn is_shown(note: &Dict<'_>) -> bool {
     has_area && flags(note).unwrap_or_default() & (HIDDEN | NO_VIEW) == 0
 }
 
-/// Whether a note only links somewhere or opens what belongs to another note. A thin border is no content; a wide one
-/// covers what is there.
+/// Whether a note only links somewhere or opens another note. Only a border too thin to cover content is allowed.
 fn is_link(note: &Dict<'_>) -> bool {
     match name(note, b"Subtype").as_deref() {
         Some(b"Link") => {
@@ -113,7 +111,6 @@ fn is_link(note: &Dict<'_>) -> bool {
     }
 }
 
-/// The appearance of a note in its state.
 pub(super) fn appearance<'a>(note: &Dict<'a>) -> Option<Stream<'a>> {
     match note.get::<Dict<'_>>(b"AP")?.get::<Object<'_>>(b"N")? {
         Object::Stream(drawing) => Some(drawing),
@@ -122,7 +119,6 @@ pub(super) fn appearance<'a>(note: &Dict<'a>) -> Option<Stream<'a>> {
     }
 }
 
-/// The value of a field or of the nearest ancestor that has one.
 fn inherited<'a>(field: &Dict<'a>, key: &[u8]) -> Option<Object<'a>> {
     let mut field = field.clone();
     for _ in 0..ANCESTORS_MAX {
@@ -165,7 +161,6 @@ fn is_field_alike(field: &Dict<'_>) -> bool {
     }
 }
 
-/// Whether a field says how its border, background or label looks.
 fn has_look(field: &Dict<'_>) -> bool {
     let look = field.get::<Dict<'_>>(b"MK").unwrap_or_default();
     [&b"BC"[..], b"BG", b"CA"].into_iter().any(|key| is_set(&look, key))
@@ -193,7 +188,6 @@ fn states<'a>(field: &Dict<'a>) -> Option<Dict<'a>> {
     field.get::<Dict<'_>>(b"AP")?.get::<Dict<'_>>(b"N")
 }
 
-/// Whether a button is on and has a drawing for it.
 fn is_chosen(field: &Dict<'_>) -> bool {
     name(field, b"AS").is_some_and(|state| &*state != b"Off") && appearance(field).is_some()
 }
@@ -301,7 +295,6 @@ fn part<'a>(of: &Dict<'a>, key: &[u8]) -> Dict<'a> {
     of.get(key).unwrap_or_default()
 }
 
-/// Whether text from here on is drawn as text.
 fn is_filled(mode: &Instruction<'_, '_>) -> bool {
     last_whole(mode).is_some_and(|mode| mode <= 2)
 }
@@ -314,7 +307,6 @@ pub(super) fn last_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b
     }
 }
 
-/// The number operand of an instruction.
 pub(super) fn last_whole(instruction: &Instruction<'_, '_>) -> Option<u32> {
     match instruction.operands().last()? {
         Object::Number(number) => whole(*number),
@@ -322,7 +314,6 @@ pub(super) fn last_whole(instruction: &Instruction<'_, '_>) -> Option<u32> {
     }
 }
 
-/// The font that an instruction chooses by name and size.
 pub(super) fn font_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b Name<'a>> {
     match instruction.operands().collect::<Vec<_>>()[..] {
         [.., Object::Name(name), Object::Number(_)] => Some(name),

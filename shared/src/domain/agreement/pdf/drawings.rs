@@ -1,8 +1,8 @@
-//! A digest of what a PDF's pages draw. It tells whether two files show the same, whatever else differs: properties,
+//! A digest of what a PDF's pages draw. It tells whether two files show the same despite different properties or
 //! compression.
 //!
-//! Decision: drawings are compared as written, not as pictures. A document that was scanned, printed to a new PDF or
-//! signed in a program has other pages than before; one that was only saved again has the same.
+//! Decision: drawings are compared as written, not as pictures. Scanning, printing to a new PDF or signing in a program
+//! changes the pages; saving again doesn't.
 
 use std::collections::HashSet;
 
@@ -54,12 +54,11 @@ impl Seen {
         }
     }
 
-    /// Adds a drawing with its inner ones, once.
     fn add_drawing(&mut self, drawing: &Stream<'_>) {
         if !self.drawings.insert(drawing.obj_id()) {
             return;
         }
-        // A picture in a format of its own, such as JPEG, is compared in that format.
+        // A picture in its own format, such as JPEG, is compared in that format.
         self.add(&drawing.decoded_data().unwrap_or_else(|_| drawing.raw_data()));
         let inside = drawing.dict().get::<Dict<'_>>(b"Resources").unwrap_or_default();
         self.add_drawings(&inside.get::<Dict<'_>>(b"XObject").unwrap_or_default());
@@ -70,7 +69,7 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// A PDF of one page with this content, these keys, and objects from number 5.
+    /// A one-page PDF with this content, these keys, and further objects from number 5.
     fn page(content: &str, keys: &str, further: &[&str]) -> Option<String> {
         page_of(stream("", content), keys, further)
     }

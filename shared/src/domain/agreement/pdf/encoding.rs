@@ -1,7 +1,7 @@
 //! Decodes the bytes of a PDF's texts: text strings, and what simple fonts draw (ISO 32000-1, 7.9.2 and annex D).
 //!
-//! Decision: what can't be told is [`UNKNOWN`], and equals nothing. A font can give any code any shape; here a font's
-//! own statement about its codes is trusted, and otherwise an ASCII letter stands for itself.
+//! Decision: an undecodable character is [`UNKNOWN`], which equals nothing. A font can give any code any shape; this
+//! module trusts a font's statements about its codes, and otherwise lets an ASCII letter stand for itself.
 
 use hayro_syntax::object::{Array, Dict, Name, Object};
 
@@ -100,7 +100,6 @@ fn high(encoding: &str, code: u8) -> char {
     encoding.chars().nth(usize::from(code - HIGH)).unwrap_or(UNKNOWN)
 }
 
-/// The characters of a font's codes.
 pub(super) struct Encoding([char; 256]);
 
 impl Encoding {
@@ -138,7 +137,6 @@ impl Encoding {
         apply(&mut codes, &differences).then_some(Self(codes))
     }
 
-    /// The characters of a drawn string.
     pub(super) fn read(&self, drawn: &[u8]) -> impl Iterator<Item = char> {
         drawn.iter().map(|code| self.0[usize::from(*code)])
     }
@@ -204,7 +202,6 @@ fn is_usual(font: &[u8], glyph: &str) -> bool {
     is_letter() || is_in(ASCII_GLYPHS) || is_in(BLANK_GLYPHS) || of_known_glyph(glyph).is_some() || is_sign()
 }
 
-/// Whether a font's letters are symbols.
 fn is_of_pictures(font: &Dict<'_>) -> bool {
     name(font, b"BaseFont").is_some_and(|name| name.ends_with(b"Symbol") || name.ends_with(b"ZapfDingbats"))
 }

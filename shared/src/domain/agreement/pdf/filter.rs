@@ -1,20 +1,20 @@
 //! The checks before any reader opens a PDF: one pass over the file, in linear time and memory.
 //!
 //! They save time but don't protect: objects can hide inside streams, which this pass doesn't read. So the readers run
-//! in a process of their own (`platform::pdf_reader`).
+//! in a separate process (`platform::pdf_reader`).
 //!
-//! Decision: object streams and tables of objects are compressed once, by `/FlateDecode`, or not at all, and give their
-//! length as a number, as all programs write them. A length in another object stream, which a reader has to unpack
-//! first, can be chained as deep as a file is long; a second filter hides how much it unpacks to.
+//! Decision: object streams and tables of objects must be uncompressed or compressed once by `/FlateDecode`, and state
+//! their length as a number, as all programs write them. A length inside another object stream could be chained as deep
+//! as a file is long; a second filter hides the unpacked size.
 
 use super::NotADocument;
 use super::tokens::{Token, Tokens, is_white};
 use super::unpacking::{self, Packing};
 use crate::limits::{DOCUMENT_OBJECTS_MAX, DOCUMENT_STREAMS_MAX, DOCUMENT_UNPACKED_BYTES_MAX};
 
-/// Refuses a file that is no whole PDF by its two ends, is encrypted, or would take a reader too much.
+/// Refuses a file that is not a whole PDF by its two ends, is encrypted, or would overload a reader.
 pub fn pass(file: &[u8]) -> Result<(), NotADocument> {
-    // Readers look for both marks within this many bytes of the file's ends.
+    // Readers look for both marks within this many bytes of the ends.
     const ENDS: usize = 1024;
     if file.is_empty() {
         return Err(NotADocument::Empty);
@@ -88,14 +88,11 @@ fn content<'a>(tokens: &mut Tokens<'a>, length: Option<usize>) -> &'a [u8] {
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Head {
     kind: Kind,
-    /// Its length, if given as a number.
     length: Option<usize>,
     packings: Vec<Packing>,
     /// Whether it is compressed other than by one `/FlateDecode`, or may be.
     is_packed_otherwise: bool,
-    /// The number of objects that an object stream states.
     objects: usize,
-    /// Whether it names an encryption dictionary.
     is_encrypted: bool,
 }
 
@@ -109,14 +106,12 @@ enum Kind {
     Table,
 }
 
-/// The value of a dictionary's key.
 #[derive(Debug, Default)]
 struct Value {
     names: Vec<Vec<u8>>,
     words: Vec<Vec<u8>>,
     /// Whether it contains dictionaries, or lists in a list.
     is_nested: bool,
-    /// Whether anything was there.
     is_there: bool,
 }
 
@@ -125,7 +120,6 @@ impl Value {
         self.names.first().map(Vec::as_slice)
     }
 
-    /// The number, unless it is something else or a reference.
     fn number(&self) -> Option<usize> {
         let [word] = self.words.as_slice() else { return None };
         std::str::from_utf8(word).ok()?.parse().ok()
@@ -174,7 +168,7 @@ impl Head {
         read.into_head()
     }
 
-    /// The bytes that the stream unpacks to. Nothing that looks for text and objects unpacks pictures.
+    /// The bytes the stream unpacks to, 0 for pictures: readers of text and objects don't unpack them.
     fn unpacked(&self, content: &[u8], room: usize) -> Result<usize, NotADocument> {
         match self.kind {
             Kind::Picture => return Ok(0),
@@ -352,7 +346,7 @@ mod tests {
         assert_eq!(passes(&stream("/Filter[/Fl/Fl]", "")), Err(NotADocument::TooMuchInside));
         let runs = [0x81, b' '].repeat(BOMB / 128 + 1);
         assert_eq!(passes(&stream("/Filter/RunLengthDecode", &runs)), Err(NotADocument::TooMuchInside));
-        // Its kind is what it says itself, not what it mentions.
+        // Its kind is what it states itself, not what it mentions.
         let mentions = stream("/Filter/FlateDecode/Kind[/Image]/Image/Image", packed(BOMB));
         assert_eq!(passes(&mentions), Err(NotADocument::TooMuchInside));
         let picture = stream("/Subtype/Image/Filter/FlateDecode", packed(BOMB));
@@ -371,7 +365,7 @@ mod tests {
         assert_eq!(passes(&streams(DOCUMENT_STREAMS_MAX + 1)), Err(NotADocument::TooMuchInside));
     }
 
-    /// Each of these took a core for minutes, or would if anything were read twice.
+    /// Inputs that would take minutes if anything were read twice.
     #[test]
     fn no_bytes_take_long() {
         let parts = [
@@ -393,7 +387,7 @@ mod tests {
             let file = part.repeat(2 * 1024 * 1024 / part.len());
             let started = Instant::now();
             let _ = passes(file.as_bytes());
-            // Unoptimized, on a busy machine. On Lambda it takes milliseconds.
+            // Unoptimized on a busy machine; milliseconds on Lambda.
             assert!(started.elapsed() < Duration::from_secs(10), "{part}: {:?}", started.elapsed());
         }
     }

@@ -1,6 +1,6 @@
-//! Checks that all programs show a PDF's text alike: its fonts are embedded, or among the 14 standard ones. All
-//! drawings are searched, including those that [`layers`] hide. Fonts that are only listed don't matter, nor does text
-//! that isn't drawn, such as a scanner's recognized text.
+//! Checks that all programs show a PDF's text alike: fonts are embedded or among the 14 standard ones. All drawings are
+//! searched, including those that [`layers`] hide. Unused fonts don't matter, nor does undrawn text, such as a
+//! scanner's recognized text.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,6 @@ use super::encoding::has_usual_letters;
 use super::known_fonts::{FontFileId, files, is_standard};
 use super::layers;
 
-/// The mode of invisible text.
 const INVISIBLE: u32 = 3;
 
 /// Refuses text in fonts that programs replace differently.
@@ -38,7 +37,6 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     Ok(())
 }
 
-/// The joined drawing instructions of a page.
 pub(super) fn contents(page: &Page<'_>) -> Vec<u8> {
     let parts: Vec<Stream<'_>> = match page.raw().get::<Object<'_>>(b"Contents") {
         Some(Object::Stream(only)) => vec![only],
@@ -55,7 +53,6 @@ pub(super) fn contents(page: &Page<'_>) -> Vec<u8> {
     whole
 }
 
-/// The resources that a drawing's names refer to.
 #[derive(Clone)]
 struct Resources<'a> {
     fonts: Dict<'a>,
@@ -88,7 +85,6 @@ impl<'a> Resources<'a> {
         }
     }
 
-    /// The resources as written in the file.
     fn written(&self) -> [&'a [u8]; 5] {
         [&self.fonts, &self.drawings, &self.patterns, &self.states, &self.properties].map(Dict::data)
     }
@@ -97,14 +93,12 @@ impl<'a> Resources<'a> {
 struct Drawing<'a> {
     content: Vec<u8>,
     resources: Resources<'a>,
-    /// The state at its start.
     state: State,
 }
 
-/// The state of the next text.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct State {
-    /// Whether it has a font that every program has. Without one, some programs draw text in their own font, others
+    /// Whether the font is available to every program. Without one, some programs draw text in their own font, others
     /// none.
     has_font: bool,
     is_invisible: bool,
@@ -123,12 +117,11 @@ struct Seen<'a> {
 struct Search<'a> {
     rest: Vec<Drawing<'a>>,
     seen: HashSet<Seen<'a>>,
-    /// Which font files are readable.
     files: HashMap<FontFileId, bool>,
 }
 
 impl<'a> Search<'a> {
-    /// Adds a drawing in its starting state, once. Without resources of its own it uses those around it.
+    /// Adds a drawing in its starting state, once. Without its own resources it uses the surrounding ones.
     fn add(&mut self, drawing: &Stream<'a>, around: &Resources<'a>, state: State) {
         let own = drawing.dict().get::<Dict<'_>>(b"Resources");
         let named = own.is_none().then(|| around.written());
@@ -140,7 +133,6 @@ impl<'a> Search<'a> {
         self.rest.push(Drawing { content, resources, state });
     }
 
-    /// Adds the drawings that are a font's letters.
     fn add_letters(&mut self, font: &Dict<'a>, around: &Resources<'a>) {
         let Some(letters) = font.get::<Dict<'_>>(b"CharProcs") else { return };
         let own = font.get::<Dict<'_>>(b"Resources");
@@ -157,7 +149,7 @@ impl<'a> Search<'a> {
         while let Some(instruction) = instructions.next() {
             match &**instruction.operator {
                 b"q" => saved.push(state),
-                // Programs differ where there is no saved state.
+                // Programs differ when no state is saved.
                 b"Q" => state = saved.pop().unwrap_or_default(),
                 b"Tr" => state.is_invisible = last_whole(&instruction) == Some(INVISIBLE),
                 b"Tf" => {
@@ -244,7 +236,6 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether an instruction draws any letter.
 fn has_text(instruction: &Instruction<'_, '_>) -> bool {
     let is_text = |part: &Object<'_>| matches!(part, Object::String(text) if !text.as_bytes().is_empty());
     instruction.operands().any(|operand| match operand {

@@ -25,7 +25,6 @@ const TYPE_1: &[u8] = b"FontFile";
 const TRUE_TYPE: &[u8] = b"FontFile2";
 const COMPACT: &[u8] = b"FontFile3";
 
-/// Whether a font is one of the standard fonts by name.
 pub(super) fn is_standard(font: &Dict<'_>) -> bool {
     font.get::<Name<'_>>(b"BaseFont").is_some_and(|name| STANDARD.contains(&&*name))
 }
@@ -47,7 +46,7 @@ pub(super) fn files<'a>(font: &Dict<'a>) -> impl Iterator<Item = FontFile<'a>> {
     let described = font.get::<Dict<'_>>(b"FontDescriptor").unwrap_or_default();
     let kind = font.get::<Name<'_>>(b"Subtype");
     [TYPE_1, TRUE_TYPE, COMPACT].into_iter().filter_map(move |key| {
-        // What draws the pictures takes no other ones for these.
+        // Our renderer accepts no other file kinds for these.
         let suits = match kind.as_deref() {
             Some(b"TrueType") => key == TRUE_TYPE,
             Some(b"Type1" | b"MMType1") => key != TRUE_TYPE,
@@ -58,12 +57,11 @@ pub(super) fn files<'a>(font: &Dict<'a>) -> impl Iterator<Item = FontFile<'a>> {
 }
 
 impl FontFile<'_> {
-    /// What it is known by.
     pub(super) fn id(&self) -> FontFileId {
         (self.file.obj_id(), self.key, self.suits)
     }
 
-    /// Whether programs can read it, as far as its beginning tells. With a broken one, each draws what it likes.
+    /// Whether programs can read it, judging by its beginning. They draw broken fonts arbitrarily.
     pub(super) fn is_sound(&self) -> bool {
         self.suits && self.file.decoded_data().is_ok_and(|file| is_of_kind(self.key, &file))
     }
@@ -82,7 +80,7 @@ fn is_type_1(file: &[u8]) -> bool {
     file.starts_with(b"\x80\x01") || file.trim_ascii_start().starts_with(b"%!")
 }
 
-/// A TrueType or OpenType font, or a collection of them: a list of tables, of which one has the letters.
+/// A TrueType or OpenType font or collection: a list of tables, one of which has the letters.
 fn is_sfnt(file: &[u8]) -> bool {
     const HEAD_BYTES: usize = 12;
     match file.first_chunk() {
@@ -96,13 +94,13 @@ fn is_sfnt(file: &[u8]) -> bool {
     }
 }
 
-/// Whether an entry of that list, its name, checksum, offset and length, is about letters, and they are in the file.
+/// Whether a table entry (name, checksum, offset, length) is about letters inside the file.
 fn has_letters([a, b, c, d, _, _, _, _, offset @ .., _, _, _, _]: &[u8; 16], file_bytes: usize) -> bool {
     let is_inside = usize::try_from(u32::from_be_bytes(*offset)).is_ok_and(|offset| offset <= file_bytes);
     is_inside && matches!(&[*a, *b, *c, *d], b"glyf" | b"CFF " | b"CFF2")
 }
 
-/// A font in the compact format (CFF): version 1, and after its head the list of the names of its fonts.
+/// A compact font (CFF): version 1, with a nonempty list of font names after its head.
 fn is_compact(file: &[u8]) -> bool {
     let [1, _, head_bytes, _, ..] = file else { return false };
     file.get(usize::from(*head_bytes)..).and_then(<[u8]>::first_chunk).is_some_and(|count| *count != [0, 0])

@@ -1,7 +1,7 @@
-//! Whether all programs show the layers of a PDF alike: none of them is hidden, on a screen or on paper.
+//! Checks that all programs show a PDF's layers alike: none is hidden, on screen or on paper.
 //!
-//! Decision: a file that hides a layer is refused. Some programs know no layers, others let people show and hide them, and a
-//! layer can be one for a screen only.
+//! Decision: a file that hides a layer is refused. Some programs ignore layers, others let people toggle them, and a
+//! layer can be for screens only.
 
 use hayro_syntax::Pdf;
 use hayro_syntax::object::{Array, Dict, Name, Object};
@@ -9,7 +9,7 @@ use hayro_syntax::object::{Array, Dict, Name, Object};
 use super::NotADocument;
 use super::appearance::items;
 
-/// Refuses what hides a layer as a whole, always or for a purpose.
+/// Refuses layers that are hidden, always or for a purpose.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id()).unwrap_or_default();
     let layers = catalog.get::<Dict<'_>>(b"OCProperties").unwrap_or_default();
@@ -22,7 +22,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
         let states = [state(b"View", b"ViewState"), state(b"Print", b"PrintState"), state(b"Export", b"ExportState")];
         states.into_iter().flatten().all(|state| &*state != b"OFF")
     });
-    // By its size on the screen, by the language or by who reads it.
+    // By zoom, language or reader.
     let is_by_reader = items(&chosen, b"AS", pdf.xref()).flatten().filter_map(Object::into_dict).any(|rule| {
         let purposes = rule.get::<Array<'_>>(b"Category").unwrap_or_default();
         let mut purposes = purposes.iter::<Object<'_>>().filter_map(Object::into_name);
@@ -31,7 +31,7 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     if is_on && !hides && is_for_all && !is_by_reader { Ok(()) } else { Err(NotADocument::LayersDiffer) }
 }
 
-/// Refuses content that is hidden while its layers are shown.
+/// Refuses content that is hidden although its layers are shown.
 pub(super) fn check_use(layer: Option<Dict<'_>>) -> Result<(), NotADocument> {
     let layer = layer.unwrap_or_default();
     let is_computed = layer.get::<Array<'_>>(b"VE").is_some();

@@ -1,7 +1,7 @@
-//! What may be a document of an agreement: a PDF that everyone can open.
+//! Which files may be documents of an agreement: PDFs that everyone can open.
 //!
-//! [`pass`] looks at the bytes, and anything may call it. What opens a PDF, [`check`], [`page_sizes`] and [`pages_digest`], runs
-//! in a process of its own: a small file can make its reader recurse, compute or allocate without end.
+//! [`pass`] only looks at bytes and may run anywhere. [`check`], [`page_sizes`] and [`pages_digest`] open the PDF, and
+//! run in a separate process: a small file can make a reader recurse, compute or allocate without end.
 
 mod actions;
 mod appearance;
@@ -20,29 +20,29 @@ use serde::{Deserialize, Serialize};
 pub use drawings::pages_digest;
 pub use filter::pass;
 
-/// Why a file can't be a document. Its text completes "The file …".
+/// Why a file can't be a document. Displays as the end of "The file …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum NotADocument {
-    /// It has no bytes.
+    /// Empty.
     #[error("is empty. Choose a PDF.")]
     Empty,
-    /// It is of another type.
+    /// Of another type.
     #[error("is not a PDF. Save it as a PDF, then upload that.")]
     NotAPdf,
     /// It is encrypted, with or without a password.
     #[error("is encrypted. Save it without a password or restrictions, then upload that.")]
     Encrypted,
-    /// It is cut off or otherwise broken.
+    /// Truncated or otherwise broken.
     #[error("is a broken PDF that can’t be opened. Save it again, then upload that.")]
     Broken,
-    /// It has more objects or streams than [`limits`](crate::limits) state, or unpacks to more bytes.
+    /// More objects, streams or unpacked bytes than [`limits`](crate::limits) allow.
     #[error("unpacks to more than most readers can hold. Print it to a new PDF, then upload that.")]
     TooMuchInside,
-    /// Its objects are packed in a way that hardly any program writes.
+    /// Its objects are packed in a way that hardly any program uses.
     #[error("is built in a way that few PDF readers can open. Print it to a new PDF, then upload that.")]
     Unusual,
-    /// It is a form of a kind that most programs don't show.
+    /// A form of a kind that most programs don't show.
     #[error("is an XFA form, which most programs can’t show. Print it to a new PDF, then upload that.")]
     XfaForm,
     /// Programs show its fields differently.
@@ -54,7 +54,7 @@ pub enum NotADocument {
     /// Programs show its layers differently.
     #[error("has layers that programs show differently. Print it to a new PDF, then upload that.")]
     LayersDiffer,
-    /// It changes what it shows once it is open.
+    /// It can change what it shows once open.
     #[error("has scripts or actions that change what it shows. Print it to a new PDF, then upload that.")]
     Acts,
     /// Its text is in fonts that programs replace.
@@ -62,10 +62,10 @@ pub enum NotADocument {
         "uses fonts that are not embedded in it, so its text can look different or be missing. Print it to a new PDF, then upload that."
     )]
     FontsMissing,
-    /// Opening it took more time or memory than it may take.
+    /// Opening it took too much time or memory.
     #[error("takes too long or too much memory to open. Print it to a new PDF, then upload that.")]
     TooDemanding,
-    /// Other files were being opened for all the time that it could wait.
+    /// It waited too long for other files to be opened.
     #[error("couldn’t be opened, because others are being opened. Try again in a moment.")]
     NotItsTurn,
     /// It has no pages.
@@ -73,8 +73,8 @@ pub enum NotADocument {
     NoPages,
 }
 
-/// The number of pages of a PDF that everyone can open: whole, not encrypted, with a page, and shown alike by all programs. It
-/// has [passed](pass).
+/// The number of pages of a PDF that has [passed](pass) and that everyone can open: whole, not encrypted, shown alike
+/// by all programs.
 ///
 /// An encrypted PDF without a password opens too, but its restrictions keep signers from printing or saving it.
 pub fn check(file: Vec<u8>) -> Result<usize, NotADocument> {
@@ -92,11 +92,11 @@ pub fn check(file: Vec<u8>) -> Result<usize, NotADocument> {
     Ok(pdf.pages().len())
 }
 
-/// The width and height of each page as it is shown, in points. A file that can’t be opened has no pages.
+/// Each page's displayed width and height, in points. Empty if the file can’t be opened.
 #[must_use]
 pub fn page_sizes(file: Vec<u8>) -> Vec<(f32, f32)> {
     let Ok(pdf) = Pdf::new(file) else { return Vec::new() };
-    // A page whose size is beyond all numbers counts as one of letter paper.
+    // Non-finite sizes count as letter paper.
     let in_bounds = |(width, height): (f32, f32)| {
         if width.is_finite() && height.is_finite() { (width, height) } else { (612.0, 792.0) }
     };
@@ -161,7 +161,7 @@ mod tests {
 mod alike_tests {
     use super::*;
 
-    /// A PDF of one page with these keys, in a catalog with these, and objects from number 5. The content is number 4.
+    /// A one-page PDF with these catalog and page keys, content in object 4, and further objects from number 5.
     fn page(catalog: &str, keys: &str, content: &str, further: &[&str]) -> Vec<u8> {
         let mut objects = vec![
             format!("<< /Type /Catalog /Pages 2 0 R {catalog} >>"),
@@ -184,7 +184,7 @@ mod alike_tests {
         format!("<< {keys} /Length {} >>\nstream\n{content}\nendstream", content.len())
     }
 
-    /// The head of a font file with its list of tables, of which it has one, in hex.
+    /// The head of a font file with a list of one table, in hex.
     const TRUE_TYPE: &str = "00010000 0001000000000000 676C7966 00000000 0000001C 00000000>";
 
     fn form(content: &str) -> String {
@@ -269,7 +269,7 @@ mod alike_tests {
         }
     }
 
-    /// Every sign counts, whichever way the value and the drawing write it.
+    /// Every character counts, however the value and the drawing encode it.
     #[test]
     fn a_field_shows_its_value_in_all_scripts() {
         let text = |font: &str, value: &str, drawn: &str| {
@@ -429,7 +429,7 @@ mod alike_tests {
         assert_eq!(text(drawings, drawn, &[&stream("", drawn)]), Err(NotADocument::FontsMissing));
     }
 
-    /// Text is in the font that is chosen where it is drawn, by whatever instruction and in whatever drawing.
+    /// Fonts are found wherever they are chosen, by any instruction and in any drawing.
     #[test]
     fn a_font_is_found_wherever_it_is_chosen() {
         const ARIAL: &str = "<< /Subtype /TrueType /BaseFont /Arial >>";

@@ -1,8 +1,8 @@
-//! The tokens of a PDF, as they stand in its file: one pass, whatever the bytes are.
+//! The tokens of a PDF file, in one pass over arbitrary bytes.
 
 use std::borrow::Cow;
 
-/// A token. What is between tokens, comments included, is left out.
+/// A token. Comments and white space between tokens are skipped.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// `<<`.
@@ -13,7 +13,7 @@ pub(super) enum Token<'a> {
     ArrayStart,
     /// `]`.
     ArrayEnd,
-    /// A name without its `/`. A character that is written as its code, such as `#46`, is that character.
+    /// A name without its `/`, with codes such as `#46` decoded.
     Name(Cow<'a, [u8]>),
     /// A number or a keyword.
     Word(&'a [u8]),
@@ -21,7 +21,6 @@ pub(super) enum Token<'a> {
     Text,
 }
 
-/// The tokens of a file from a place on.
 #[derive(Debug, Clone)]
 pub(super) struct Tokens<'a> {
     file: &'a [u8],
@@ -33,17 +32,14 @@ impl<'a> Tokens<'a> {
         Self { file, at: 0 }
     }
 
-    /// What follows the last token.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.file.get(self.at..).unwrap_or_default()
     }
 
-    /// Goes on so many bytes later.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.at = self.at.saturating_add(bytes).min(self.file.len());
     }
 
-    /// Takes bytes as long as they are such ones.
     fn take_while(&mut self, is_part: impl Fn(u8) -> bool) -> &'a [u8] {
         let rest = self.rest();
         let length = rest.iter().position(|byte| !is_part(*byte)).unwrap_or(rest.len());
@@ -51,7 +47,7 @@ impl<'a> Tokens<'a> {
         &rest[..length]
     }
 
-    /// Skips a string in parentheses, whose first one is taken. They nest, and `\` takes the meaning of the next byte away.
+    /// Skips a string whose opening parenthesis is taken. Parentheses nest, and `\` escapes the next byte.
     fn skip_text(&mut self) {
         let mut depth = 1_usize;
         while let Some(byte) = self.file.get(self.at) {
@@ -110,17 +106,17 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// What separates tokens and stands for nothing.
+/// White space that separates tokens.
 pub(super) fn is_white(byte: u8) -> bool {
     matches!(byte, 0 | b'\t' | b'\n' | 0x0c | b'\r' | b' ')
 }
 
-/// What neither separates nor delimits tokens.
+/// A byte that neither separates nor delimits tokens.
 fn is_regular(byte: u8) -> bool {
     !is_white(byte) && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
 }
 
-/// A name without its codes: `#46late` is `Flate`.
+/// A name with its codes decoded: `#46late` is `Flate`.
 fn unescaped(name: &[u8]) -> Cow<'_, [u8]> {
     if !name.contains(&b'#') {
         return Cow::Borrowed(name);

@@ -1,26 +1,23 @@
-//! How much a stream of a PDF unpacks to, counted without keeping what it unpacks to.
+//! Counts how much a PDF stream unpacks to, without keeping the output.
 
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::{TINFL_FLAG_IGNORE_ADLER32, TINFL_FLAG_PARSE_ZLIB_HEADER};
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
-/// How a stream is packed. Filters of pictures are none: what reads text and objects leaves them alone.
+/// How a stream is packed. Picture filters are excluded: readers of text and objects don't unpack them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
-    /// Two digits for a byte.
     Hex,
-    /// Five characters for four bytes.
     Base85,
-    /// What nearly all programs use.
+    /// Used by nearly all programs.
     Flate,
-    /// What they used before.
+    /// Used by older programs.
     Lzw,
-    /// Repeated bytes with their number.
+    /// Repeated bytes with a count.
     RunLength,
 }
 
 impl Packing {
-    /// The packing of this name, long or short.
     pub(super) fn named(name: &[u8]) -> Option<Self> {
         match name {
             b"ASCIIHexDecode" | b"AHx" => Some(Self::Hex),
@@ -32,14 +29,14 @@ impl Packing {
         }
     }
 
-    /// Whether a byte of it can become hundreds.
+    /// Whether one byte can become hundreds.
     fn grows(self) -> bool {
         matches!(self, Self::Flate | Self::Lzw | Self::RunLength)
     }
 }
 
-/// The bytes that a stream unpacks to, if they are at most so many. None too where it is packed in a way that no program
-/// packs: more than twice, or twice in a way that grows.
+/// The unpacked size, if at most `max`. None also for packings that no program uses: more than two, or two of which the
+/// first grows.
 pub(super) fn size(packed: &[u8], packings: &[Packing], max: usize) -> Option<usize> {
     let (last, first) = match packings {
         [] => return within(packed.len(), max),
@@ -70,14 +67,14 @@ fn within(size: usize, max: usize) -> Option<usize> {
     (size <= max).then_some(size)
 }
 
-/// With the head of zlib or, as readers take it too, without one.
+/// With the zlib header, or without, as readers accept both.
 fn inflated(packed: &[u8], max: usize) -> Option<usize> {
     let whole = inflated_with(packed, TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_IGNORE_ADLER32, max)?;
     if whole > 0 { Some(whole) } else { inflated_with(packed, 0, max) }
 }
 
 fn inflated_with(mut packed: &[u8], flags: u32, max: usize) -> Option<usize> {
-    // What the format looks back on.
+    // The format's window.
     const WINDOW: usize = 32 * 1024;
     let (mut window, mut state) = (vec![0; WINDOW], Box::<DecompressorOxide>::default());
     let (mut size, mut at) = (0, 0);
@@ -89,7 +86,7 @@ fn inflated_with(mut packed: &[u8], flags: u32, max: usize) -> Option<usize> {
         if size > max {
             return None;
         }
-        // Where it is broken or cut off, readers stop too.
+        // Broken or truncated: readers stop here too.
         if status != TINFLStatus::HasMoreOutput {
             return Some(size);
         }
@@ -113,7 +110,7 @@ fn run_length(packed: &[u8], max: usize) -> Option<usize> {
     Some(size)
 }
 
-/// The codes grow from 9 to 12 bits while the table fills; each entry is one byte longer than the one before it.
+/// Codes grow from 9 to 12 bits as the table fills; each entry is one byte longer than the one before.
 fn lzw(packed: &[u8], max: usize) -> Option<usize> {
     const CLEAR: usize = 256;
     const END: usize = 257;
@@ -148,7 +145,6 @@ fn lzw(packed: &[u8], max: usize) -> Option<usize> {
         let length = match (lengths.get(code), previous) {
             (Some(length), _) => *length,
             (None, Some(previous)) if code == lengths.len() => previous + 1,
-            // It is broken: readers stop here.
             (None, _) => return Some(size),
         };
         if let Some(previous) = previous
@@ -185,7 +181,7 @@ fn from_base85(text: &[u8]) -> Vec<u8> {
             group.clear();
         }
     }
-    // Of a group that is cut off, one byte fewer than characters.
+    // A truncated group yields one byte fewer than its characters.
     if let Some(kept) = group.len().checked_sub(1) {
         group.resize(5, 84);
         bytes.extend(&base85_group(&group)[..kept]);
@@ -226,11 +222,11 @@ mod tests {
 
     #[test]
     fn lzw_is_counted() {
-        // The example of the specification of PDF: 45 45 45 45 45 65 45 45 45 66.
+        // The PDF specification's example: 45 45 45 45 45 65 45 45 45 66.
         let example = [0x80, 0x0B, 0x60, 0x50, 0x22, 0x0C, 0x0C, 0x85, 0x01];
         assert_eq!(size(&example, &[Packing::Lzw], 10), Some(10));
         assert_eq!(size(&example, &[Packing::Lzw], 9), None);
-        // One entry after the other, each a byte longer.
+        // Each entry is a byte longer than the one before.
         let mut bits: Vec<bool> = Vec::new();
         let mut write = |code: usize, width: u32| bits.extend((0..width).rev().map(|bit| code >> bit & 1 == 1));
         write(0, 9);

@@ -1,4 +1,4 @@
-//! A property of progress: an agreement reaches the same state however often it is advanced in between.
+//! Property: an agreement reaches the same state however often it is advanced in between.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,20 @@ use crate::domain::moment::Moment;
 use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 
-/// Something that is recorded.
 #[derive(Debug, Clone)]
 enum Recorded {
     Approved(usize),
-    /// A participant uploads a file for the gate in a place.
     Uploaded(usize),
     Verified,
     Signed,
-    /// A participant answers the information request in a place.
     Answered(usize),
-    /// A member accepts the answers to the gate in a place, or returns them.
     Judged(usize, bool),
-    /// A participant declines what the gate in a place asks for.
     Declined(usize),
-    /// A member opens the gate in a place again.
     Reopened(usize),
     Moved(MovementState),
 }
 
-/// A rule by its number, of an agreement with these parts.
+/// A rule by number, for an agreement with these parts.
 fn rule(number: usize, deal: &Deal) -> GateRule {
     let (draft, movement_id) = (&deal.draft, Some(deal.payments[0].id));
     match number % 10 {
@@ -72,7 +66,7 @@ fn recorded() -> impl Strategy<Value = Recorded> {
     ]
 }
 
-/// An agreement with its recorded facts, as the store would have them.
+/// An agreement and its facts, as the store would hold them.
 #[derive(Debug, Clone)]
 struct World {
     live: Agreement,
@@ -82,7 +76,6 @@ struct World {
 }
 
 impl World {
-    /// Advances to a moment, and checks the invariants of every agreement.
     fn go(&mut self, now: Timestamp) {
         let before = self.live.clone();
         if let Some(after) = before.advanced(&self.facts, time_scale(), Moment::test(now)) {
@@ -141,7 +134,6 @@ impl World {
         self.go(now);
     }
 
-    /// Declines what a gate asks a participant for, or opens a declined one again, where that is possible.
     fn decline_or_reopen(&mut self, id: GateId, declines: bool, now: Timestamp) {
         let live = &self.live;
         let gate = live.stages.iter().flat_map(|stage| &stage.gates).find(|gate| gate.id == id).unwrap();
@@ -207,8 +199,8 @@ impl World {
         }
     }
 
-    /// A document is sent out once, by an action of a step that is done or by a gate of a step that has begun; and it never
-    /// goes back.
+    /// Checks that a document is sent out once, by an action of a finished step or a gate of a step that has begun, and
+    /// never goes back.
     fn check_documents(&self, before: &Agreement) {
         let progress = |document: &Document| match document.state {
             DocumentState::Draft => 0,

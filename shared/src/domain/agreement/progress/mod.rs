@@ -1,17 +1,16 @@
-//! How an active agreement advances (contract, section 3): a gate clears when its rule is met; a stage is done when all
-//! its gates are cleared, and opens the next; the last one completes the agreement; and it may expire before that.
-//! Pure: no I/O, and the time is an argument.
+//! How an active agreement advances (contract, section 3): a gate clears when its rule is met; a stage with all gates
+//! cleared is done and opens the next; the last one completes the agreement, unless it expires first. Pure: no I/O, and
+//! time is an argument.
 //!
-//! [`Facts`] are the recorded facts that gates wait for, `rules` has the rules of the nine types of gates.
+//! [`Facts`] are the recorded facts that gates wait for; `rules` has the nine types' rules.
 //!
-//! Each effect of time has the moment at which it was due, however late it is computed: an agreement that is advanced
-//! every minute and one that is advanced once after a year end up the same.
+//! Effects of time get the moment they were due, however late they are computed: advancing every minute or once a year
+//! gives the same result.
 //!
-//! Decision: a document is out for signature as soon as a gate that asks to sign it opens, whether or not an earlier
-//! stage has `open_signing`, because a person who is asked to sign must be able to.
+//! Decision: opening a gate that asks to sign a document sends it out for signature, even without an earlier
+//! `open_signing`, because people must be able to do what they are asked.
 //!
-//! Decision: the expiry of an agreement emits no event, because the specification has no event type for it. `lifecycle`
-//! and `expires_at` show it.
+//! Decision: expiry emits no event, because the specification has no type for it. `lifecycle` and `expires_at` show it.
 
 #[cfg(test)]
 mod histories;
@@ -33,7 +32,7 @@ use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::domain::time_zone::TimeZone;
 
-/// An agreement advanced by its own rules: the only change of an active agreement that needs no member.
+/// An agreement advanced by its own rules: the only change of an active agreement without a member.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
@@ -59,7 +58,7 @@ impl Deref for AdvancedAgreement {
 }
 
 impl AdvancedAgreement {
-    /// The call that advances it, with its time.
+    /// The call that advances it, and its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
@@ -73,20 +72,20 @@ impl AdvancedAgreement {
 }
 
 impl Agreement {
-    /// The next moment at which time alone advances it: the end of a countdown of its current stage, or its expiry.
-    /// None when it is not active, or waits for people only.
+    /// When time alone advances it next: at the end of a countdown in its current stage, or at its expiry. None when it
+    /// is inactive or waits only for people.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         self.next_countdown().into_iter().chain(self.expiry()).min()
     }
 
-    /// The agreement advanced to a moment; none when that changes nothing.
+    /// The agreement advanced to a moment. None if nothing changes.
     #[must_use]
     pub fn advanced(&self, facts: &Facts, time_scale: TimeScale, moment: Moment) -> Option<AdvancedAgreement> {
         self.advanced_at(facts, time_scale, moment.at()).map(|agreement| AdvancedAgreement { agreement, moment })
     }
 
-    /// The agreement as of a moment, recorded or not. All decisions are based on this.
+    /// The agreement as of a moment, whether or not that is recorded. The basis of all decisions.
     #[must_use]
     pub fn as_of(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Cow<'_, Self> {
         self.advanced_at(facts, time_scale, now).map_or(Cow::Borrowed(self), Cow::Owned)
@@ -102,8 +101,7 @@ impl Agreement {
         Some(after)
     }
 
-    /// The published agreement: its first stage is current, and of that stage's gates those that are met are cleared
-    /// and the others open.
+    /// The published agreement. Its first stage is current, with met gates cleared and the others open.
     #[must_use]
     pub(in crate::domain) fn published(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Self {
         let mut agreement = self.clone();
@@ -114,14 +112,14 @@ impl Agreement {
         agreement
     }
 
-    /// The draft with the zone of its organization, which the days of its promises keep. A draft without promises needs none.
+    /// The draft with its organization's zone, which fixes the days of its promises. Unset without promises.
     #[must_use]
     pub(in crate::domain) fn in_zone(&self, zone: &TimeZone) -> Self {
         Self { zone: (!self.promises.is_empty()).then(|| zone.clone()), ..self.clone() }
     }
 
-    /// The agreement with one more fact, recorded now: if it is active, advanced to this moment without the fact, then with
-    /// it. Of an agreement that has ended, nothing but the facts about its movements still change.
+    /// The agreement with one more fact, recorded now: if active, advanced to this moment first without the fact, then
+    /// with it. After its end, only facts about movements still change.
     #[must_use]
     pub(in crate::domain) fn recorded(
         &self,
@@ -134,7 +132,7 @@ impl Agreement {
         after.advance_to(facts, time_scale, now);
         let mut facts = facts.clone();
         record(&mut facts);
-        // The clock of this call may be behind that of the call before.
+        // This call's clock may be behind the previous call's.
         facts.recorded_at = facts.recorded_at.max(Some(now));
         after.advance_to(&facts, time_scale, now);
         after.facts = facts;
@@ -143,7 +141,7 @@ impl Agreement {
         after
     }
 
-    /// The active agreement in which a participant has declined what some open gates ask for.
+    /// The active agreement with some open gates declined by a participant.
     #[must_use]
     pub(in crate::domain) fn declined(
         &self,
@@ -156,7 +154,7 @@ impl Agreement {
         let mut after = self.as_of(facts, time_scale, now).into_owned();
         for gate in after.stages.iter_mut().flat_map(|stage| &mut stage.gates).filter(|gate| gates.contains(&gate.id)) {
             if let GateState::Open { opened_at, .. } = gate.state {
-                // The clock of this call may be behind that of the call that opened the gate.
+                // This call's clock may be behind the call that opened the gate.
                 let declined_at = now.max(opened_at);
                 gate.state = GateState::Declined { opened_at, participant_id, declined_at };
             }
@@ -165,7 +163,7 @@ impl Agreement {
         after
     }
 
-    /// The active agreement with a declined gate opened again, which waits from now on.
+    /// The active agreement with a declined gate reopened, waiting from now on.
     #[must_use]
     pub(in crate::domain) fn reopened(
         &self,
@@ -178,25 +176,23 @@ impl Agreement {
         for gate in after.stages.iter_mut().flat_map(|stage| &mut stage.gates).filter(|found| found.id == gate) {
             gate.open(time_scale, now);
         }
-        // What it asks for may have been done for another gate meanwhile.
+        // Its request may have been met for another gate meanwhile.
         after.advance_to(facts, time_scale, now);
         after.updated_at = now.max(self.updated_at);
         after
     }
 
-    /// What has been recorded for its gates, its movements among it.
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The cancelled agreement.
     #[must_use]
     pub(in crate::domain) fn cancelled(&self, now: Timestamp) -> Self {
         let published_at = match self.life {
             Life::Active { published_at } => Some(published_at),
             _ => None,
         };
-        // The clock of the call that cancels may be behind that of the call that published.
+        // This call's clock may be behind the publishing call's.
         let cancelled_at = published_at.map_or(now, |published_at| published_at.max(now));
         let life = Life::Cancelled { published_at, cancelled_at };
         let mut after = Self { life, updated_at: now.max(self.updated_at), ..self.clone() };
@@ -204,21 +200,20 @@ impl Agreement {
         after
     }
 
-    /// The event of its completion, if it is completed.
     pub(in crate::domain) fn completion(&self) -> Option<EventKind> {
         let data = || AgreementData { agreement_id: self.id, name: self.name.clone() };
         matches!(self.life, Life::Completed { .. }).then(|| EventKind::AgreementCompleted(data()))
     }
 
-    /// The movements that end with an agreement that was cancelled or has expired are cancelled here at once. Their own
-    /// records follow, each in a transaction of its own (architecture, section 4); until then acts look at this.
+    /// Cancels the movements that end with a cancelled or expired agreement. Their own records follow, each in its own
+    /// transaction (architecture, section 4); until then acts consult this.
     fn end_movements(&mut self) {
         if matches!(self.life, Life::Cancelled { .. } | Life::Expired { .. }) {
             self.facts.end_movements();
         }
     }
 
-    /// Whether nothing but money of one movement on its way keeps it from expiring: once that is settled, it expires at once.
+    /// Whether only one movement's money in flight keeps it from expiring: once settled, it expires at once.
     #[must_use]
     pub fn is_kept_by(&self, movement: MovementId, now: Timestamp) -> bool {
         let is_over = self.expiry().is_some_and(|at| at <= now);
@@ -239,13 +234,13 @@ impl Agreement {
         matches!(self.life, Life::Active { .. })
     }
 
-    /// Steps through the due moments, the earliest first, up to now.
+    /// Steps through the due moments up to now, earliest first.
     fn advance_to(&mut self, facts: &Facts, time_scale: TimeScale, now: Timestamp) {
         while self.is_active() {
-            // Money that is on its way keeps an agreement that would have expired.
+            // Money in flight postpones expiry.
             let expiry = self.expiry().filter(|_| !facts.has_movement_in_flight());
             let due = self.next_countdown().into_iter().chain(expiry).min();
-            // An effect that is due before the last fact was recorded was held up until then, by money on its way.
+            // Money in flight held an effect up if it was due before the last recorded fact.
             let at = due.max(facts.recorded_at.filter(|_| due.is_some())).map_or(now, |at| at.min(now));
             self.clear_stages(facts, time_scale, at);
             // Completion wins over expiry at the same moment.
@@ -261,7 +256,7 @@ impl Agreement {
         }
     }
 
-    /// Clears the gates that are met at a moment, and moves on from stage to stage as long as all gates are cleared.
+    /// Clears the gates that are met at a moment, and advances while all gates of a stage are cleared.
     fn clear_stages(&mut self, facts: &Facts, time_scale: TimeScale, at: Timestamp) {
         while let (Life::Active { published_at }, Some(index)) = (self.life, self.current_stage()) {
             let Self { stages, documents, .. } = self;
@@ -274,7 +269,7 @@ impl Agreement {
                 return;
             }
             stage.state = StageState::Done;
-            // The other actions concern records of their own, which look at whether the stage is done.
+            // Other actions concern separate records, which check whether the stage is done.
             if stage.actions.contains(&StageAction::OpenSigning) {
                 send_out(documents, |_| true);
             }
@@ -290,7 +285,7 @@ impl Agreement {
         self.stages.iter().position(|stage| stage.state == StageState::Current)
     }
 
-    /// Makes a stage the current one, and sends out the documents that its gates ask to sign.
+    /// Makes a stage current and sends out the documents that its gates ask to sign.
     fn open(&mut self, index: usize, time_scale: TimeScale, at: Timestamp) {
         let Self { stages, documents, .. } = self;
         let Some(stage) = stages.get_mut(index) else { return };
@@ -310,7 +305,6 @@ fn asks_to_sign(gate: &Gate, document: &Document) -> bool {
     }
 }
 
-/// Opens documents for signing, except those without signature blocks.
 fn send_out(documents: &mut [Document], wanted: impl Fn(&Document) -> bool) {
     for document in documents {
         if document.state == DocumentState::Draft && !document.blocks.is_empty() && wanted(document) {
@@ -335,7 +329,6 @@ mod tests {
     use super::*;
     use crate::domain::movement::state::MovementState;
 
-    /// An agreement with these stages, published at noon.
     fn published(stages: &[&[GateRule]], actions: &[StageAction], expires_at: Option<Timestamp>) -> Agreement {
         let deal = Deal::complete();
         let mut draft = Agreement { stages: Vec::new(), expires_at, ..deal.draft };
@@ -400,7 +393,7 @@ mod tests {
             gates,
             [
                 (GateState::Open { opened_at, due_at: Some(after(26)) }, Some(after(26))),
-                // Its moment was over when it opened.
+                // Its time had passed when it opened.
                 (GateState::Cleared { opened_at, cleared_at: opened_at }, Some(after(3))),
             ]
         );
@@ -470,7 +463,7 @@ mod tests {
             movements: [(movement, state)].into(),
             ..Facts::none()
         };
-        // The money was on its way at the end, and the stage that waits for it opened later.
+        // Money was in flight at the expiry, and the stage waiting for it opened later.
         let held = live.as_of(&recorded(MovementState::Processing, 1), time_scale(), after(5)).into_owned();
         assert_eq!(states(&held), [StageState::Done, StageState::Current]);
         let arrived = held.as_of(&recorded(MovementState::Reconciled, 5), time_scale(), after(9)).into_owned();

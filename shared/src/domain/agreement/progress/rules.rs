@@ -1,4 +1,4 @@
-//! The rules of the nine types of gates: when each opens, is met and clears.
+//! The rules of the nine gate types: when each opens, is met and clears.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(super) fn is_signed(document: &Document, facts: &Facts) -> bool {
 }
 
 impl Agreement {
-    /// The participants whom a gate names and who have not done their part, in the order of their ids.
+    /// The participants named by a gate who haven't done their part, ordered by id.
     #[must_use]
     pub fn unmet_by(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
         let facts = &self.facts;
@@ -47,22 +47,22 @@ impl Agreement {
         gate.rule.named(self).into_iter().filter(|participant| !is_done(*participant)).collect()
     }
 
-    /// The participants whose answers to a gate wait for a member to read them, in the order of their ids.
+    /// The participants whose answers to a gate wait for a member to read them, ordered by id.
     #[must_use]
     pub fn answers_to_read(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
         let named = gate.rule.named(self);
         named.into_iter().filter(|participant| self.facts.answered.contains_key(&(gate.id, *participant))).collect()
     }
 
-    /// Since when a gate waits for a member to read answers: when the first of those that wait was sent. None if it waits for
-    /// none, and for answers of which that was not recorded yet.
+    /// When the oldest waiting answers to a gate were sent. None if none wait, or if they were sent before times were
+    /// recorded.
     #[must_use]
     pub fn answers_wait_since(&self, gate: &Gate) -> Option<Timestamp> {
         let named = gate.rule.named(self);
         named.into_iter().filter_map(|participant| *self.facts.answered.get(&(gate.id, participant))?).min()
     }
 
-    /// Whether a member has accepted the answers of a participant to a gate.
+    /// Whether a member has accepted a participant's answers to a gate.
     #[must_use]
     pub fn has_accepted_answers(&self, gate: GateId, participant: ParticipantId) -> bool {
         self.facts.accepted.contains(&(gate, participant))
@@ -70,7 +70,7 @@ impl Agreement {
 }
 
 impl Gate {
-    /// The moment at which time clears it: the end of an open countdown.
+    /// When time clears it: the end of an open countdown.
     pub(super) fn clears_at(&self) -> Option<Timestamp> {
         match self.state {
             GateState::Open { due_at, .. } => due_at,
@@ -82,7 +82,7 @@ impl Gate {
         self.state = GateState::Open { opened_at: at, due_at: self.rule.due_at(time_scale, at) };
     }
 
-    /// Clears it if its rule is met, and opens it again if it waited for money that turns out not to have arrived.
+    /// Clears it if its rule is met. Reopens it if it relied on money that turns out not to have arrived.
     pub(super) fn settle(&mut self, documents: &[Document], facts: &Facts, at: Timestamp) {
         match self.state {
             GateState::Open { opened_at, .. } if self.is_met(documents, facts, at) => {
@@ -97,7 +97,7 @@ impl Gate {
         }
     }
 
-    /// Whether its rule is met (contract, section 3, "Gate rules"). One that names nothing never is.
+    /// Whether its rule is met (contract, section 3, "Gate rules"). A rule that names nothing never is.
     fn is_met(&self, documents: &[Document], facts: &Facts, at: Timestamp) -> bool {
         let done_by_all = |named: &BTreeSet<ParticipantId>, done: &BTreeSet<(GateId, ParticipantId)>| {
             !named.is_empty() && named.iter().all(|participant| done.contains(&(self.id, *participant)))
@@ -131,8 +131,8 @@ mod tests {
     use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale};
     use crate::domain::ids::MovementId;
 
-    /// Each state of a movement, with whether it meets a gate of the movement's authorization, and of its
-    /// reconciliation: a claim is no proof, at any stage of the way.
+    /// For each movement state, whether it meets an authorization gate and a reconciliation gate: a claim proves
+    /// nothing in any state.
     const MOVEMENT_STATES: [(MovementState, bool, bool); 10] = [
         (MovementState::Draft, false, false),
         (MovementState::Authorized, true, false),
@@ -179,7 +179,6 @@ mod tests {
             let is_countdown = matches!(rule, GateRule::Countdown { .. });
             assert_eq!(met(&nothing, 24), is_countdown, "{rule:?}");
             assert_eq!(met(&everything, 23), !is_countdown, "{rule:?}");
-            // Each fact alone.
             let alone = [
                 Facts { signed: everything.signed.clone(), ..Facts::none() },
                 Facts { approved: everything.approved.clone(), ..Facts::none() },
@@ -199,7 +198,7 @@ mod tests {
                 GateRule::Countdown { .. } => None,
             };
             assert_eq!(which, (0..6).map(|n| Some(n) == expected).collect::<Vec<_>>(), "{rule:?}");
-            // Neither another participant's act nor half of the named participants is enough.
+            // Other participants' acts, or only half of the named ones, don't suffice.
             let others = Facts {
                 movements: [(MovementId::new(), MovementState::Reconciled)].into(),
                 ..all(&both[..1], MovementState::Reconciled)

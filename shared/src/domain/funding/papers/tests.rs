@@ -1,4 +1,4 @@
-//! Documents in words, and the agreement that has them.
+//! The texts of documents, and the agreement that has them.
 
 use super::super::facts::AssetKind;
 use super::super::fixtures::{contacts, everything, item, noon, ready_item, trust};
@@ -37,7 +37,6 @@ fn each_verb_has_a_template_that_asks_for_counsel_and_every_field_is_known() {
     assert_eq!(title(Verb::Deed), Some("Deed cover sheet"));
 }
 
-/// The paragraphs of the document of an item of a kind, whose owners are its settlors.
 fn written(kind: AssetKind, verb: Verb, is_one: bool) -> Vec<String> {
     let mut trust = trust();
     let mut people = contacts(&trust);
@@ -64,7 +63,6 @@ fn written(kind: AssetKind, verb: Verb, is_one: bool) -> Vec<String> {
     paragraphs.collect()
 }
 
-/// Another trustee, Ruth, and another settlor, Saul.
 fn trust_of_others() -> (Trust, Vec<Contact>) {
     let trust = trust();
     let mut people = contacts(&trust);
@@ -76,7 +74,7 @@ fn trust_of_others() -> (Trust, Vec<Contact>) {
 
 const DATED: &str = "Date of this draft: 14 Mar 2026";
 
-/// A kind, a verb and what its document calls itself; what it says before and behind the facts, for one person and for two.
+/// A kind, a verb and the document's name; the text before and after the facts, for one and two people.
 type Case = ((AssetKind, Verb, &'static str), [[&'static str; 2]; 2]);
 
 const CASES: [Case; 4] = [
@@ -166,7 +164,7 @@ fn each_document_is_written_for_one_person_and_for_several() {
     }
 }
 
-/// Counsel prepares the deed. What is drafted here only describes it.
+/// Counsel prepares the deed; this draft only describes it.
 #[test]
 fn the_cover_sheet_of_a_deed_conveys_nothing() {
     for (is_one, people) in [
@@ -195,7 +193,7 @@ fn the_cover_sheet_of_a_deed_conveys_nothing() {
     }
 }
 
-/// Whoever keeps the record of the asset is addressed, and is the one whose confirmation counts.
+/// Documents are addressed to the record keeper, whose confirmation counts.
 #[test]
 fn each_document_goes_to_whoever_keeps_the_record() {
     let other = "the institution or office that keeps the record of the asset";
@@ -223,7 +221,6 @@ fn each_document_goes_to_whoever_keeps_the_record() {
         assert!(last.contains(&format!("that {keeper} or the law requires")), "{kind}: {last}");
         assert!(last.contains(&format!("once {keeper} has confirmed it in writing.")), "{kind}: {last}");
     }
-    // A document of every kind and verb knows all of its fields.
     for kind in AssetKind::ALL {
         for verb in kind.verbs().filter(|verb| *verb != Verb::LeaveOut) {
             let text = written(kind, verb, false).join("\n");
@@ -255,7 +252,7 @@ fn a_name_with_braces_is_no_field_and_one_with_a_point_ends_a_sentence() {
     );
 }
 
-/// Whatever else changes about their contacts, only other names make other documents.
+/// Only new names change documents, whatever else changes about contacts.
 #[test]
 fn an_item_has_changed_once_an_owner_or_a_trustee_has_another_name() {
     let trust = trust();
@@ -287,7 +284,7 @@ fn an_item_has_changed_once_an_owner_or_a_trustee_has_another_name() {
         other[at].display_name = crate::domain::contact::DisplayName::parse("Ada Maria").unwrap();
         assert!(has_changed(&other, 3));
     }
-    // What was papered before names were kept is as it was.
+    // Items papered before names were kept don't count as changed.
     let old = item.paper(super::super::item::Papering { names: None, ..papering }).unwrap().into_item();
     assert!(!old.has_changed_since_papered(id, Some((trust.trustee_contact_ids.as_slice(), 3)), &[]));
     let stored = serde_json::to_value(&old).unwrap();

@@ -1,10 +1,9 @@
-//! Keys: what opens a wallet or a service to whoever reads it.
+//! Keys: texts that open a wallet or service for anyone who reads them.
 
 use bip39::{Language, Mnemonic};
 
 use crate::crypto;
 
-/// Whether a text has a private key, an access token, or the words of a wallet.
 pub(super) fn has_key(text: &str) -> bool {
     if text.contains("PRIVATE KEY-----") || has_words_of_a_wallet(text) {
         return true;
@@ -29,7 +28,6 @@ fn is_wallet_key(word: &str) -> bool {
     is_private && crypto::sha256_twice(payload).starts_with(checksum)
 }
 
-/// The bytes of a text in base58. None if a character is none of it.
 fn base58(text: &str) -> Option<Vec<u8>> {
     const ALPHABET: &[u8] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
     let mut bytes: Vec<u8> = Vec::new();
@@ -48,12 +46,11 @@ fn base58(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether a word is an extended private key of a wallet.
 fn is_extended_key(word: &str) -> bool {
     ["xprv", "yprv", "zprv", "tprv"].iter().any(|prefix| word.starts_with(prefix)) && word.len() > 100
 }
 
-/// Whether a word is an access key of a common service, or one of our own tokens.
+/// Whether a word is an access key of a common service or one of our tokens.
 fn is_access_key(word: &str) -> bool {
     let is_aws = word.len() == 20 && (word.starts_with("AKIA") || word.starts_with("ASIA"));
     let is_prefixed = ["sk_live_", "sk_test_", "rk_live_", "ghp_", "github_pat_", "whsec_"]
@@ -64,11 +61,10 @@ fn is_access_key(word: &str) -> bool {
         || crypto::TokenHash::of(word).is_some()
 }
 
-/// The numbers of words that wallets have (BIP 39).
 const WALLET_WORDS: [usize; 5] = [12, 15, 18, 21, 24];
 
-/// Whether so many words in a row are those of a wallet, with a checksum that fits. They may be numbered, have commas between
-/// them, and be in capitals; before and behind them there may be more of the list's words, which are ordinary ones.
+/// Whether a text has wallet words in a row, with a valid checksum. They may be numbered, capitalized or separated by
+/// commas, and surrounded by other words of the list, which are ordinary ones.
 fn has_words_of_a_wallet(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut run: Vec<&str> = Vec::new();

@@ -1,8 +1,8 @@
-//! Numbers that a word before them names, and those that name themselves: what they look like is no account then.
+//! Long numbers that are no accounts, because a word before them or their own form says what they are.
 
 use crate::domain::sensitive::{CARD_GROUPS, plain};
 
-/// Words that mark the long number behind them as public, or as that of a contract that moves no money on its own.
+/// Words that mark the long number after them as public, or as a contract's that moves no money alone.
 const NAMING: [&str; 30] = [
     "parcel",
     "apn",
@@ -35,26 +35,25 @@ const NAMING: [&str; 30] = [
     "isin",
     "vin",
 ];
-/// Those of them beside which a number of the form `123-45-6789` is no social security number.
+/// Of these, the ones that keep `123-45-6789` from being a social security number.
 const OF_PARCELS: [&str; 6] = ["parcel", "apn", "ain", "pid", "folio", "pin"];
-/// A word that names the number of a parcel, and of a taxpayer: nine digits alone are taken for the latter.
+/// A word that names both parcel and taxpayer numbers: nine plain digits count as the latter.
 const TAX: &str = "tax";
-/// Words that may stand between such a word and its number.
+/// Words allowed between such a word and its number.
 const BETWEEN: [&str; 9] = ["no", "nr", "number", "numbers", "id", "identification", "identifier", "lot", "is"];
-/// The word with which `tax` is about a parcel.
+/// The word that makes `tax` refer to a parcel.
 const LOT: &str = "lot";
-/// Words that say that somebody is reached under a number.
+/// Words that say someone can be reached at a number.
 const REACHING: [&str; 5] = ["call", "contact", "reach", "text", "whatsapp"];
-/// How many words may stand between such a word and the phone number: a name, and how to put it.
 const REACHING_WORDS_MAX: usize = 4;
-/// Words beside which a number is taken for that of an account or a taxpayer, whatever it may be else.
+/// Words that make a number an account's or taxpayer's, whatever else it may be.
 const OF_ACCOUNTS: [&str; 20] = [
     "account", "accounts", "acct", "acc", "bank", "checking", "savings", "deposit", "wire", "routing", "aba", "iban",
     "konto", "kto", "card", "ssn", "tin", "itin", "social", "taxpayer",
 ];
 
-/// A text in plain characters, in which what belongs together is one word: initials are (`A.P.N.` is `APN`), and a hyphen
-/// between digits has no blanks beside it.
+/// The text in plain characters, with what belongs together joined: initials (`A.P.N.` is `APN`), and hyphens between
+/// digits without blanks.
 pub(super) fn joined(text: &str) -> String {
     let letters: Vec<char> = plain(text).chars().collect();
     let mut joined: Vec<char> = Vec::with_capacity(letters.len());
@@ -71,7 +70,6 @@ pub(super) fn joined(text: &str) -> String {
     joined.into_iter().collect()
 }
 
-/// Whether the point at a place stands between initials, or behind the last of them.
 fn is_between_initials(letters: &[char], at: usize, joined: &[char]) -> bool {
     let is_letter = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(|letter| letter.is_alphabetic());
     let is_initial = |at: usize| is_letter(Some(at)) && !is_letter(at.checked_sub(1)) && !is_letter(Some(at + 1));
@@ -79,7 +77,7 @@ fn is_between_initials(letters: &[char], at: usize, joined: &[char]) -> bool {
     at.checked_sub(1).is_some_and(is_initial) && (is_initial(at + 1) || is_behind_others)
 }
 
-/// Whether the blank with which the rest begins stands beside a hyphen between digits.
+/// Whether the leading blank of the rest is next to a hyphen between digits.
 fn is_beside_hyphen(rest: &[char], joined: &[char]) -> bool {
     let mut ahead = rest.iter().filter(|letter| **letter != ' ');
     let is_digit = |letter: Option<&char>| letter.is_some_and(char::is_ascii_digit);
@@ -90,8 +88,8 @@ fn is_beside_hyphen(rest: &[char], joined: &[char]) -> bool {
     }
 }
 
-/// The text without the numbers that a word before them names, that are phone numbers of people who are to be called, or
-/// securities by their check digit.
+/// The text without numbers named by a word before them, phone numbers of people to call, and securities (by check
+/// digit).
 pub(super) fn without_named_numbers(text: &str) -> String {
     let is_of_account = words(text).any(|word| OF_ACCOUNTS.contains(&word.to_lowercase().as_str()));
     without(text, |number, before| {
@@ -103,13 +101,13 @@ pub(super) fn without_named_numbers(text: &str) -> String {
     })
 }
 
-/// The text without the numbers that a word before them calls a parcel.
+/// The text without numbers that a word before them calls a parcel.
 pub(super) fn without_parcels(text: &str) -> String {
     without(text, |_, before| before.naming == Some(Naming::Parcel))
 }
 
-/// The text without those of the named numbers that have hyphens where no card has them, as parcels and folios do: one in ten
-/// of these would fit the check digit of a card.
+/// The text without named numbers hyphenated unlike cards, as parcels and folios are: one in ten would pass a card's
+/// check digit.
 pub(super) fn without_named_groups(text: &str) -> String {
     without(text, |number, before| {
         let groups: Vec<usize> = number.split('-').map(str::len).collect();
@@ -117,7 +115,6 @@ pub(super) fn without_named_groups(text: &str) -> String {
     })
 }
 
-/// The words and numbers of a text, without what stands between them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
@@ -125,22 +122,17 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// What a word before a number calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Naming {
-    /// That of a parcel.
     Parcel,
-    /// That of a parcel or of a taxpayer.
     Tax,
-    /// Another one that is no account.
     Other,
 }
 
-/// What the words before a number say about it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
     naming: Option<Naming>,
     is_reaching: bool,
 }
 
-/// The text without those of its numbers for which something holds.
 fn without(text: &str, is_left_out: impl Fn(&str, Before) -> bool) -> String {
     let mut kept = String::with_capacity(text.len());
     let (mut before, mut since) = (Before::default(), 0);
@@ -177,13 +169,13 @@ fn without(text: &str, is_left_out: impl Fn(&str, Before) -> bool) -> String {
     kept
 }
 
-/// Whether a number can be a phone in North America: an area and an exchange, neither of which begins with 0 or 1, and a line.
+/// Whether a number can be a North American phone: area and exchange codes that don't begin with 0 or 1, and a line.
 fn is_phone(number: &str) -> bool {
     let can_begin = |at: usize| number.as_bytes().get(at).is_some_and(|digit| (b'2'..=b'9').contains(digit));
     number.len() == 10 && number.bytes().all(|byte| byte.is_ascii_digit()) && can_begin(0) && can_begin(3)
 }
 
-/// Whether a number is that of a security in North America, with its check digit: each second character counts twice.
+/// Whether a number is a CUSIP with a valid check digit: every second character counts twice.
 fn is_cusip(number: &str) -> bool {
     let letters: Vec<u32> = number.chars().filter_map(|letter| letter.to_digit(36)).collect();
     let Some((check, first)) = letters.split_last().filter(|_| number.len() == 9 && letters.len() == 9) else {

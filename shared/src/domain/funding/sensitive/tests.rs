@@ -1,4 +1,4 @@
-//! What is refused, and what is not, by kind; and both at random.
+//! What is refused and what passes, by kind and at random.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const HEX: &str = "e9873d79c6d87dc0fb6a5778633389f4453213303da61f20bd67fc233aa33262";
 
-/// What is refused, by kind. Those with a checksum have one that fits.
+/// What is refused, by kind. Checksums are valid.
 const REFUSED_KINDS: [(&str, &[&str]); 5] = [
     (
         "account",
@@ -16,7 +16,7 @@ const REFUSED_KINDS: [(&str, &[&str]); 5] = [
             "IBAN DE89 3704 0044 0532 0130 00",
             "DE89370400440532013000",
             "CLABE 032180000118359719",
-            // Each has the check digit of a CUSIP by chance.
+            // Each happens to have a valid CUSIP check digit.
             "account 037833100",
             "Savings at First National, 037833100",
             "Call the bank about 4155550100",
@@ -83,7 +83,6 @@ const REFUSED_KINDS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Ordinary facts of assets, by kind.
 const ORDINARY: [(&str, &[&str]); 10] = [
     (
         "vehicle",
@@ -95,7 +94,7 @@ const ORDINARY: [(&str, &[&str]); 10] = [
             "APN 264-14-015",
             "Parcel no. 0610020310",
             "Folio 30-4021-001-0010",
-            // The check digit of a card would fit this one.
+            // This one would pass a card's check digit.
             "Folio 30-4021-001-0008",
             "parcel 123-45-6789",
             "Tax ID 12-34-567-890",
@@ -211,7 +210,7 @@ fn ordinary_facts_pass() {
     }
 }
 
-/// One digit more or less, and the checksum fits no longer: what is short enough to be no account passes.
+/// With one digit more or fewer the checksum fails: texts too short for an account pass.
 #[test]
 fn a_checksum_decides_where_there_is_one() {
     assert!(check("5Kb8kLf9zgWQnogidDA76MzPL6TsZZY36hWXMssSzNydYXYB9KF").is_err());
@@ -235,7 +234,6 @@ fn a_word_names_the_number_that_follows_it_and_no_other() {
     assert!(check("policy 4111111111111111").is_err());
 }
 
-/// The digits of a card with their check digit.
 fn card(digits: &[u8]) -> String {
     let sum: u32 = digits
         .iter()
@@ -268,7 +266,7 @@ fn grouped(digits: &str, groups: &[usize], by: &str) -> String {
 }
 
 proptest! {
-    /// A vehicle, a security, a phone, a folio, a policy and a date, whatever their digits.
+    /// A vehicle, security, phone, folio, policy and date with any digits.
     #[test]
     fn ordinary_facts_pass_whatever_their_digits(
         vin in "[1-5][A-HJ-NPR-Z]{2}[A-HJ-NPR-Z0-9]{5}[0-9X][A-HJ-NPR-Z][A-HJ-NPR-Z][0-9]{6}",
@@ -284,7 +282,7 @@ proptest! {
         }
     }
 
-    /// Cards are found by their check digit in every grouping that cards have, and social security numbers by their form.
+    /// Cards are found by check digit in every usual grouping, and social security numbers by form.
     #[test]
     fn cards_and_taxpayers_are_found_whatever_their_digits(
         first in prop::sample::select(vec![3_u8, 4, 5, 6]),

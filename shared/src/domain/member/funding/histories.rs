@@ -1,4 +1,5 @@
-//! Random histories of items and their agreements, held to a model: phases, summary, events. And rules of single acts.
+//! Random histories of items and their agreements, checked against a model: phases, summary, events. And rules of
+//! single acts.
 
 mod claims;
 
@@ -26,20 +27,15 @@ use crate::domain::trust::Trust;
 use crate::wire::fields::FieldCode;
 use crate::wire::input::{NullablePatch, read};
 
-/// What may be tried with an item.
 #[derive(Debug, Clone, Copy)]
 enum Try {
-    /// Everything that a verb needs.
     SortWhole(usize),
-    /// A verb alone.
     SortVerb(usize),
-    /// The verb is taken back.
     Unsort,
     Park(Option<WaitingOn>),
     Paper,
     Publish,
     Cancel,
-    /// The last stage of its agreement is done.
     Complete,
     Claim,
     Withdraw,
@@ -72,7 +68,7 @@ fn tries() -> impl Strategy<Value = Try> {
     ]
 }
 
-/// An item as the model has it: no code of the domain decides about it.
+/// The model of an item, independent of the domain's code.
 #[derive(Debug, Clone, Default)]
 struct Model {
     verb: Option<Verb>,
@@ -81,11 +77,8 @@ struct Model {
     is_assigned: bool,
     hold: Option<WaitingOn>,
     at: At,
-    /// How many undecided proofs there are.
     undecided: usize,
-    /// How much was ever filed.
     filed: usize,
-    /// How many claims were withdrawn.
     withdrawn: usize,
 }
 
@@ -125,7 +118,6 @@ impl Model {
         matches!(self.at, At::Funded | At::Unfunded)
     }
 
-    /// What a try does to it. None if it is refused.
     fn next(&mut self, what: Try, agreement: Option<Lifecycle>) -> Option<Vec<EventType>> {
         let runs = matches!(agreement, Some(Lifecycle::Active | Lifecycle::Completed));
         match what {
@@ -167,7 +159,7 @@ impl Model {
                 (self.at, self.undecided) = (At::Open, 0);
                 return Some(vec![EventType::FundingItemReopened]);
             }
-            // It changes no item: what was not proven by then goes on waiting.
+            // Changes no item: what isn't proven keeps waiting.
             Try::Complete if agreement == Some(Lifecycle::Active) => {}
             Try::Claim if self.at == At::InProgress && runs && self.withdrawn < 10 => self.at = At::Claimed,
             Try::Withdraw if self.at == At::Claimed && runs => {
@@ -199,7 +191,6 @@ impl Model {
     }
 }
 
-/// Some items of a trust with their agreements.
 struct World {
     trust: Trust,
     items: Vec<FundingItem>,
@@ -218,7 +209,7 @@ impl World {
         self.items[n].agreement_id().and_then(|id| self.agreements.get(&id))
     }
 
-    /// Does what is tried, and gives the events; none if it is refused.
+    /// Attempts a try and returns its events; none if it is refused.
     fn attempt(&mut self, n: usize, what: Try) -> Option<Vec<EventType>> {
         self.now = self.now.plus_seconds(1);
         let (by, moment) = (member("Maren"), Moment::test(self.now));
@@ -310,7 +301,7 @@ fn proof() -> NewProof {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever happens, phases, summary and events are those of the model, and a refusal changes nothing.
+    /// In any history, phases, summary and events match the model, and a refusal changes nothing.
     #[test]
     fn histories_are_as_the_model_says(tries in proptest::collection::vec((0..3_usize, tries()), 1..60)) {
         let mut world = World::new(3);
@@ -328,7 +319,6 @@ proptest! {
                 prop_assert_eq!(item.phase(), model.phase());
                 prop_assert_eq!(item.hold().map(|hold| hold.waiting_on), model.hold);
                 prop_assert!(item.phase() == Phase::Gathering || item.phase() == Phase::Unsorted || item.missing_facts().is_empty());
-                // Only proof that was accepted funds.
                 if item.funding_status() == FundingStatus::Funded {
                     let accepted = item.proofs().iter().filter(|proof| matches!(proof.state(), ProofState::Accepted { .. }));
                     prop_assert_eq!(accepted.count(), 1);
@@ -346,7 +336,7 @@ proptest! {
         }
     }
 
-    /// What is stored of an item is read as it was.
+    /// Stored items are read back unchanged.
     #[test]
     fn an_item_survives_its_encoding(tries in proptest::collection::vec(tries(), 1..30)) {
         let mut world = World::new(1);
@@ -524,7 +514,7 @@ fn a_form_or_a_claim_of_another_agreement_changes_nothing() {
     assert_eq!(people.len(), 2);
 }
 
-/// The states of an item that is papered or closed, each with a proof that was not decided where there can be one.
+/// An item in each papered or closed state, with an undecided proof if possible.
 fn in_each_state() -> Vec<(&'static str, World)> {
     use Try::{Accept, Claim, Close, File, Paper, Publish};
     let steps: [(&str, &[Try]); 6] = [
@@ -544,7 +534,7 @@ fn in_each_state() -> Vec<(&'static str, World)> {
     steps.into_iter().map(|(name, steps)| (name, world(steps))).collect()
 }
 
-/// Contract, section 3, "Funding item": which acts each state takes, and that every other one changes nothing.
+/// Contract, section 3, "Funding item": the acts that each state takes. All others change nothing.
 #[test]
 fn each_state_takes_the_acts_of_the_contract_and_no_other() {
     let acts = [
@@ -581,7 +571,7 @@ fn each_state_takes_the_acts_of_the_contract_and_no_other() {
         };
         let mut over = World { agreements: world.agreements.clone(), items: world.items.clone(), ..World::new(1) };
         assert_eq!(taken(world), expected, "{state}");
-        // Its agreement is completed: nothing that could be cancelled moves the asset any more.
+        // Its agreement is completed: nothing cancellable moves the asset anymore.
         if over.attempt(0, Try::Complete).is_some() {
             let expected: Vec<&str> = match state {
                 "funded" => vec!["reopen"],

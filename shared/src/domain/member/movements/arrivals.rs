@@ -1,4 +1,4 @@
-//! Arrivals that are not as they should be: too late, too much, or told twice.
+//! Irregular arrivals: too late, too much, or reported twice.
 
 use super::fixtures::*;
 use super::*;
@@ -7,7 +7,7 @@ use crate::domain::movement::Arrivals;
 use crate::domain::movement::source::Side;
 use crate::domain::sentences::movements::movement_sentence;
 
-/// A payment whose agreement expired while its sender had the instructions. The record of the movement says so, or not yet.
+/// A payment whose agreement expired while its sender had the instructions, whether or not the movement records that.
 fn expired(is_recorded: bool) -> World {
     let mut world = World::ready();
     world.hours = 2000;
@@ -85,7 +85,7 @@ fn more_than_the_amount_reconciles_once_it_is_said_what_became_of_the_rest() {
         let sentence = movement_sentence(&world.movement);
         let outcome = if is_kept { "USD 5.00 more than the amount arrived, and is kept." } else { "and was returned." };
         assert!(sentence.contains(outcome), "{sentence}");
-        // What was believed can still be taken back.
+        // Accepted evidence can still be withdrawn.
         world.withdraw(over).unwrap();
         assert_eq!(world.movement.exception_reason(), Some(ExceptionReason::EvidenceWithdrawn));
     }

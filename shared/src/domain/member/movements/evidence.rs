@@ -1,4 +1,4 @@
-//! Evidence that members file and judge.
+//! Members file and judge evidence.
 
 use super::{MovementChange, changed, changed_with_file, check_room, of_published, stamp};
 use crate::domain::agreement::context::AgreementContext;
@@ -9,14 +9,14 @@ use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::Side;
 use crate::domain::movement::{Arrivals, Movement, MovementWithEvidence, NotMoved};
 
-/// Evidence that was filed or decided, and what follows from it.
+/// Evidence that was filed or decided, and the effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvidenceChange {
     /// The movement and the agreement.
     pub change: MovementChange,
     /// The evidence.
     pub evidence: ByMember<Evidence>,
-    /// The unique keys that the transaction claims and gives free.
+    /// The unique keys that the transaction claims and releases.
     pub keys: KeyChange,
 }
 
@@ -37,7 +37,7 @@ pub fn file_evidence(
     Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, context.moment), keys })
 }
 
-/// Files evidence of the receiving side for a movement that is an exception because it did not arrive, and resolves that first.
+/// Resolves a movement's exception for not having arrived, and files receiver-side evidence.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -58,9 +58,9 @@ pub fn resolve_and_file(
     Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, context.moment), keys })
 }
 
-/// Accepts evidence: what it says arrived is believed from now on. Once that adds up to the amount, the movement is
-/// reconciled. `besides` has what was accepted before, and whether the member says that this is another arrival. It takes
-/// evidence of the receiving side, and no other:
+/// Accepts evidence, which then counts as an arrival. Once the accepted sum reaches the amount, the movement is
+/// reconciled. `besides` is what was accepted before, `arrivals` whether the member calls this a separate arrival. Only
+/// receiver-side evidence is accepted:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::context::AgreementContext;
@@ -111,7 +111,7 @@ pub fn accept_evidence(
     Ok(evidence_changed(by, context, movement, judged))
 }
 
-/// Rejects evidence that no member has decided about.
+/// Rejects undecided evidence.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -127,7 +127,7 @@ pub fn reject_evidence(
     Ok(evidence_changed(by, context, movement, judged))
 }
 
-/// Withdraws evidence, accepted or not. A movement that it had reconciled is an exception then.
+/// Withdraws evidence, accepted or not. A movement that it had reconciled becomes an exception.
 ///
 /// # Errors
 /// [`NotMoved`].

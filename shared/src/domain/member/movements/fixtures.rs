@@ -28,7 +28,6 @@ use crate::domain::participant::movements::{MovementActed, file_own_evidence, re
 use crate::domain::participant::receipt::Origin;
 use crate::domain::participant::{Access, ActingParticipant, Occasion};
 
-/// The amount of the payment, in minor units.
 pub(super) const AMOUNT: i64 = 100;
 
 pub(super) fn usd(minor: i64) -> Money {
@@ -53,7 +52,6 @@ pub(super) fn member(name: &str) -> Member {
     Member::of_session(OrgId::new(), &record)
 }
 
-/// What a member says of the call in which instructions were read out to them.
 pub(super) fn read_out() -> NewVerification {
     let typed = |part: &str| match part {
         "read_out_by" => "Nora West",
@@ -65,7 +63,7 @@ pub(super) fn read_out() -> NewVerification {
     NewVerification::read(typed).unwrap()
 }
 
-/// Evidence with a file of its own, so that it is no repeat.
+/// Evidence with its own file, so that it is not a repeat.
 pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     let id = EvidenceId::new();
     let content = DocumentContent { sha256: id.to_string(), size_bytes: 9 };
@@ -87,7 +85,6 @@ pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     NewEvidence::of_entry(id, entry, facts, SpokenAccount::default()).with_account(account)
 }
 
-/// What a member says of too much.
 pub(super) fn surplus(is_kept: bool) -> SurplusOutcome {
     let note = note("The payer agreed to it");
     if is_kept { SurplusOutcome::Kept { note } } else { SurplusOutcome::Returned { on: day(), note } }
@@ -97,7 +94,7 @@ pub(super) fn receiver(money: Money) -> NewEvidence {
     evidence(EvidenceSource::Receiver(ReceiverSource::BankStatement), money)
 }
 
-/// A deal with one payment, as the store would have it.
+/// A deal with one payment, as the store would hold it.
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub agreement: Agreement,
@@ -108,7 +105,6 @@ pub(super) struct World {
     pub sender: ActingParticipant,
     pub receiver: ActingParticipant,
     pub counting: Counting,
-    /// The events of all acts.
     pub events: Vec<EventKind>,
     pub hours: i64,
     keys: Keyring,
@@ -117,13 +113,12 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A published agreement of two steps: the payment is authorized, then it arrives.
     pub(super) fn new() -> Self {
         Self::with_steps(&[(&[], true, false), (&[], false, true)], None)
     }
 
-    /// A published agreement with steps that have these actions, and conditions of the payment's authorization and arrival.
-    /// The last step may wait for some hours besides.
+    /// A published agreement whose steps have these actions, and conditions of the payment's authorization and arrival.
+    /// The last step may also wait for `hours`.
     pub(super) fn with_steps(steps: &[(&[StageAction], bool, bool)], hours: Option<u32>) -> Self {
         let draft = Deal::complete().draft;
         let [ada, ben] = [draft.participants[0].id, draft.participants[1].id];
@@ -187,12 +182,10 @@ impl World {
         self.movement.state()
     }
 
-    /// The states of the conditions, in order.
     pub(super) fn gates(&self) -> Vec<GateStatus> {
         self.agreement.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.state.status()).collect()
     }
 
-    /// Stores the outcome of a member's act.
     pub(super) fn take(&mut self, change: MovementChange) {
         let MovementChange { movement, agreement, events } = change;
         (self.movement, self.agreement) = (movement.into_inner(), agreement.into_inner());
@@ -268,7 +261,7 @@ impl World {
         self.report_by(self.revision())
     }
 
-    /// The sender's report from a page that showed a revision of the instructions.
+    /// The sender's report from a page that showed revision `shown` of the instructions.
     pub(super) fn report_by(&mut self, shown: u32) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
         let acted = report_sent(&self.sender, self.context(), occasion, &self.movement, shown, claim());
@@ -298,12 +291,11 @@ impl World {
         self.evidence.iter().find(|evidence| evidence.id() == id).unwrap().clone()
     }
 
-    /// Accepts evidence if its type allows it, as another arrival than all before.
+    /// Accepts evidence if its type allows it, as a separate arrival.
     pub(super) fn accept(&mut self, id: EvidenceId) -> Result<(), NotMoved> {
         self.accept_as(id, Arrivals::Two)
     }
 
-    /// The same, with what the member says of evidence that looks like what was accepted before.
     pub(super) fn accept_as(&mut self, id: EvidenceId, arrivals: Arrivals) -> Result<(), NotMoved> {
         let Sided::Receiver(evidence) = self.found(id).split() else { return Err(NotMoved::WrongSource) };
         let (context, besides) = (self.context(), self.evidence.as_slice());
@@ -362,12 +354,10 @@ impl World {
         cancelled.map(|change| self.take(change))
     }
 
-    /// An agreement whose last step waits for 500 hours besides.
     pub(super) fn waiting() -> Self {
         Self::with_steps(&[(&[], true, false), (&[], false, true)], Some(500))
     }
 
-    /// The payment with its instructions released.
     pub(super) fn ready() -> Self {
         let mut world = Self::waiting();
         world.authorize().unwrap();
@@ -377,7 +367,7 @@ impl World {
         world
     }
 
-    /// The payment in each of the states but those of an agreement that has ended.
+    /// The payment in each state except those of an ended agreement.
     pub(super) fn in_state(state: MovementState) -> Self {
         let mut world = if matches!(state, MovementState::Draft | MovementState::Authorized) {
             Self::waiting()

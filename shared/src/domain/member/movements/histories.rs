@@ -1,4 +1,4 @@
-//! Random histories of all acts of all parties, checked against what must hold of every movement.
+//! Random histories of all parties' acts, checked against the invariants of movements.
 
 use std::collections::BTreeSet;
 
@@ -17,34 +17,28 @@ use crate::domain::movement::Arrivals;
 use crate::domain::movement::evidence::NewEvidence;
 use crate::domain::movement::source::{Assurance, EvidenceSource, ReceiverSource, SenderSource, Side};
 
-/// An act.
 #[derive(Debug, Clone)]
 enum Try {
     Authorize,
     Enter(usize),
     Verify(bool),
     Release,
-    /// The sender's report, from a page that shows the instructions as they are, or as they were before.
+    /// The sender's report, from a page with the current or the previous instructions.
     Report(bool),
     RecordClaim,
     Ask,
-    /// A member files evidence of a source, an amount and perhaps another currency.
+    /// A member files evidence: source, amount, and whether in another currency.
     File(usize, i64, bool),
-    /// The sender or the receiver files evidence.
     FileOwn(bool, usize, i64),
-    /// The sender or the receiver withdraws evidence.
     WithdrawOwn(bool, Index),
-    /// Accepts evidence, and says that it is another arrival or not.
     Accept(Index, bool),
     Reject(Index),
     Withdraw(Index),
     Flag(ExceptionReason),
     Resolve(bool),
-    /// Says that too much was returned, or is kept.
     Settle(bool),
     Return,
     Cancel,
-    /// A second member comes or goes.
     Members(bool),
     Wait(i64),
 }
@@ -62,7 +56,7 @@ fn amounts() -> impl Strategy<Value = i64> {
     prop_oneof![4 => Just(AMOUNT), 4 => Just(AMOUNT / 2), 1 => Just(AMOUNT - 1), 1 => Just(1), 1 => Just(AMOUNT + 1), 1 => Just(i64::MAX)]
 }
 
-/// What the sender's side can do: the sender, and members who record what the sender says.
+/// Acts on the sender's side: by the sender, and by members who record the sender's word.
 fn of_the_sender() -> impl Strategy<Value = Try> {
     prop_oneof![
         3 => proptest::bool::weighted(0.8).prop_map(Try::Report),
@@ -86,7 +80,6 @@ fn of_the_sender() -> impl Strategy<Value = Try> {
     ]
 }
 
-/// What everyone can do.
 fn of_all() -> impl Strategy<Value = Try> {
     prop_oneof![
         30 => of_the_sender(),
@@ -100,7 +93,7 @@ fn of_all() -> impl Strategy<Value = Try> {
     ]
 }
 
-/// Evidence of a source. That which no participant may file is one that a member would.
+/// Evidence of a source. A source closed to participants means a member files it.
 fn new_evidence(source: usize, amount: i64, is_other: bool) -> NewEvidence {
     let money = Money::new(amount, Currency::parse(if is_other { "EUR" } else { "USD" }).unwrap()).unwrap();
     evidence(SOURCES[source], money)
@@ -154,7 +147,7 @@ impl World {
         }
     }
 
-    /// The clock advances the agreement, and ends the movement with it.
+    /// The clock advances the agreement, which may end the movement.
     fn tick(&mut self) {
         let moment = self.moment();
         if let Some(advanced) = self.agreement.advanced(self.agreement.facts(), time_scale(), moment) {
@@ -166,7 +159,7 @@ impl World {
         }
     }
 
-    /// What must hold after each act, told from the records of evidence alone.
+    /// Checks the invariants after each act, from the evidence records alone.
     fn check(&self, before: &Self, what: &Try, done: Result<(), NotMoved>) {
         let amount = i128::from(AMOUNT);
         let counts = |evidence: &&Evidence| evidence.is_accepted();
@@ -204,7 +197,6 @@ impl World {
         }
     }
 
-    /// The movement's own account of evidence is that of the records.
     fn check_receipt(&self, sum: i128) {
         let standing: BTreeSet<_> =
             self.evidence.iter().filter(|one| one.is_accepted() || one.is_undecided()).map(Evidence::id).collect();
@@ -221,7 +213,6 @@ impl World {
         assert!(self.state() != MovementState::ReceiptPending || !waits);
     }
 
-    /// The row of the ledger agrees with the movement, and its part of the totals with the records of evidence.
     fn check_ledger(&self, sum: i128) {
         let figures = LedgerPayment::of(&self.movement, &self.agreement).unwrap().figures();
         let state = LedgerState::from(self.state());
@@ -237,7 +228,6 @@ impl World {
         assert_eq!((figures.owed, figures.claimed), (owed, claimed), "what is claimed stays owed");
     }
 
-    /// Each event is of a change, and each change has its event.
     fn check_events(&self, before: &Self, done: Result<(), NotMoved>) {
         let told: Vec<&EventKind> = self.events[before.events.len()..].iter().collect();
         let of_movement = told.iter().filter(|event| !matches!(event, EventKind::AgreementCompleted(_))).count();
@@ -267,7 +257,6 @@ impl World {
         assert_eq!(completions, usize::from(self.agreement.lifecycle() == Lifecycle::Completed), "told once");
     }
 
-    /// The agreement agrees with its movement, and its gates with it.
     fn check_agreement(&self) {
         let agreement: &Agreement = &self.agreement;
         let known = agreement.movement_state(self.movement.id()).unwrap();

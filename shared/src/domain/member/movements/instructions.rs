@@ -1,4 +1,4 @@
-//! Instructions that members enter, verify and release.
+//! Members enter, verify and release instructions.
 
 use super::{MovementChange, changed, check_active, of_published, stamp};
 use crate::domain::agreement::StageAction;
@@ -8,7 +8,7 @@ use crate::domain::movement::instructions::{NewInstructions, NewVerification, Se
 use crate::domain::movement::state::MovementState;
 use crate::domain::movement::{Movement, NotMoved};
 
-/// Entered instructions: what the movement knows of them, and their own record.
+/// Entered instructions: what the movement stores of them, and their own record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstructionsEntered {
     /// The movement and the agreement.
@@ -17,8 +17,8 @@ pub struct InstructionsEntered {
     pub sealed: ByMember<SealedInstructions>,
 }
 
-/// Enters instructions, or changes them. A change ends their verification and withdraws their release; while money is in
-/// flight, it is an exception.
+/// Enters or changes instructions. A change ends their verification and withdraws their release; while money is in
+/// flight, it raises an exception.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -34,9 +34,8 @@ pub fn enter_instructions(
     Ok(InstructionsEntered { change: changed(by, context, movement, after), sealed })
 }
 
-/// Records that a member verified the revision of instructions that was shown: what the payee read out to them is what the
-/// instructions say. Nobody verifies what they entered themselves, or who counts as one with them, unless nobody counts as a
-/// second member.
+/// Records that a member verified the shown revision of instructions: what the payee read out matches. Nobody verifies
+/// their own entry, or that of someone they count as one with, unless nobody counts as a second member.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -52,11 +51,11 @@ pub fn verify_instructions(
     Ok(changed(by, context, movement, after))
 }
 
-/// Counts that a member who verifies the revision of instructions that was shown typed something else than they say. Gives the
-/// movement, and how often members still may. The last try withdraws a release.
+/// Counts a mismatch between the shown revision of instructions and what the verifying member typed. Returns the
+/// movement and the remaining tries. The last one withdraws a release.
 ///
 /// # Errors
-/// [`NotMoved`], as [`verify_instructions`]: what can't be verified is no place to try either.
+/// [`NotMoved`], as in [`verify_instructions`], so that unverifiable instructions can't be guessed at.
 pub fn count_wrong_try(
     by: &Member,
     context: AgreementContext<'_>,
@@ -69,7 +68,7 @@ pub fn count_wrong_try(
     Ok((changed(by, context, movement, after), left))
 }
 
-/// Releases the revision of instructions that was shown to the sender: verified by a second member, or the only member's.
+/// Releases the shown revision of instructions to the sender: verified by a second member, or the only member's.
 ///
 /// # Errors
 /// [`NotMoved`].

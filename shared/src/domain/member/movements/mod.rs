@@ -1,8 +1,8 @@
-//! What members do about movements: they authorize, record claims, ask for proof, flag and resolve exceptions, record
-//! returns, cancel. `instructions` has what they do about instructions, `evidence` about evidence.
+//! What members do about movements: authorize, record claims, ask for proof, flag and resolve exceptions, record
+//! returns, cancel. `instructions` and `evidence` have the acts on those.
 //!
-//! Each act takes a [`Member`] and gives the movement, the agreement whose gates follow it, and the events, all of one
-//! transaction. No caller of the API has such an act:
+//! Each act takes a [`Member`] and returns the movement, the agreement whose gates follow it, and the events, for one
+//! transaction. API callers have no such act:
 //!
 //! ```compile_fail
 //! use shared::api::caller::WriteCaller;
@@ -15,7 +15,7 @@
 //! }
 //! ```
 //!
-//! And none can be changed without one:
+//! And no movement changes without one:
 //!
 //! ```compile_fail
 //! use shared::domain::movement::{Movement, Status};
@@ -59,18 +59,18 @@ use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::{Movement, NotMoved, Resolution, Stamp};
 
-/// A movement as a member's act changed it, and the agreement that follows it.
+/// A movement after a member's act, and the agreement that follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovementChange {
     /// The movement.
     pub movement: ByMember<Movement>,
-    /// The agreement. The act may have completed it; or time may have ended it before the act, which records that.
+    /// The agreement. The act may have completed it, or recorded that time ended it earlier.
     pub agreement: ByMember<Agreement>,
     /// The events to emit.
     pub events: Vec<EventKind>,
 }
 
-/// The same with evidence that waits for a member again.
+/// A change, with evidence that is undecided again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The movement and the agreement.
@@ -91,7 +91,7 @@ pub fn authorize(by: &Member, context: AgreementContext<'_>, movement: &Movement
     Ok(changed(by, context, movement, movement.authorize(stamp(by, context))?))
 }
 
-/// Records that the sender says they sent the money.
+/// Records the sender's claim that they sent the money.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -105,7 +105,7 @@ pub fn record_claim(
     Ok(changed(by, context, movement, movement.report(claim, stamp(by, context))?))
 }
 
-/// Asks for proof of what the sender claims.
+/// Asks for proof of the sender's claim.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -133,7 +133,7 @@ pub fn flag_exception(
     Ok(changed(by, context, movement, movement.flag(reason, note, stamp(by, context))?))
 }
 
-/// Resolves an exception. `evidence` has the movement's accepted evidence. To send money again, the agreement must be active.
+/// Resolves an exception. `evidence` is the movement's accepted evidence. Sending again requires an active agreement.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -168,7 +168,7 @@ pub fn record_return(
     Ok(changed(by, context, movement, movement.record_return(reason, stamp(by, context))?))
 }
 
-/// Cancels a movement that has nothing in flight.
+/// Cancels a movement with nothing in flight.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -182,8 +182,8 @@ pub fn cancel_movement(
     Ok(changed(by, context, movement, movement.cancel(reason, stamp(by, context))?))
 }
 
-/// A movement of a published agreement, as readers are told of it: cancelled if the agreement has ended it, also where its own
-/// record does not say so yet.
+/// A movement of a published agreement, as shown to readers: cancelled if the agreement's end cancelled it, even if its
+/// own record doesn't say so yet.
 pub(in crate::domain) fn of_published<'a>(
     context: AgreementContext<'_>,
     movement: &'a Movement,
@@ -197,20 +197,19 @@ pub(in crate::domain) fn of_published<'a>(
     Ok(movement.as_told(&current))
 }
 
-/// The bytes of the document of evidence that is filed, for which the agreement has to have room.
+/// The size of the evidence document to be filed, for which the agreement must have room.
 pub(in crate::domain) fn check_room(
     context: AgreementContext<'_>,
     new: &NewEvidence,
     filer: Filer,
 ) -> Result<u64, NotMoved> {
-    // What was read has no document in the bundle.
+    // Statement files are not documents in the bundle.
     let file = new.facts().file.as_ref().filter(|file| file.file_type.is_some());
     let bytes = file.map_or(0, |file| file.content.size_bytes);
     let has_room = bytes == 0 || context.agreement.has_room_for(context.facts, bytes, filer);
     if has_room { Ok(bytes) } else { Err(NotMoved::NoRoom) }
 }
 
-/// The agreement as of now, which is active.
 fn check_active<'a>(context: AgreementContext<'a>, movement: &Movement) -> Result<Cow<'a, Agreement>, NotMoved> {
     let current = context.active().map_err(NotMoved::NotActive)?;
     of_published(context, movement)?;
@@ -225,7 +224,6 @@ fn changed(by: &Member, context: AgreementContext<'_>, before: &Movement, after:
     changed_with_file(by, context, before, after, 0)
 }
 
-/// The same when a file of so many bytes was filed.
 fn changed_with_file(
     by: &Member,
     context: AgreementContext<'_>,
@@ -238,7 +236,7 @@ fn changed_with_file(
     MovementChange { movement: ByMember::new(after, by, context.moment), agreement, events }
 }
 
-/// The agreement that follows a movement, for which a file of so many bytes was filed, and the events of both.
+/// The agreement after a movement's change, with a newly filed file of `bytes`, and the events of both.
 pub(in crate::domain) fn follow(
     context: AgreementContext<'_>,
     before: &Movement,
@@ -250,7 +248,7 @@ pub(in crate::domain) fn follow(
         facts.movements.insert(id, state);
         facts.file_bytes += file_bytes;
     });
-    // An agreement that was completed before told it then.
+    // An agreement that was already completed emitted this before.
     let completion = followed.completion().filter(|_| context.agreement.completion().is_none());
     let events = after.event_since(before).into_iter().chain(completion).collect();
     (followed, events)

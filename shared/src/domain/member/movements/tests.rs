@@ -1,4 +1,4 @@
-//! The rules of movements, each by itself.
+//! The rules of movements, one by one.
 
 use MovementState::{
     Authorized, Cancelled, Draft, Exception, InstructionsReady, Processing, ReceiptPending, Reconciled, Returned,
@@ -24,7 +24,7 @@ use crate::limits;
 
 type Act = (&'static str, fn(&mut World) -> Result<(), NotMoved>, &'static [(MovementState, MovementState)]);
 
-/// Each act with the transitions that it makes: contract, section 3, line by line. From any other state it is refused.
+/// Each act with its transitions: contract, section 3, line by line. All other states refuse it.
 const TABLE: &[Act] = &[
     ("authorize", World::authorize, &[(Draft, Authorized)]),
     ("release", release, &[(Authorized, InstructionsReady)]),
@@ -159,7 +159,7 @@ fn a_deal_goes_from_claim_over_proof_to_its_completion() {
     let expected = [EventType::MovementSenderReported, EventType::MovementReconciled, EventType::AgreementCompleted];
     assert_eq!(told, expected);
 
-    // The agreement stays completed when its evidence is withdrawn, and does not tell of its completion again.
+    // Withdrawing evidence doesn't reopen the completed agreement, and its completion isn't announced again.
     world.withdraw(world.evidence[0].id()).unwrap();
     assert_eq!(world.movement.exception_reason(), Some(ExceptionReason::EvidenceWithdrawn));
     assert_eq!((world.state(), world.agreement.lifecycle()), (Exception, Lifecycle::Completed));
@@ -247,7 +247,7 @@ fn changed_instructions_end_the_verification_and_withdraw_the_release() {
     assert_eq!(world.verify(&world.maren.clone()), Err(NotMoved::Own));
     world.verify(&jonas(&world)).unwrap();
     assert_eq!(world.verify(&jonas(&world)), Err(NotMoved::Verified));
-    // Changed between verification and release, by a member who saw the page before.
+    // Changed between verification and release, by a member with an outdated page.
     let (old, shown) = (world.movement.clone(), world.revision());
     world.enter("000987654321").unwrap();
     let verified = (shown, read_out());
@@ -270,7 +270,7 @@ fn changed_instructions_end_the_verification_and_withdraw_the_release() {
     assert_eq!(world.movement.instructions_shown_to(world.sender.id()), None);
     assert_eq!(world.report(), Err(NotMoved::NotNow(Authorized)));
 
-    // Released again, while the page of the sender shows those before.
+    // Released again while the sender's page shows the previous ones.
     world.verify(&jonas(&world)).unwrap();
     world.release().unwrap();
     assert_eq!(world.report_by(world.revision() - 1), Err(NotMoved::InstructionsChanged));
@@ -296,7 +296,7 @@ fn the_only_member_of_an_organization_releases_and_that_is_on_record() {
     unverified.release().unwrap();
     assert_eq!(unverified.movement.released().unwrap().basis, ReleaseBasis::OnlyMember);
     world.verify(&world.maren.clone()).unwrap();
-    // A second member joined in between: what the first one verified alone is not enough.
+    // A second member joined in between: the first one's verification alone doesn't suffice.
     world.counting = Counting::Confirmed;
     assert_eq!(world.release(), Err(NotMoved::NotVerified));
     world.verify(&world.jonas.clone()).unwrap();
@@ -348,7 +348,6 @@ fn evidence_of_another_movement_is_refused() {
 
 #[test]
 fn a_resolved_exception_is_never_reconciled_by_itself() {
-    // A false alarm about a movement that had arrived in full.
     let mut world = World::in_state(Reconciled);
     let id = world.evidence[0].id();
     world.flag(ExceptionReason::SuspectedFraud).unwrap();
@@ -359,7 +358,6 @@ fn a_resolved_exception_is_never_reconciled_by_itself() {
     world.accept(id).unwrap();
     assert_eq!(world.state(), Reconciled);
 
-    // A part has arrived; the rest is sent again.
     let mut world = World::ready();
     world.report().unwrap();
     let part = world.file(receiver(usd(60))).unwrap();
@@ -375,7 +373,7 @@ fn a_resolved_exception_is_never_reconciled_by_itself() {
     let reasons = [ExceptionReason::Returned, ExceptionReason::EvidenceWithdrawn];
     assert!(reasons.map(|reason| world.flag(reason)).iter().all(|done| *done == Err(NotMoved::WrongReason)));
 
-    // Too much was accepted, of which nothing can be missing.
+    // Too much was accepted, so nothing can be missing.
     let mut world = World::ready();
     let over = world.file(receiver(usd(AMOUNT + 1))).unwrap();
     world.accept(over).unwrap();
@@ -453,7 +451,7 @@ fn a_movement_waits_for_the_steps_before_it() {
     };
     assert_eq!(waits(&[(&[], false, true)]), (true, true));
     assert_eq!(waits(&[(&[open, let_go], false, true)]), (true, true), "no step waits for itself");
-    // The second step is not done, since its condition waits for the first.
+    // The second step isn't done, since its condition waits for the first.
     assert_eq!(waits(&[(&[open], true, false), (&[let_go], true, false), (&[], false, true)]), (true, false));
     let mut world = World::with_steps(&[(&[open, let_go], false, false), (&[], false, true)], None);
     assert!(world.agreement.lets_authorize(world.movement.id()), "a step without conditions is done at once");
@@ -468,7 +466,7 @@ fn a_movement_waits_for_the_steps_before_it() {
 
 #[test]
 fn money_in_flight_keeps_an_agreement_and_the_rest_ends_with_it() {
-    // Expiry waits for money in flight, and takes effect once it is not.
+    // Expiry waits while money is in flight, then takes effect.
     for state in MovementState::ALL {
         let mut world = World::in_state(state);
         if world.agreement.lifecycle() != Lifecycle::Active {
@@ -484,7 +482,7 @@ fn money_in_flight_keeps_an_agreement_and_the_rest_ends_with_it() {
         if let Some(ended) = ended {
             assert_eq!((ended.state(), ended.ended_with(&later, now)), (Cancelled, None));
             assert_eq!(later.movement_state(world.movement.id()), Some(Cancelled));
-            // Acts look at the agreement until the movement's record follows.
+            // Acts consult the agreement until the movement's record follows.
             assert_eq!(world.cancel(), Err(NotMoved::NotNow(Cancelled)));
             assert_eq!(world.report(), Err(NotMoved::NotNow(Cancelled)));
             assert_eq!(world.clone().file(receiver(usd(1))).map(drop), Ok(()), "what comes late is recorded");
@@ -535,7 +533,7 @@ fn no_party_uses_up_the_room_for_evidence_that_members_need() {
         world.file(document()).unwrap();
     }
     assert_eq!(world.file(document()), Err(NotMoved::Full));
-    // A movement that was stored before parties were counted.
+    // A movement stored before filings were counted by party.
     let mut before: serde_json::Value = serde_json::from_str(&stored).unwrap();
     before.as_object_mut().unwrap().remove("filed_by_party").unwrap();
     let read: Movement = serde_json::from_value(before).unwrap();
@@ -579,7 +577,7 @@ fn evidence_of_a_movement_that_has_ended_is_given_free_and_changes_no_state() {
         if ending == Returned {
             world.record_return().unwrap();
         } else {
-            // As a movement can be that was cancelled with its agreement.
+            // As in a movement cancelled with its agreement.
             world.resolve(Resolution::SendAgain).unwrap_err();
             world.withdraw(accepted).unwrap();
             world.cancel().unwrap();
@@ -608,14 +606,14 @@ fn what_is_missing_of_a_movement_is_cancelled_and_what_arrived_stays() {
             world.resolve(Resolution::SendAgain).unwrap();
             assert_eq!(world.state(), Authorized);
         }
-        // The agreement ends it just as well.
+        // The agreement's end cancels it just the same.
         let cancelled = world.agreement.cancelled(world.moment().at());
         assert_eq!(world.movement.ended_with(&cancelled, world.moment()).is_some(), resolved);
         world.cancel().unwrap();
         let said = crate::domain::sentences::movements::movement_sentence(&world.movement);
         assert_eq!(said, "Cancelled. USD 0.60 of USD 1.00 has been confirmed received. The rest will not take place.");
         assert_eq!((world.state(), world.movement.receipt().unwrap().received_minor), (Cancelled, 60));
-        // Evidence that was accepted by mistake is still given free.
+        // Evidence accepted by mistake still releases its keys.
         world.withdraw(part).unwrap();
         let said = crate::domain::sentences::movements::movement_sentence(&world.movement);
         assert_eq!((world.state(), &*said), (Cancelled, "Cancelled. It will not take place."));
@@ -662,7 +660,7 @@ fn five_wrong_tries_end_the_verification_until_the_instructions_are_entered_agai
     for left in [4, 3, 2, 1] {
         assert_eq!(wrong(&mut world, &jonas), Ok(left));
     }
-    // The right numbers forget them.
+    // The right numbers reset the count.
     world.verify(&jonas).unwrap();
     assert_eq!(world.movement.instructions().unwrap().wrong_tries, 0);
     world.enter("000123456788").unwrap();
@@ -672,7 +670,7 @@ fn five_wrong_tries_end_the_verification_until_the_instructions_are_entered_agai
     assert_eq!(wrong(&mut world, &jonas), Err(NotMoved::VerificationEnded));
     assert_eq!(world.verify(&jonas), Err(NotMoved::VerificationEnded));
     assert_eq!(world.release(), Err(NotMoved::NotVerified));
-    // The same instructions, entered again, are another revision.
+    // Entering the same instructions again makes a new revision.
     world.enter("000123456788").unwrap();
     world.verify(&jonas).unwrap();
     world.release().unwrap();
@@ -718,7 +716,7 @@ fn who_counts_as_one_with_the_member_who_entered_instructions_does_not_verify_th
     let tried = count_wrong_try(&jonas, world.context(), &world.movement, 1, Counting::OneSelf);
     assert_eq!(tried.unwrap_err(), NotMoved::OneSelf);
     assert_eq!(world.release(), Err(NotMoved::NotVerified));
-    // Where nobody counts, they do, and the release says so.
+    // If nobody counts as a second member, both count, and the release says so.
     world.counting = Counting::Alone;
     world.verify(&jonas).unwrap();
     world.release().unwrap();
