@@ -19,7 +19,7 @@ fn open(id: u32) -> Open<u32> {
     }
 }
 
-/// An entry of 750,000.00 EUR of which nothing else is known.
+/// A bare entry of 750,000.00 EUR.
 fn entry() -> Entry {
     Entry {
         position: Position::Line(1),
