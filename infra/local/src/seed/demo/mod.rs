@@ -6,7 +6,7 @@
 //! | the organization's integration | creates contacts, workspaces and agreements, proposes to publish | `api_client` |
 //! | the service | fills in drafts, as members do in the app | `drafts` |
 //! | participants | consent, approve and sign, with the use cases of their pages | `participants` |
-//! | two members and payers | authorize, release, report and prove payments, by the use cases of their forms | `money` |
+//! | two members and payers | authorize, release, report and prove payments, as their forms do | `money` |
 //! | the integration and a member | list, paper and prove what has to move into a trust | `funding` |
 //! | a member | reviews and confirms proposals, with the use case of the app's form | here |
 //!
