@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-/// A running server; dropping it stops the server and waits until it has ended.
+/// Dropping it stops the server and waits for its end.
 #[derive(Debug)]
 pub struct Background {
     stop: Option<oneshot::Sender<()>>,
@@ -14,8 +14,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Starts a server and waits until `serve` has announced itself. The future that `serve` is given ends when the
-    /// server should stop.
+    /// Starts a server and waits until `serve` has announced itself. The future passed to `serve` ends when the server
+    /// should stop.
     pub fn start<Announced, Serve>(name: &str, serve: Serve) -> (Self, Announced)
     where
         Announced: Send + 'static,

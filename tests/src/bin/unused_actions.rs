@@ -1,6 +1,6 @@
 //! Lists actions that the template's roles allow but no function used in a whole run of the system tests (goal S4),
-//! from the file of calls. `scripts/test` runs it at the end; `tests::calls` lists, with reasons, what no test can
-//! cause.
+//! from the file of calls. `scripts/test` runs it at the end; `tests::calls` lists actions that no test can cause, with
+//! reasons.
 
 use std::process::ExitCode;
 
