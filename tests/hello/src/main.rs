@@ -1,5 +1,5 @@
-//! A function that does nothing but answer. Built beside the others with the same profile, it shows what of their start
-//! is Lambda's and Rust's, and what is ours.
+//! A function that only answers. Built with the others' profile, it separates the start time of Lambda and Rust from
+//! ours.
 
 use lambda_http::{Body, Error, Request, Response, run, service_fn};
 
