@@ -1,5 +1,5 @@
-//! Buttons that are pressed twice, by a person who saw nothing happen: what they make is made once, and what is shown once
-//! is shown by the answer to the second press, the only one that a browser hears.
+//! Buttons pressed twice by a person who saw nothing happen: they create one thing, and one-time content is in the
+//! response to the second press, the only one that the browser receives.
 
 use futures_util::future::join_all;
 use shared::domain::time::Timestamp;
@@ -14,7 +14,7 @@ use tests::{Org, rows};
 use super::second_factor::{CODES, PAGE as SECOND_FACTOR, TURN_ON, codes_on, key_on, step};
 use super::tokens::{TOKENS, admin, value};
 
-/// A form with the fields that its page gives it, as a button sends it each time that it is pressed.
+/// A form with its page's fields, as each press of its button sends it.
 struct Pressed<'a> {
     path: &'a str,
     form_token: String,
@@ -33,8 +33,8 @@ impl<'a> Pressed<'a> {
         browser.post(self.path, &all).await
     }
 
-    /// Presses the button so that the browser hears only the last answer, at first one after the other and then at once.
-    /// Returns the page to which each answer leads.
+    /// Presses the button so that the browser receives only the last response, first in sequence, then at once. Returns
+    /// the page that each response leads to.
     async fn twice(&self, browser: &Browser) -> String {
         let first = self.by(&deaf(browser)).await;
         assert_eq!(first.status, 303, "{}", first.body);
@@ -44,7 +44,7 @@ impl<'a> Pressed<'a> {
     }
 }
 
-/// The same browser, for an answer that it never gets: nothing that the answer sets is in `browser`.
+/// The same browser for a response that it never gets: nothing the response sets is in `browser`.
 fn deaf(browser: &Browser) -> Browser {
     let deaf = Browser::new(browser.base_url());
     for name in ["session", "once-second-factor"] {
@@ -65,11 +65,11 @@ async fn a_token_is_created_once_and_shown() {
     org.with_token(&secret).get("/api/v1/me").send().await.ok(200);
     assert_eq!(shown.body.matches("Audit trail of CRM sync").count(), 1, "{}", shown.body);
 
-    // Another name in the same copy of the form, as after going back, is another token.
+    // Another name in the same copy of the form, as after going back, creates another token.
     let other = Pressed { fields: vec![("name", "Report"), ("scope", "read")], ..form };
     let report = value(&browser.get(&other.twice(&browser).await).await).expect("the value");
     assert_ne!(report, secret);
-    // Another copy of the form too, and another session with the very same copy.
+    // So do another copy of the form, and another session with the same copy.
     let again = Pressed::on(&browser.get(TOKENS).await, TOKENS, &[("name", "CRM sync"), ("scope", "read")]);
     let third = value(&browser.get(&again.twice(&browser).await).await).expect("the value");
     assert!(third != secret && third != report);
@@ -103,7 +103,7 @@ async fn a_form_that_is_sent_again_later_shows_no_value_and_creates_no_token() {
     let late = form.by(&browser).await;
     assert!(late.status == 422 && late.says("its value is shown no longer") && !late.says(&secret), "{}", late.body);
     assert_eq!(org.state().await, before);
-    // The page that says so has the form with a new copy, as it was typed.
+    // The page that says so has a new copy of the form, as typed.
     let again = Pressed::on(&late, TOKENS, &[("name", "CRM sync"), ("scope", "read")]);
     assert!(late.says("value=\"CRM sync\""));
     assert_ne!(value(&browser.get(&again.twice(&browser).await).await).expect("the value"), secret);
@@ -121,7 +121,7 @@ async fn an_endpoint_is_added_once_and_its_secret_shown() {
     assert!(at_once.iter().all(|page| page.location() == location), "{at_once:?}");
     let list = browser.get(DEVELOPERS).await;
     assert_eq!(list.body.matches("href=\"/app/developers/endpoints/").count(), 1, "{}", list.body);
-    // The same copy with something else typed is refused: the endpoint that it added is another one.
+    // The same copy with other input is refused: it added another endpoint.
     let other =
         Pressed { fields: vec![("url", &url), ("events", "selected"), ("event:agreement.completed", "on")], ..form };
     let refused = other.by(&browser).await;
@@ -135,7 +135,7 @@ async fn a_secret_is_rotated_once_and_shown() {
     let subscriber = org.subscriber().await;
     let (admin, path) = (&subscriber.admin, subscriber.path());
     let mut secrets = vec![subscriber.secret.clone()];
-    // As often as there is room for secrets that still sign: a second rotation by the second press would leave too few.
+    // As often as there is room for old secrets: another rotation by the second press would leave too few.
     for _ in 0..limits::PREVIOUS_SECRETS_MAX {
         let form = Pressed::on(&admin.get(&path).await, &path, &[("act", "rotate"), ("old", "keep")]);
         let secret = secret_on(&admin.get(&form.twice(admin).await).await).expect("the secret");
@@ -181,7 +181,7 @@ async fn recovery_codes_are_made_once_and_shown() {
     let renewed = codes_on(&shown);
     assert!(renewed.len() == 10 && renewed.iter().all(|code| !codes.contains(code)), "{}", shown.body);
 
-    // Those that are shown are those that work, and once one is used, the form shows nothing any more.
+    // The shown codes work, and once one is used, the form shows nothing anymore.
     let form_token = shown.hidden("form_token");
     let fields =
         [("form_token", form_token.as_str()), ("once", &uuid::Uuid::now_v7().to_string()), ("code", &renewed[4])];
