@@ -29,7 +29,6 @@ fn part(contact: &Value, roles: &[&str]) -> Value {
     json!({"contact_id": contact["id"], "roles": roles})
 }
 
-/// The codes of the publish blockers, in order.
 fn blockers(agreement: &Value) -> Vec<&str> {
     agreement["publish_blockers"].as_array().expect("blockers").iter().map(|blocker| text(&blocker["code"])).collect()
 }

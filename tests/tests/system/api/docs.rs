@@ -22,7 +22,6 @@ use crate::members;
 const TSC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/tools/typescript/bin/tsc");
 const TYPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/tools/typescript/node_modules/@types");
 
-/// The page as the shared stack serves it.
 async fn page() -> String {
     let answer = Client::new(&Stack::with(Needs::SHARED).base_url).get("/docs").send().await;
     assert_eq!((answer.status, answer.header("content-type").as_str()), (200, "text/html; charset=utf-8"));

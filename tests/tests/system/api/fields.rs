@@ -90,7 +90,6 @@ async fn every_field_stands_once_in_a_body() {
     assert_eq!(fixture.org.state().await, before);
 }
 
-/// Invalid names, for any field.
 fn bad_names() -> Vec<(Value, &'static str)> {
     let mut bad = vec![
         (json!(1), "invalid_type"),

@@ -6,7 +6,6 @@ use tests::funding::{ITEMS, TRUSTS, funding_path, item_path};
 
 use crate::{members, unknown_id};
 
-/// Events about items: type and data.
 async fn told(org: &Org) -> Vec<Value> {
     let all = org.events().await;
     let is_mine = |event: &Value| event["type"].as_str().is_some_and(|name| name.starts_with("funding_item."));

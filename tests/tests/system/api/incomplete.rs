@@ -58,7 +58,6 @@ async fn what_the_headers_decide_needs_no_body() {
     assert_eq!(org.state().await, before);
 }
 
-/// A GET that announces a body is answered without it.
 #[tokio::test]
 async fn a_read_waits_for_no_body() {
     let org = Org::new().await;

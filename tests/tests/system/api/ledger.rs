@@ -20,7 +20,6 @@ fn titles(rows: &[Value]) -> Vec<&str> {
     rows.iter().map(|row| text(&row["title"])).collect()
 }
 
-/// A row's record, from its own operation.
 async fn record(org: &Org, row: &Value) -> Value {
     let list = match text(&row["row_type"]) {
         "movement" => "movements",

@@ -87,7 +87,6 @@ impl Desk {
         ids
     }
 
-    /// Events of obligations: type and data.
     async fn told(&self) -> Vec<(String, Value)> {
         let events = self.org.events().await.into_iter();
         let of_obligations = events.filter(|event| text(&event["type"]).starts_with("obligation."));
@@ -101,7 +100,6 @@ struct Owed {
 }
 
 impl Owed {
-    /// Ada, the promisee, and Ben, the promisor.
     fn participants(&self) -> [ParticipantId; 2] {
         [0, 1].map(|n| self.agreement.agreement.participants[n].id)
     }

@@ -184,7 +184,6 @@ fn has_example(golden: &Value, schema: &Value) -> bool {
         || inner.chain(schema.get("items")).any(|schema| has_example(golden, schema))
 }
 
-/// Readers, client generators and API testers rely on examples.
 #[test]
 fn everything_has_an_example_that_fits() {
     let golden = golden();
@@ -305,7 +304,6 @@ fn filters_take_the_values_of_their_fields() {
 /// Characters of [`texts`] that show nothing.
 const UNSEEN: [char; 6] = ['\u{ad}', '\u{200b}', '\u{feff}', '\u{fe0f}', '\u{e0041}', '\u{1d173}'];
 
-/// Texts with characters that matter to the rules, and some that don't.
 fn texts() -> impl Strategy<Value = String> {
     let characters = [
         'a',

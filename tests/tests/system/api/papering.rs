@@ -160,7 +160,6 @@ async fn twenty_five_items_are_papered_published_and_given_free_together() {
     nothing_is_left_to_review(&org, &maren).await;
 }
 
-/// Files proof of each item, which waits for a member.
 async fn file_proof_of_all(org: &Org, maren: &tests::app::Person, items: &[Value]) {
     for item in items {
         assert_eq!(org.act_on_item(maren, item, FundingAct::FileProof(proof())).await, Ok(()));

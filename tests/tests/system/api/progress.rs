@@ -49,7 +49,6 @@ async fn with_future_moment<T>(prepare: impl AsyncFn(Timestamp) -> Option<T>) ->
     panic!("nothing is ready in time");
 }
 
-/// Stages that only wait for countdowns.
 fn stages(of: &[&[Countdown]]) -> Vec<Stage> {
     let gate = |until: &Countdown| Gate {
         id: GateId::new(),
@@ -66,7 +65,6 @@ fn stages(of: &[&[Countdown]]) -> Vec<Stage> {
     of.iter().map(stage).collect()
 }
 
-/// An organization with a member who publishes.
 struct Deal {
     org: Org,
     person: Person,
@@ -80,7 +78,6 @@ impl Deal {
         Self { org, person, browser }
     }
 
-    /// Publishes an agreement with these stages, as people do.
     async fn publish(&self, of: &[&[Countdown]], expires_at: Option<Timestamp>) -> Agreement {
         self.publish_in_time(of, expires_at).await.expect("it is published before it expires")
     }
@@ -125,7 +122,6 @@ impl Deal {
         self.org.events().await.iter().map(|event| text(&event["type"]).to_owned()).collect()
     }
 
-    /// An agreement's due entries.
     async fn due(&self, agreement: &Agreement) -> Vec<String> {
         let mut due = self.org.due().await;
         due.retain(|key| key.starts_with("AGREEMENT#") && key.contains(&agreement.id().to_string()));
@@ -141,7 +137,6 @@ impl Deal {
         rows
     }
 
-    /// Events and audit rows of an agreement's completion.
     async fn completions(&self, agreement: &Agreement) -> (usize, usize) {
         let is_completion = |event: &&Value| {
             event["type"] == "agreement.completed" && event["data"]["agreement_id"] == json!(agreement.id())

@@ -34,7 +34,6 @@ fn in_ms(ms: i64) -> Timestamp {
     Timestamp::from_unix_ms(Timestamp::now().unix_ms() + ms).expect("a moment")
 }
 
-/// Types of emitted events, with their proposals' ids.
 fn proposal_events(events: &[Value]) -> Vec<(&str, &str)> {
     events.iter().map(|event| (text(&event["type"]), text(&event["data"]["proposal_id"]))).collect()
 }

@@ -16,7 +16,6 @@ async fn operations(org: &Org) -> Vec<Operation> {
     spec::operations(&spec::description(org.base_url()).await)
 }
 
-/// Changes one character of a token.
 fn changed(token: &str, place: usize) -> String {
     let replacement = if token.as_bytes()[place] == b'x' { "y" } else { "x" };
     format!("{}{replacement}{}", &token[..place], &token[place + 1..])
@@ -31,7 +30,6 @@ async fn unknown_token(org: &Org) -> String {
     ops::create_token(&elsewhere, id, new).await.expect("a token elsewhere").value
 }
 
-/// Asserts the one response for all unknown callers.
 #[track_caller]
 fn assert_unauthenticated(answer: &Answer, like: &Answer) {
     answer.refused(401);

@@ -42,7 +42,6 @@ fn is_signed_out(page: &Page) -> bool {
     page.status == 303 && page.location().starts_with("/app/sign-in")
 }
 
-/// Ids of the sessions that the page offers to end.
 fn ended_by(page: &Page) -> Vec<String> {
     let values = page.body.split("name=\"session\" value=\"").skip(1);
     values.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()

@@ -32,7 +32,6 @@ impl Admin {
         Self { person, subscriber, shaky, org }
     }
 
-    /// Every act reserved for admins. Pauses the endpoint first if the act needs that.
     async fn acts(&self) -> Vec<AdminAct> {
         let event = outbox::event();
         outbox::insert_relayed(&self.org, std::slice::from_ref(&event)).await;
@@ -75,7 +74,6 @@ impl Admin {
     }
 }
 
-/// The refusal for members who aren't admins.
 fn refusal_message(operation: &str) -> &'static str {
     match operation {
         "remove_member" => "No one was removed. Ask an admin of your organization.",

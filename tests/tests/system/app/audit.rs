@@ -122,7 +122,6 @@ async fn the_log_is_filtered_by_actor_operation_object_outcome_and_days() {
     assert!(page.says("<option value=\"success\" selected>"), "{}", page.body);
     let page = browser.get(&format!("{AUDIT}?object={}", id(&ada))).await;
     assert!(page.says("These are the rows about “Ada”.") && page.says("<title>Audit of Ada, "), "{}", page.body);
-    // A record's page links there.
     let contact = browser.get(&format!("/app/contacts/{}", id(&ada))).await;
     assert_eq!(link(&contact, "Audit trail"), Some(format!("{AUDIT}?object={}", id(&ada))));
 }

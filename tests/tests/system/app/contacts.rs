@@ -38,7 +38,6 @@ async fn people_of(org: &Org, workspace: &str) -> Vec<String> {
     people.map(|person| person["contact_id"].as_str().expect("an id").to_owned()).collect()
 }
 
-/// Follows the redirect after an act, and checks the notice, which shows once.
 async fn notice(browser: &Browser, act: &Page, title: &str) -> Page {
     assert_eq!(act.status, 303, "{}", act.body);
     let shown = browser.get(act.location()).await;

@@ -41,7 +41,6 @@ impl Review {
         Self { browser, person, path, agreement, expires_at, shaky, org }
     }
 
-    /// The store calls that write this proposal.
     fn writes(&self) -> Rule {
         Rule::on(WRITE).containing(format!("PROPOSAL#{}", self.proposal()))
     }
@@ -79,7 +78,6 @@ async fn submit(browser: &Browser, path: &str, form: &[(&'static str, String)], 
     browser.post_with(path, &fields, headers).await
 }
 
-/// Ends all sessions of a person, from another device.
 async fn sign_out_everywhere(org: &Org, person: &Person) {
     let elsewhere = Browser::of(org, person).await;
     let token = elsewhere.get("/app/account").await.hidden("form_token");

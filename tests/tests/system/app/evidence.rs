@@ -34,7 +34,6 @@ async fn keys(base_url: &str) -> KeyDocument {
     KeyDocument::parse(&page.bytes).expect("a key document")
 }
 
-/// Verifies a bundle completely, and returns its manifest.
 pub(super) async fn verified(base_url: &str, page: &Page) -> Manifest {
     assert_eq!(page.status, 200, "{}", page.body);
     assert_eq!(page.headers["content-type"], "application/zip");
@@ -59,7 +58,6 @@ pub(super) fn unzipped(zip: &[u8]) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// The objects of a file with one per line.
 pub(super) fn lines(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Vec<Value> {
     let text = std::str::from_utf8(&files[path]).expect("UTF-8");
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -80,7 +78,6 @@ async fn live_on(org: Org) -> Live {
     Live::publish(org, member, draft).await
 }
 
-/// Completes the agreement, and returns the participants.
 async fn complete(live: &Live) -> [Attendee; 2] {
     let [ada, northwind] = live.ids();
     let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));

@@ -23,7 +23,6 @@ async fn state(org: &Org, proposal: &Value) -> Value {
     org.get(format_args!("/api/v1/proposals/{}", proposal["id"].as_str().expect("an id"))).send().await.ok(200)
 }
 
-/// Types of the organization's events, in order.
 async fn events(org: &Org) -> Vec<String> {
     org.events().await.iter().map(|event| event["type"].as_str().expect("a type").to_owned()).collect()
 }
@@ -447,7 +446,6 @@ async fn whoever_belongs_to_two_organizations_switches_between_them() {
     assert_ne!(browser.cookie("session"), before);
     assert_eq!(audit_of(&other, &switched).await["operation"], "switch_organization");
     assert!(browser.get(&review(&proposal)).await.says("Their lease"));
-    // The earlier session has ended.
     let old = Browser::new(org.base_url());
     old.set_cookie("session", &before.unwrap());
     assert_eq!(old.get("/app").await.status, 303);

@@ -49,7 +49,6 @@ impl Desk {
         submit(&self.maren, &page, &format!("{page}/{act}"), typed).await
     }
 
-    /// Submits a form and follows to the outcome.
     pub async fn done(&self, item: &Value, act: &str, typed: &[(&str, &str)]) -> Page {
         let done = self.act(item, act, typed).await;
         let page = item_page(item);
@@ -57,7 +56,6 @@ impl Desk {
         self.maren.get(&page).await
     }
 
-    /// An item with a published agreement.
     pub async fn in_progress(&self) -> Value {
         let item = self.org.ready_item(&self.estate, "A painting").await;
         let draft = self.org.paper(&[&item]).await;
@@ -74,7 +72,6 @@ impl Desk {
         self.org.get(funding_path(&self.estate.workspace)).send().await.ok(200)["summary"].clone()
     }
 
-    /// Types of the events from one on.
     async fn events_since(&self, count: usize) -> Vec<String> {
         let events = self.org.events().await;
         events.iter().skip(count).map(|event| event["type"].as_str().expect("a type").to_owned()).collect()
@@ -89,7 +86,6 @@ pub(super) fn item_page(item: &Value) -> String {
     format!("/app/funding/items/{}", id(item))
 }
 
-/// Opens a page and submits its form with this action.
 pub(super) async fn submit(by: &Browser, page: &str, action: &str, typed: &[(&str, &str)]) -> Page {
     let page = by.get(page).await;
     let mut own = hidden(&page, action);

@@ -269,7 +269,6 @@ async fn the_latest_changes_are_there_for_every_member_of_the_organization() {
     assert!(!changes.contains("Created a workspace"), "{changes}");
 }
 
-/// A page's store calls, and the units they read.
 async fn cost(org: &Org, page: &Page) -> (u64, f64) {
     let id = page.headers["x-request-id"].to_str().expect("an id");
     let line = log::line(org.stack().log_file(), id).await;

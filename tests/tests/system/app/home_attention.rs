@@ -6,7 +6,6 @@ use tests::Org;
 use tests::app::{Browser, Page, unescaped};
 use tests::attending::{Attendee, link_of};
 
-/// A section's lines, each from its title on.
 fn lines(page: &Page, id: &str) -> Vec<String> {
     let body = unescaped(&page.body);
     let Some((_, section)) = body.split_once(&format!("<h2 id=\"{id}\">")) else { return Vec::new() };

@@ -39,7 +39,6 @@ pub(super) async fn asking(fields: Vec<InformationField>, both: bool) -> Live {
     .await
 }
 
-/// An agreement where Ada answers one optional and one required question.
 async fn two_questions() -> Live {
     asking(
         vec![question("Who are you?", FieldType::Text, true), question("Since when?", FieldType::Date, false)],
@@ -64,7 +63,6 @@ pub(super) fn name(live: &Live, question: usize) -> String {
     format!("answer.{}", fields(live)[question].id)
 }
 
-/// Submits a form of the request's page.
 pub(super) async fn submit(live: &Live, ada: &Attendee, act: &str, typed: &[(&str, &str)]) -> Page {
     let at = condition(live);
     ada.submit(&at, &format!("{at}/answers/{act}"), typed).await
@@ -80,7 +78,6 @@ fn answers(live: &Live, participant: ParticipantId) -> String {
     format!("{}/conditions/{}/answers/{participant}", live.path(), gate(live))
 }
 
-/// Submits a member's form about the latest answers.
 pub(super) async fn judge(live: &Live, member: &Browser, participant: ParticipantId, act: (&str, &str)) -> Page {
     let at = answers(live, participant);
     let page = member.get(&at).await;
@@ -192,7 +189,6 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
         first["answers"].as_array().expect("answers").iter().map(|answer| answer["redacted"] == true).collect();
     assert_eq!((0..11).filter(|at| redacted[*at]).collect::<Vec<_>>(), [1, 9], "a card number and bank details");
 
-    // A member finds them on Home.
     let home = live.member.get("/app").await;
     assert!(home.says("Answers to read") && home.says("A member to read the answers of Ada Okafor"), "{}", home.body);
     let page = live.member.get(&live.path()).await;

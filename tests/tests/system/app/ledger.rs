@@ -14,7 +14,6 @@ use crate::unknown_id;
 
 const PAGE: &str = "/app/money";
 
-/// Cells of a page's table without markup, row by row.
 fn cells(page: &Page, class: &str) -> Vec<Vec<String>> {
     let Some((_, table)) = page.body.split_once(&format!("<table class=\"table {class}\">")) else { return Vec::new() };
     let table = table.split("</table>").next().unwrap_or_default();
@@ -53,7 +52,6 @@ fn records(file: &str) -> Vec<Vec<String>> {
     records
 }
 
-/// A file's rows by column name.
 fn rows(file: &str) -> Vec<BTreeMap<String, String>> {
     let mut records = records(file).into_iter();
     let head = records.next().expect("a head");

@@ -43,7 +43,6 @@ impl Desk {
         format!("{}/participants/{participant}/access", self.live.path())
     }
 
-    /// Creates a code with the form of an earlier page.
     async fn send(&self, page: &Page, participant: ParticipantId) -> Page {
         let at = format!("{}/code", self.access(participant));
         let fields = hidden(page, &at);
@@ -66,7 +65,6 @@ fn other(code: &str) -> &'static str {
     if code.starts_with('9') { "000 000" } else { "999 999" }
 }
 
-/// Opens a link, and presses its button with a code.
 async fn open(attendee: &Attendee, link: &str, code: &str) -> Page {
     let page = attendee.browser.get(link).await;
     assert_eq!(page.status, 200, "{}", page.body);
@@ -208,7 +206,6 @@ async fn a_code_ends_after_five_tries_15_minutes_another_code_or_another_link() 
     let new = desk.live.code(ada).await;
     assert_ne!(old, new, "one in a million");
     assert!(is_wrong(&open(&attendee, &link, &old).await), "another one was made");
-    // Another participant's code.
     let of_other = desk.live.code(northwind).await;
     if of_other != new {
         assert!(is_wrong(&open(&attendee, &link, &of_other).await), "another participant's");

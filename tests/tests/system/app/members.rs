@@ -14,7 +14,6 @@ const REMOVE: &str = "/app/organization/members";
 /// Carries who was removed to the page.
 const OUTCOME: &str = "once-removed";
 
-/// An admin, a member, and their organization.
 struct Team {
     org: Org,
     ada: Person,
@@ -314,7 +313,6 @@ async fn many_members_are_shown_page_by_page() {
     assert!(gone.status == 404 && gone.says("There is no such member") && gone.says("Colleague 47"), "{}", gone.body);
 }
 
-/// The store calls that remove a member.
 fn removing(who: MemberId) -> Rule {
     Rule::on("TransactWriteItems").containing("#MEMBERS").containing(who)
 }

@@ -98,7 +98,6 @@ async fn obligations_are_listed_by_due_date_and_what_is_overdue_comes_first() {
     for n in 0..4 {
         assert!(page.says(&format!("<a href=\"{}\">", desk.path(n))), "the agreement’s page lists them: {}", page.body);
     }
-    // Another organization's don't exist.
     let stranger = Org::new().await;
     let stranger = Browser::of(&stranger, &stranger.member("Otto Brandt").await).await;
     assert!(stranger.get(LIST).await.says("No obligations yet"));
@@ -291,7 +290,6 @@ async fn the_end_of_an_agreement_ends_what_is_shown_as_owed() {
     assert!(late.says("The agreement was cancelled") || late.says("The obligation was cancelled"), "{}", late.body);
 }
 
-/// Records the first occurrence as done, with a file.
 async fn record_with(desk: &Desk, typed: &[(&str, &str)], file: (&str, &[u8])) -> Page {
     let path = desk.path(1);
     let page = desk.maren.get(&path).await;

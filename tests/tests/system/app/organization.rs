@@ -40,14 +40,12 @@ async fn create_link(browser: &Browser, who: impl std::fmt::Display) -> Page {
     send(browser, &format!("{PAGE}/members/{who}/password-link"), &[("own_password", OWN_PASSWORD)]).await
 }
 
-/// The path of the link on a page.
 pub(super) fn link_on(org: &Org, page: &Page) -> Option<String> {
     let (_, rest) = page.body.split_once("<input id=\"link\" class=\"mono\" type=\"text\" readonly value=\"")?;
     let link = rest.split('"').next()?;
     Some(link.strip_prefix(org.base_url())?.to_owned())
 }
 
-/// Sends the form of a page without a session.
 pub(super) async fn send_signed_out(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get(path).await.hidden("form_token");
     let all: Vec<(&str, &str)> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();

@@ -14,10 +14,8 @@ use tests::attending::{Attendee, hidden};
 use tests::payments::{IBAN, OTHER_IBAN, Paying};
 use tests::pdf::pdf;
 
-/// An uploaded file's name and content.
 type Sent<'a> = Option<(&'a str, &'a [u8])>;
 
-/// The sender's report.
 const REPORT: [(&str, &str); 3] =
     [("sent_on", "3/14/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
 
@@ -35,7 +33,6 @@ async fn send(who: &Attendee, page: &Page, action: &str, typed: &[(&str, &str)],
     who.browser.upload(&who.at(action), &own.collect::<Vec<_>>(), ("file", name, content)).await
 }
 
-/// The receipt after an act.
 async fn receipt(who: &Attendee, done: &Page) -> Page {
     assert_eq!(done.status, 303, "{}", done.body);
     let page = who.browser.get(done.location()).await;
@@ -56,7 +53,6 @@ fn lacks(page: &Page, texts: &[&str]) {
     }
 }
 
-/// The sender and the receiver.
 async fn parties(paying: &Paying) -> [Attendee; 2] {
     let [sender, receiver] = paying.live.ids();
     let (sender, receiver) = tokio::join!(paying.live.attend(sender), paying.live.attend(receiver));
@@ -226,7 +222,6 @@ async fn a_payment_goes_from_its_instructions_over_a_claim_to_a_report_that_a_me
     says(&after, &["You reported this payment as sent", "You reported it as sent", "A document from your bank"]);
     lacks(&after, &[IBAN, "badge green"]);
 
-    // The receiver.
     says(
         &northwind.get("").await,
         &["Say whether $250,000.00 USD from Ada Okafor has arrived", ">Check and report</a>"],
@@ -468,7 +463,6 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     let evidence: EvidenceId = filed.parse().expect("an id");
     assert_eq!(paying.judge(evidence, EvidenceDecision::Accept(Arrivals::One)).await, Err(NotMoved::SendersSide));
 
-    // Ada withdraws it.
     let withdraw = format!("{path}/evidence/{filed}/withdraw");
     let page = ada.get(&path).await;
     for (reason, text) in [
@@ -595,7 +589,6 @@ async fn what_was_cancelled_meanwhile_is_not_reported() {
     assert!(refused.status == 409 && refused.says("This payment was cancelled"), "{}", refused.body);
     lacks(&ada.get(&path).await, &[IBAN]);
 
-    // With its agreement.
     let other = Paying::new().await;
     other.open().await;
     let [ada, northwind] = parties(&other).await;
@@ -657,7 +650,6 @@ async fn a_payment_goes_on_after_its_agreement_is_completed() {
     assert_eq!(paying.read().await["state"], "reconciled");
 }
 
-/// The same participant in another browser, with a new link.
 async fn reissued(paying: &Paying, before: Attendee) -> Attendee {
     let access = format!("{}/participants/{}/access", paying.live.path(), before.participant);
     let shown = paying.live.member.get(&access).await;

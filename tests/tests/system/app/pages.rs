@@ -17,7 +17,6 @@ use tests::pages::{BYTES_MAX, Furnished, Visit, WAITS_MAX, crawl, furnish, visit
 use tests::payments::Paying;
 use tests::{Org, rows};
 
-/// Operations that show a page.
 fn views() -> BTreeSet<String> {
     let named = app_pages().into_iter().flat_map(|(_, pages)| pages.operations().to_vec());
     named.filter(|name| name.starts_with("view_")).map(str::to_owned).collect()
@@ -143,7 +142,6 @@ async fn visits_of_funding(org: &Org, member: &Browser) -> Vec<Visit> {
     visits
 }
 
-/// An obligation's page of a participant.
 async fn visits_of_an_obligation() -> Vec<Visit> {
     let live = Live::new(|draft| {
         let past = Countdown::At(Timestamp::now().plus_seconds(-60));

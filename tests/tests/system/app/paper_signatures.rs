@@ -41,7 +41,6 @@ fn form_of(live: &Live, participant: impl std::fmt::Display) -> String {
     format!("{}/participants/{participant}/paper/{}", live.path(), live.agreement.documents[0].id)
 }
 
-/// Submits an earlier page's form with a scan.
 async fn send(browser: &Browser, path: &str, page: &Page, typed: &[(&str, &str)], scan: (&str, &[u8])) -> Page {
     let fields = hidden(page, path);
     let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
@@ -50,7 +49,6 @@ async fn send(browser: &Browser, path: &str, page: &Page, typed: &[(&str, &str)]
     browser.upload(path, &all, ("file", scan.0, scan.1)).await
 }
 
-/// Opens the form and records a signature on paper.
 async fn record(live: &Live, browser: &Browser, participant: ParticipantId) -> Page {
     let path = form_of(live, participant);
     let page = browser.get(&path).await;
@@ -59,7 +57,6 @@ async fn record(live: &Live, browser: &Browser, participant: ParticipantId) -> P
     send(browser, &path, &page, &POST, ("Scan.pdf", &scan)).await
 }
 
-/// The path of a participant's newest signature on paper.
 async fn newest(live: &Live, browser: &Browser, participant: ParticipantId) -> String {
     let access = access(live, participant);
     let page = browser.get(&access).await;
@@ -67,7 +64,6 @@ async fn newest(live: &Live, browser: &Browser, participant: ParticipantId) -> S
     format!("{access}/papers/{}", rest.split('/').next().expect("an id"))
 }
 
-/// Confirms or rejects a signature on paper.
 async fn decide(browser: &Browser, paper: &str, act: &str, reason: &str) -> Page {
     let token = browser.get("/app").await.hidden("form_token");
     browser.post(&format!("{paper}/{act}"), &[("form_token", &token), ("reason", reason)]).await
@@ -364,7 +360,6 @@ async fn what_happened_meanwhile_keeps_it_from_counting() {
         outcome(&live.member, &record(&live, &live.member, participant).await).await;
     }
     let [one, other] = [newest(&live, &jonas, ada).await, newest(&live, &jonas, northwind).await];
-    // Ada signs on screen.
     let attendee = live.attend(ada).await;
     assert_eq!(attendee.sign(&live.agreement, "Ada").await.status, 303);
     let late = outcome(&jonas, &decide(&jonas, &one, "confirm", "").await).await;
@@ -373,7 +368,6 @@ async fn what_happened_meanwhile_keeps_it_from_counting() {
     assert!(overview.says("Signed by you") && !overview.says("on paper"), "{}", overview.body);
     assert!(!live.member.get(&live.path()).await.says("Paper signature of Ada Okafor"));
     outcome(&jonas, &decide(&jonas, &one, "reject", "Signed on screen.").await).await;
-    // Northwind declines, and the condition is reopened.
     let attendee = live.attend(northwind).await;
     let document = format!("/documents/{}", live.agreement.documents[0].id);
     let declined = attendee.submit(&document, &format!("{document}/decline"), &[("reason", "No.")]).await;
@@ -537,7 +531,6 @@ async fn forms_that_are_sent_twice_or_at_once_act_once() {
     assert_eq!(page.says("Confirmed by Jonas Beck"), signed.status != 303, "{}", page.body);
 }
 
-/// A confirmation that took effect although the store seemed to refuse it is reported as done, and counts once.
 #[tokio::test]
 async fn a_confirmation_whose_answer_was_lost_counts_once() {
     let (live, _, jonas) = with_second().await;
@@ -577,6 +570,5 @@ async fn strangers_find_nothing() {
     assert_eq!(foreign.member.get(&format!("{paper}/scan")).await.status, 404);
     assert_eq!(decide(&foreign.member, &paper, "confirm", "").await.status, 404);
     assert_eq!(live.org.state().await, before);
-    // The API shows none of it.
     assert!(!live.read().await.to_string().contains("paper"));
 }

@@ -51,7 +51,6 @@ fn condition(agreement: &Agreement, gate: usize) -> String {
     format!("/conditions/{}", agreement.stages[0].gates[gate].id)
 }
 
-/// The receipt after an act.
 async fn receipt(attendee: &Attendee, done: &Page) -> Page {
     assert_eq!(done.status, 303, "{}", done.body);
     let page = attendee.browser.get(done.location()).await;

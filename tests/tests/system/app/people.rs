@@ -56,7 +56,6 @@ impl Desk {
         people.map(|person| person["contact_id"].as_str().expect("an id").to_owned()).collect()
     }
 
-    /// A draft of the workspace with Ada.
     async fn draft(&self, name: &str) -> drafts::Drafted {
         drafts::write(&self.org, drafts::ready(&self.workspace, name, &self.ada)).await
     }

@@ -45,7 +45,6 @@ async fn proposals_are_filtered_by_state_action_and_agreement() {
     assert!(page.says(&format!("href=\"{PROPOSALS}/{}\"", id(&publication))), "{}", page.body);
     let agreement = browser.get(&format!("/app/agreements/{}", ready.id())).await;
     assert!(agreement.says(&format!("href=\"{PROPOSALS}?agreement={}\"", ready.id())), "{}", agreement.body);
-    // Another organization's agreement has no proposals here.
     let other = Org::new().await;
     let stranger = Browser::of(&other, &other.member("Noor Vance").await).await;
     let page = stranger.get(&format!("{PROPOSALS}?agreement={}", ready.id())).await;

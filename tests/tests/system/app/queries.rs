@@ -6,7 +6,6 @@ use tests::Org;
 use tests::app::Browser;
 use tests::pages::{Furnished, crawl, furnish};
 
-/// Whether a page is refused, or redirects to a refused one.
 async fn is_refused(browser: &Browser, path: &str) -> bool {
     let page = browser.get(path).await;
     match page.status {

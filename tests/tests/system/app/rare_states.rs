@@ -369,7 +369,6 @@ async fn every_proposal_can_be_found() {
     assert_eq!(browser.decide(&review(&proposals[52]), "decline", "").await.status, 303);
     assert_eq!(browser.decide(&review(&proposals[51]), "confirm", "").await.status, 303);
 
-    // Newest first.
     let first = browser.get("/app/proposals").await.body;
     assert!(first.contains("1 to 50 of 54"), "{first}");
     let at = |body: &str, text: &str| body.find(text).unwrap_or_else(|| panic!("{text}: {body}"));

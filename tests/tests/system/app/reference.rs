@@ -12,7 +12,6 @@ fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 
-/// A page's link targets with this prefix.
 fn targets<'a>(page: &'a Page, start: &str) -> BTreeSet<&'a str> {
     let targets = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     targets.filter(|target| target.starts_with(start)).collect()

@@ -15,7 +15,6 @@ async fn search(browser: &Browser, text: &str) -> Page {
     browser.get(&format!("/app/search?{}", form(&[("q", text)]))).await
 }
 
-/// The markup of a kind's results.
 fn group<'a>(page: &'a Page, id: &str) -> Option<&'a str> {
     let (_, rest) = page.body.split_once(&format!("<h2 id=\"{id}\">"))?;
     rest.split_once("</section>").map(|(group, _)| group)

@@ -39,7 +39,6 @@ async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     browser.post(path, &all).await
 }
 
-/// The key on the setup page.
 pub(super) fn key_on(page: &Page) -> Option<TotpSecret> {
     let (_, rest) = page.body.split_once("<pre id=\"key\"")?;
     TotpSecret::parse(rest.split_once('>')?.1.split('<').next()?)
@@ -62,7 +61,6 @@ pub(super) fn codes_on(page: &Page) -> Vec<String> {
     codes.lines().map(str::to_owned).collect()
 }
 
-/// Sends a code in the sign-in's second step.
 pub(super) async fn send_code(browser: &Browser, field: &str, code: &str) -> Page {
     let page = browser.get(&format!("{SIGN_IN_CODE}?next=/app/contacts")).await;
     assert_eq!(page.status, 200, "{}", page.location());
@@ -116,17 +114,14 @@ impl Guarded {
         rows::forget_used_codes(self.table(), &self.person.email).await;
     }
 
-    /// The code of a step relative to the current one.
     fn code(&self, offset: i64) -> String {
         self.secret.code_at(step().checked_add_signed(offset).expect("a step")).reveal()
     }
 
-    /// A browser without a sign-in yet.
     fn visitor(&self) -> Browser {
         Browser::at(self.org.base_url(), self.address)
     }
 
-    /// A browser with the right password entered.
     async fn halfway(&self) -> Browser {
         let browser = self.visitor();
         let page = browser.sign_in(&self.person.email, &self.person.password, "/app/contacts").await;
@@ -155,7 +150,6 @@ async fn a_member_sets_up_a_second_factor_and_signs_in_with_it() {
     assert!(key_on(&page).is_none());
     let guarded = Guarded::of(org, person).await;
 
-    // The one-time content.
     assert_eq!(guarded.codes.len(), 10, "{:?}", guarded.codes);
     assert!(guarded.turned_on.says("Second factor turned on"), "{}", guarded.turned_on.body);
     let page = guarded.browser.get(PAGE).await;

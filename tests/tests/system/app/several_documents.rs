@@ -39,7 +39,6 @@ async fn sign(attendee: &Attendee, agreement: &Agreement, n: usize) -> Page {
     attendee.browser.get(signed.location()).await
 }
 
-/// The target of a page's link with this text.
 fn linked<'a>(page: &'a Page, text: &str) -> &'a str {
     let (before, _) = page.body.split_once(&format!(">{text}")).unwrap_or_else(|| panic!("{text}: {}", page.body));
     let link = before.rsplit("<a ").next().and_then(|link| link.split_once("href=\""));
@@ -84,7 +83,6 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     let tasks = later.get("").await;
     assert!(tasks.says("Nothing waits for you now") && tasks.says("Northwind Robotics, Inc."), "{}", tasks.body);
 
-    // The other signature completes the agreement.
     assert_eq!(live.read().await["lifecycle"], "active");
     assert_eq!(northwind.sign(agreement, "Nora Wind").await.status, 303);
     assert_eq!(live.read().await["lifecycle"], "completed");

@@ -25,7 +25,6 @@ async fn org_and_person() -> (Org, Person) {
     (org, person)
 }
 
-/// Guesses wrong for each address, in one browser.
 async fn guess(browser: &Browser, emails: impl IntoIterator<Item = &str>) {
     let token = browser.get("/app/sign-in").await.hidden("form_token");
     for email in emails {
@@ -220,7 +219,6 @@ async fn a_session_ends_after_two_hours_without_a_request_or_twelve_with() {
         let page = browser.get("/app/account").await;
         assert_eq!(page.status, status, "{created} {seen}");
         if status == 200 {
-            // It continues from here.
             assert_eq!(browser.get("/app").await.status, 200);
             continue;
         }
@@ -265,7 +263,6 @@ async fn the_cookie_that_names_the_owner_of_a_session_decides_nothing() {
         assert!(page.status == 200 && page.says(&person.email) && !page.says(&other.email), "{wrong}: {}", page.body);
         assert_eq!(browser.cookie("owner").as_deref(), Some(own.as_str()), "{wrong}: it is right again");
     }
-    // Without a session it opens nothing.
     let stranger = Browser::new(org.base_url());
     stranger.set_cookie("owner", &own);
     assert_eq!(stranger.get("/app/account").await.status, 303);

@@ -7,7 +7,6 @@ use tests::app::{Page, unescaped};
 use tests::attending::{Attendee, Live, hidden};
 use tests::pdf::pdf_of_pages;
 
-/// One step where both participants sign one document.
 fn one_step(draft: &mut Agreement) {
     draft.stages.drain(..1);
     draft.stages.truncate(1);
@@ -17,7 +16,6 @@ fn document(agreement: &Agreement) -> String {
     format!("/documents/{}", agreement.documents[0].id)
 }
 
-/// The receipt after an act.
 async fn receipt(attendee: &Attendee, done: &Page) -> Page {
     assert_eq!(done.status, 303, "{}", done.body);
     attendee.browser.get(done.location()).await

@@ -7,7 +7,6 @@ use tests::Org;
 use tests::app::Browser;
 use tests::pages::{Form, Furnished, crawl, furnish};
 
-/// The forms on all pages of an organization, for its admin.
 async fn forms(org: &Org, admin: &Browser) -> BTreeSet<Form> {
     crawl(org, admin).await.into_iter().flat_map(|visit| visit.forms).collect()
 }

@@ -28,7 +28,6 @@ async fn revoke(browser: &Browser, id: &str) -> Page {
     browser.post(&format!("{TOKENS}/{id}/revoke"), &[("form_token", &token)]).await
 }
 
-/// The value on a just created token's page.
 pub(super) fn value(page: &Page) -> Option<String> {
     let (_, rest) = page.body.split_once("<input id=\"value\" class=\"mono\" type=\"text\" readonly value=\"")?;
     Some(rest.split('"').next()?.to_owned())
@@ -144,7 +143,6 @@ async fn a_token_without_a_name_or_a_scope_is_refused_beside_its_field() {
     assert!(value(&page).is_none() && !page.says("Zebra"), "{}", page.body);
 }
 
-/// A token's part of the page.
 fn row<'a>(page: &'a Page, name: &str) -> &'a str {
     let rows = page.body.split("<td class=\"main\">");
     rows.into_iter().find(|row| row.contains(name)).unwrap_or_else(|| panic!("no {name}: {}", page.body))

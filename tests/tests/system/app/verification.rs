@@ -204,7 +204,6 @@ async fn a_participant_has_ten_verifications_at_most() {
     assert!(refused.status == 422 && refused.says("10 verifications of a participant"), "{}", refused.body);
 }
 
-/// A verification recorded although the store seemed to refuse it is reported as recorded.
 #[tokio::test]
 async fn a_verification_whose_answer_was_lost_is_recorded_once() {
     let (org, browser, agreement) = live().await;

@@ -16,7 +16,6 @@ async fn to_sign() -> (Live, Person) {
     to_sign_by("person").await
 }
 
-/// The same, with Northwind of this kind.
 async fn to_sign_by(kind: &str) -> (Live, Person) {
     let org = Org::new().await;
     let person = org.member("Maren Holt").await;
@@ -51,7 +50,6 @@ fn access_of(live: &Live) -> String {
     format!("{}/participants/{}/access", live.path(), live.ids()[0])
 }
 
-/// The objects in a bundle's file, one per line.
 async fn exported(live: &Live, file: &str) -> Vec<serde_json::Value> {
     let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;
     assert_eq!(bundle.status, 200, "{}", bundle.body);
@@ -399,7 +397,6 @@ async fn a_changed_name_is_told_and_a_change_that_was_taken_back_is_none() {
     lacks(&live.member.get(&access_of(&live)).await, &["changed since publication"]);
 }
 
-/// The page with Northwind's acts, for members.
 async fn nora_receipts(live: &Live) -> Page {
     live.member.get(&format!("{}/participants/{}/access", live.path(), live.ids()[1])).await
 }

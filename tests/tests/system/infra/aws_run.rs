@@ -19,7 +19,6 @@ use tokio::process::Command;
 
 const AWS_RUN: &str = env!("CARGO_BIN_EXE_aws_run");
 
-/// Runs `aws_run show` without other AWS variables.
 async fn show(environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(AWS_RUN);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("AWS_")) {

@@ -67,7 +67,6 @@ impl Aws {
         aws
     }
 
-    /// Sets the stack's state and parameters.
     fn is(&self, status: &str, parameters: &[(&str, &str)]) {
         let outputs = [("TableName", "the-table"), ("FilesBucket", "the-bucket"), ("KeyringSecret", "the-secret")];
         let outputs = outputs.map(|(key, value)| match parameters.iter().find(|(name, _)| *name == key) {
@@ -208,7 +207,6 @@ impl Ran {
         self.calls.lines().any(|line| line.starts_with(command))
     }
 
-    /// The only call with this beginning.
     #[track_caller]
     fn call(&self, command: &str) -> &str {
         let calls: Vec<&str> = self.calls.lines().filter(|line| line.starts_with(command)).collect();
@@ -216,7 +214,6 @@ impl Ran {
         calls[0]
     }
 
-    /// Asserts these calls in this order.
     #[track_caller]
     fn called_in_order(&self, commands: &[&str]) {
         let at = |command: &&str| self.calls.lines().position(|line| line.starts_with(*command));

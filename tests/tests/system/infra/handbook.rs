@@ -22,7 +22,6 @@ const ELSEWHERE: [(&str, &str); 6] = [
     ("curl -o evidence-keys.json ", "asks an address that is an example; the test asks the stack for the same file"),
 ];
 
-/// The handbook's commands, one per line.
 fn commands() -> Vec<String> {
     let blocks = HANDBOOK.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap_or_default());
     let joined = blocks.map(|block| block.replace("\\\n", " ").replace("|\n", "| ")).collect::<Vec<_>>().join("\n");
@@ -50,7 +49,6 @@ fn price(what: &str) -> f64 {
     cell.trim().trim_start_matches('$').parse().expect("a price")
 }
 
-/// The units are the measured ones, and the sums are right.
 #[test]
 fn the_bill_follows_from_what_was_measured() {
     let measured: BTreeMap<String, Value> = serde_json::from_str(CAPACITY).expect("JSON");

@@ -9,7 +9,6 @@ use tests::receiver::Arrival;
 use tests::subscriber::{Subscriber, secret_on};
 use tests::{Needs, Org, Stack, drafts, rows};
 
-/// The names of the keys that sealed an endpoint's current and previous secret.
 async fn sealed_with(org: &Org, subscriber: &Subscriber) -> (Value, Value) {
     let rows = rows::of_organization(org.stack().table(), org.id).await;
     let id = subscriber.id.to_string();

@@ -21,7 +21,6 @@ use crate::webhooks::lambda::{self as webhook_lambda, Cloud};
 
 const BASE_URL: &str = "https://api.countersign.example";
 
-/// A recorded event, its function, and the response.
 struct Recorded {
     event: &'static str,
     function: &'static str,
@@ -444,7 +443,6 @@ fn recorded_files() -> BTreeSet<String> {
     names.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect()
 }
 
-/// The request ids in a function's log, in order.
 fn logged(function: &Function) -> Vec<String> {
     let lines = function.log();
     let parsed = lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")));

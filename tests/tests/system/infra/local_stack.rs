@@ -134,7 +134,6 @@ async fn the_documents_of_the_demo_have_their_files() {
     assert!(read >= 3, "two agreements of the seed round and one that runs: {read}");
 }
 
-/// An outsider can verify the exported bundle of the demo's completed agreement.
 #[tokio::test]
 async fn the_completed_agreement_of_the_demo_has_its_bundle() {
     let dir = TempDir::new().expect("a directory");

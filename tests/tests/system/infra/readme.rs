@@ -25,7 +25,6 @@ const README_BYTES_MAX: usize = 9 * 1024;
 const PASTED: [&str; 5] =
     [README, "docs/first-session.md", "docs/draft-to-completion.md", "docs/trust-funding.md", "docs/agents.md"];
 
-/// Every page, by its path from the root.
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> = fs::read_dir(Path::new(ROOT).join("docs"))
         .expect("the folder docs")

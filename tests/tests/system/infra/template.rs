@@ -98,7 +98,6 @@ fn every_operation_and_page_reaches_the_function_that_answers_it() {
     }
 }
 
-/// Fills in a path's parameters.
 fn filled(path: &str) -> String {
     let segments = path.split('/').map(|segment| if segment.starts_with('{') { "019aa5d0" } else { segment });
     segments.collect::<Vec<_>>().join("/")

@@ -19,9 +19,7 @@ use crate::webhooks::lambda::{call, start};
 
 const BASE_URL: &str = "https://api.countersign.example";
 
-/// Runs the function.
 const UP: u8 = 0;
-/// Refuses to run the function.
 const FULL: u8 = 1;
 /// Runs the function, but loses its response.
 const LOSING: u8 = 2;
@@ -57,7 +55,6 @@ async fn invoked(papers: &Mutex<Function>, how: &AtomicU8, headers: &HeaderMap, 
     axum::Json(answer).into_response()
 }
 
-/// Calls a tool through an event, and returns the result.
 async fn tool(mcp: &mut Function, org: &Org, name: &str, arguments: &Value) -> (u64, Value) {
     let recorded = recorded("mcp-get-identity", &[("read_write_token", &org.token.value)]);
     let mut event: Value = serde_json::from_str(&recorded).expect("an event is JSON");

@@ -21,7 +21,6 @@ async fn send(mcp: &Mcp, method: &str, params: &Value, changed: &[(&str, &str)])
     mcp.send(Method::POST, &sent, body.to_string().into_bytes()).await
 }
 
-/// Status and code of a protocol error.
 fn code(reply: &Reply) -> (u16, i64) {
     assert!(reply.body["result"].is_null(), "{reply:?}");
     (reply.status, reply.body["error"]["code"].as_i64().unwrap_or_else(|| panic!("{reply:?}")))

@@ -61,7 +61,6 @@ fn arguments(fixture: &Fixture, operation: &Operation) -> Map<String, Value> {
     all
 }
 
-/// A call's audit row.
 async fn row(org: &Org, request_id: &str) -> Value {
     let audit = org.audit().await;
     let found: Vec<&Value> = audit.iter().filter(|row| row["sk"] == request_id).collect();
@@ -155,7 +154,6 @@ async fn every_operation_does_the_same_as_its_tool() {
             assert!(results[name].is_valid(&called.0["structuredContent"]), "{name}: {}", called.0);
         }
     }
-    // The effects are equal.
     let effects = async |fixture: &Fixture| -> BTreeMap<String, Value> {
         let mut all = BTreeMap::new();
         for list in fixture.lists() {

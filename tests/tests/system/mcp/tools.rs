@@ -57,7 +57,6 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
             .collect();
         let listed = input["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), required, "{}", operation.id);
-        // Its hints.
         assert_eq!((&hints["readOnlyHint"], &hints["openWorldHint"]), (&json!(!operation.is_write()), &json!(false)));
         let destroys = operation.is_write().then(|| json!(DESTRUCTIVE.contains(&operation.id.as_str())));
         assert_eq!(hints.get("destructiveHint"), destroys.as_ref(), "{}", operation.id);
@@ -115,7 +114,6 @@ const REPEATABLE: [&str; 5] = [
 /// Operations that overwrite. The others add.
 const DESTRUCTIVE: [&str; 4] = ["create_trust", "park_funding_item", "update_contact", "update_funding_item"];
 
-/// Repeating a repeatable operation without a key changes no record and causes no event.
 #[tokio::test]
 async fn a_repeat_of_what_is_repeatable_changes_nothing() {
     for name in REPEATABLE {

@@ -169,7 +169,6 @@ async fn those_who_join_at_once_do_not_wait_for_each_other() {
     assert!(faults.take_traffic().calls_of("TransactWriteItems") > 20, "transactions on one item conflict");
 }
 
-/// Two processes on one table lose nothing between them.
 #[tokio::test]
 async fn patches_through_two_processes_are_all_kept() {
     let org = Org::new().await;

@@ -13,7 +13,6 @@ use tests::clockwork::Clockwork;
 use tests::payments::terms;
 use tests::{Needs, Org, eventually, obligations};
 
-/// Counts an agreement's movements in a state, by the API.
 async fn told(org: &Org, agreement: AgreementId, state: &str) -> usize {
     let id = agreement.to_string();
     let request = org.get("/api/v1/movements").query("agreement_id", &id).query("state", state).query("limit", "1");
@@ -26,7 +25,6 @@ async fn written(org: &Org) -> usize {
     org.audit().await.iter().filter(|row| row.to_string().contains("end_movement")).count()
 }
 
-/// Whether a movement's own record is cancelled.
 async fn is_written(org: &Org, id: MovementId) -> bool {
     let table = org.stack().table();
     let key = shared::store::keys::movement(org.id, id).into_item();

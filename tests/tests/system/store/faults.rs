@@ -22,7 +22,6 @@ const WRITE: &str = "TransactWriteItems";
 /// s.
 const HELD: usize = 9;
 
-/// An organization on a breakable table.
 pub struct Broken {
     // Dropped before its proxy.
     pub stack: Arc<Stack>,

@@ -19,12 +19,10 @@ use tests::{Org, rows};
 
 const DEED: Bytes = Bytes::from_static(b"A deed");
 
-/// An organization whose files only the test removes.
 async fn alone() -> Org {
     Org::with(Needs::OWN.without_background()).await
 }
 
-/// Uploads the deed in a call.
 async fn upload(org: &Org) -> Result<SystemContext, Error> {
     let call = org.system();
     keep_one(&call, &**org.stack().files(), DEED).await.map(|_| call)
@@ -41,7 +39,6 @@ async fn end(org: &Org, call: &SystemContext, took_effect: bool) {
     attempt.into_iter().fold(put, |put, (name, value)| put.item(name, value)).send().await.expect("a row");
 }
 
-/// Uploads the deed in a refused call.
 async fn upload_in_vain(org: &Org) {
     end(org, &upload(org).await.expect("it is stored"), false).await;
 }

@@ -51,7 +51,6 @@ const FACTS: [(&str, &[&str]); 7] = [
 /// Lists whose full records the fixtures have.
 const IN_FULL: [&str; 4] = ["contacts", "workspaces", "agreements", "proposals"];
 
-/// A data directory of an earlier release.
 struct OldData {
     folder: TempDir,
     answers: Value,

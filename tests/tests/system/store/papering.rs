@@ -17,7 +17,6 @@ use super::races::overtaken;
 const AGREEMENTS: &str = "/api/v1/agreements";
 const WRITE: &str = "TransactWriteItems";
 
-/// What others can do with an item during its papering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Other {
     /// A member closes it.
@@ -57,7 +56,6 @@ impl Desk {
         self.org().events().await.iter().filter(|event| event["type"] == "funding_item.papered").count()
     }
 
-    /// Asserts that an item's agreement exists, and that its draft names the item.
     async fn assert_of_one_agreement(&self, item: &Value) {
         let item = self.org().item(item).await;
         let drafts = self.org().all(AGREEMENTS).await;

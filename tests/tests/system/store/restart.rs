@@ -60,7 +60,6 @@ async fn a_restart_goes_on_where_it_stopped() {
     assert_eq!(client.post(CONTACTS, &body).send().await.ok(200), contact);
 }
 
-/// What the writers know when the process dies.
 #[derive(Default)]
 struct Storm {
     /// Acknowledged contacts by reference.

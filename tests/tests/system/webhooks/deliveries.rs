@@ -246,7 +246,6 @@ async fn a_secret_that_is_kept_for_a_day_signs_too_until_it_is_replaced_for_good
     assert_eq!(previous_secrets(&subscriber).await, 0);
 }
 
-/// The number of previous secrets on the endpoint's page.
 async fn previous_secrets(subscriber: &Subscriber) -> usize {
     subscriber.admin.get(&subscriber.path()).await.body.matches("Previous secret valid until <time").count()
 }

@@ -291,7 +291,6 @@ impl History {
         self.deliveries.iter().filter(|delivery| delivery.state().as_str() == state).collect()
     }
 
-    /// A page's deliveries in order.
     fn on(&self, page: &Page) -> Vec<EventId> {
         let start = format!("href=\"{}/deliveries/", self.subscriber.path());
         let mut found = Vec::new();
@@ -303,7 +302,6 @@ impl History {
         found
     }
 
-    /// All pages of a filter.
     async fn pages(&self, query: &str) -> Vec<Vec<EventId>> {
         let mut pages = Vec::new();
         let mut path = format!("{}?{query}", self.subscriber.path());

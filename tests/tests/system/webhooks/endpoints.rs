@@ -95,7 +95,6 @@ async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
         }
     }
     assert_eq!(org.state().await, before);
-    // Both fields at once.
     let both = subscriber.admin.get(DEVELOPERS).await.hidden("form_token");
     let both = [("form_token", both.as_str()), ("url", "https://10.0.0.7/"), ("events", "selected")];
     let both = subscriber.admin.post(DEVELOPERS, &both).await;

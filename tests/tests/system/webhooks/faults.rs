@@ -41,7 +41,6 @@ impl Broken {
         Self { subscriber, org, _stack: stack, faults, quiet }
     }
 
-    /// A delivery's record, read past the proxy.
     async fn delivery(&self, event: EventId) -> Option<Delivery> {
         let key = DeliveryKey { org: self.org.id, endpoint: self.subscriber.id, event };
         self.quiet
@@ -143,12 +142,10 @@ async fn the_health_of_an_endpoint_may_not_be_written() {
 }
 
 impl Broken {
-    /// The next event's workspace.
     async fn next_workspace(&self) -> Value {
         self.org.workspace("Quay").await
     }
 
-    /// Activates a workspace, which emits an event.
     async fn emit(&self, workspace: Value) -> EventId {
         let path = format!("/app/workspaces/{}", workspace["id"].as_str().expect("an id"));
         let token = self.subscriber.admin.get(&path).await.hidden("form_token");
@@ -237,7 +234,6 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     assert_eq!(org.due().await, Vec::<String>::new());
 }
 
-/// Creates and activates workspaces until the process no longer answers. Collects the acknowledged ones.
 async fn activations(process: &Process, admin: &Browser, told: &mut Vec<String>, count: usize) {
     for _ in 0..count {
         let workspace = process.client().post("/api/v1/workspaces", &json!({"name": "Quay"})).send().await.id(201);

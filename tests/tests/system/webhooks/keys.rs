@@ -78,7 +78,6 @@ async fn a_key_is_found_however_soon_after_a_look_up_it_was_made_and_calls_share
     assert_eq!(service.look_ups(), 2);
 }
 
-/// Signs a person in to another stack on the same table.
 async fn at(stack: &Stack, person: &Person) -> Browser {
     let browser = Browser::new(&stack.base_url);
     assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);

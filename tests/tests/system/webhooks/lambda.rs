@@ -23,7 +23,6 @@ use tests::runtime_api::{self, Function, recorded};
 use tests::subscriber::Subscriber;
 use tests::{Needs, Org, Stack, drafts, rows};
 
-/// These functions' recorded events.
 pub const RECORDED: [&str; 3] = ["schedule", "sqs-deliveries", "stream-batch"];
 
 const BASE_URL: &str = "https://api.countersign.example";

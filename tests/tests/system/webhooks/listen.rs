@@ -46,7 +46,6 @@ impl Listener {
         Self { child, stdout, port, secret }
     }
 
-    /// Delivers an event, signed some seconds ago.
     async fn deliver(&self, secret: &SigningSecret, age: i64, event: EventId, body: &str) -> AttemptResult {
         let headers =
             signature::headers(std::slice::from_ref(secret), event, Timestamp::now().unix_s() - age, body.as_bytes());

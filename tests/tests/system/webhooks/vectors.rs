@@ -149,7 +149,6 @@ fn javascript(into: &Path) -> Option<PathBuf> {
     takes_types.then(|| Path::new(FOLDER).join("check.ts"))
 }
 
-/// Our signatures equal openssl's.
 #[test]
 fn our_signatures_are_those_of_the_vectors() {
     let vector = &vectors()[0];

@@ -82,7 +82,6 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     let head = "------x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n%PDF-1.4";
     let broken = desk.browser.send_body(&path, "multipart/form-data; boundary=----x", head.as_bytes().to_vec()).await;
     assert_eq!(broken.status, 422, "{}", broken.body);
-    // Another organization sees none of it.
     let stranger = Desk::new().await;
     for act in ["view", "download"] {
         assert_eq!(stranger.browser.get(&format!("{page}/documents/{id}/{act}")).await.status, 404);

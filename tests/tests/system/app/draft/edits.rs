@@ -65,7 +65,6 @@ async fn a_participant_is_added_with_roles() {
     let participants = desk.agreement(&page).await["participants"].clone();
     assert_eq!(participants.as_array().map(Vec::len), Some(1), "roles merge");
     assert_eq!(participants[0]["roles"], json!(["signer", "approver"]));
-    // Another organization's contact is refused.
     let stranger = Desk::new().await;
     let foreign = desk.send(&path, &[("contact_id", &stranger.people[0]), ("role.signer", "on")]).await;
     assert_eq!(foreign.status, 404);
@@ -264,7 +263,6 @@ async fn histories_name_the_part_that_was_edited() {
     assert!(trail.says("Removed Cleo from the participants") && !trail.says("and 1 more"), "{}", trail.body);
 }
 
-/// One member moves a step while another types in its form: both changes stay.
 #[tokio::test]
 async fn a_step_that_is_moved_while_another_member_edits_it_keeps_both() {
     let desk = Desk::new().await;

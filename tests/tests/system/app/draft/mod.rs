@@ -173,7 +173,6 @@ async fn a_deal_goes_from_nothing_to_active_in_the_browser_alone() {
     assert_eq!((again.status, again.location()), (303, page.as_str()));
     assert_eq!(desk.browser.get(&format!("{page}/publish")).await.location(), page);
     assert_eq!(desk.org.get("/api/v1/proposals").send().await.ok(200)["pagination"]["total"], 1);
-    // An active agreement's document opens.
     assert_eq!(desk.browser.get(&format!("{path}/view")).await.status, 200);
     assert!(desk.browser.get(&page).await.says(&format!("{path}/download")));
 }

@@ -16,7 +16,6 @@ impl Desk {
         (page, [id(0), id(1)])
     }
 
-    /// Adds a payment, and returns its page's path.
     pub(super) async fn pay(&self, page: &str, fields: &[(&str, &str)]) -> String {
         let id = unknown_id();
         let fields: Vec<_> = [("id", id.as_str())].into_iter().chain(fields.iter().copied()).collect();
@@ -264,7 +263,6 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
     assert!(refused.says(&format!("<a href=\"{condition}\">Open “Confirmed payment” in “Signing”</a>")));
     assert_eq!(desk.movements(&page).await.len(), 1);
 
-    // Another draft's payment is refused.
     let (other, _) = desk.with_parties().await;
     let foreign = desk.pay(&other, &[("purpose", "Other")]).await;
     let foreign = foreign.rsplit('/').next().expect("an id").to_owned();

@@ -16,7 +16,6 @@ impl Desk {
         page
     }
 
-    /// Gives a draft's first document its file.
     async fn with_file(&self, page: &str) {
         let document = self.agreement(page).await["documents"][0]["id"].as_str().expect("an id").to_owned();
         let path = format!("{page}/documents/{document}");

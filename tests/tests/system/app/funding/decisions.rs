@@ -40,7 +40,6 @@ impl Opened {
     }
 }
 
-/// Ids of proof that needs a decision.
 pub fn waiting(page: &Page) -> Vec<String> {
     let ids = page.body.split("<li class=\"open\" id=\"proof-").skip(1);
     ids.map(|rest| rest.split('"').next().expect("an id").to_owned()).collect()

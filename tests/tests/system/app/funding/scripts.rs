@@ -80,7 +80,6 @@ async fn right_to_left_texts_are_read_back_from_papered_documents() {
     for name in [OWNER, TRUSTEE, TRUST] {
         assert!(text.contains(&packed(name)), "{name}: {text}");
     }
-    // Both sign.
     let signatures = &text[rest..];
     assert!(signatures.contains(&packed(OWNER)) && signatures.contains(&packed(TRUSTEE)), "{signatures}");
 

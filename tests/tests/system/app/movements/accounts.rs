@@ -21,7 +21,6 @@ fn closing() -> Vec<u8> {
     camt("S-1", &[entry("250000.00", "CRDT", "B-1", "Closing INV-117")])
 }
 
-/// The page of a statement's first entry.
 async fn alone(by: &Browser, at: &str) -> Page {
     by.get(&format!("{at}?entry=1")).await
 }

@@ -256,7 +256,6 @@ async fn the_form_begins_with_what_accounts_in_the_currency_have() {
     assert_eq!(submit(&browser, &at, &at, &honduras).await.status, 303);
 }
 
-/// A new member invited by an admin.
 async fn invited(org: &Org, by: &tests::app::Person, name: &str) -> Browser {
     let email = format!("i-{}@members.example", uuid::Uuid::now_v7().simple());
     let new = NewInvitation { email: Email::parse(&email).expect("an address"), role: Role::Member };

@@ -10,7 +10,6 @@ use super::statements::{camt, entry, file, pair, review, uploaded};
 use super::{Deal, submit};
 use crate::app::evidence::{lines, unzipped, verified};
 
-/// Exports and verifies a deal's bundle.
 async fn export(deal: &Deal) -> (Page, BTreeMap<String, Vec<u8>>) {
     let path = format!("/app/evidence/agreements/{}/bundle", deal.agreement.id());
     let page = deal.kim.get(&path).await;

@@ -24,7 +24,6 @@ use tests::{Needs, Org, rows, spec};
 use super::statements::{camt, choose, entry, file, pair, review, upload};
 use super::{CLAIM, Deal, assert_says, submit, text};
 
-/// The marks, unique to this test.
 struct Marked {
     /// The account in the payee's answer, which becomes the first instructions.
     iban: String,
@@ -178,7 +177,6 @@ impl Set {
         format!("/payments/{}", self.deal.id)
     }
 
-    /// The payee saves and sends an answer, and a member accepts it.
     async fn answer(&self, marked: &Marked) {
         let (gate, field) = self.question;
         let condition = format!("/conditions/{gate}");
@@ -288,7 +286,6 @@ impl Set {
         }
     }
 
-    /// The payee reports the arrival with a document, and a member accepts it.
     async fn prove(&self, marked: &Marked) {
         let (deal, northwind, payment) = (&self.deal, &self.northwind, self.payment());
         let action = format!("{payment}/arrived");
@@ -311,7 +308,6 @@ impl Set {
         assert_eq!(deal.read_agreement().await["lifecycle"], "completed");
     }
 
-    /// Opens every page and file, as everyone.
     async fn look_around(&self, admin: &Browser) {
         let deal = &self.deal;
         let org = &deal.org;

@@ -15,7 +15,6 @@ impl Deal {
         format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"))
     }
 
-    /// The states of proposal and agreement.
     async fn decided(&self, proposal: &str) -> (String, String) {
         let id = proposal.rsplit('/').next().expect("an id");
         let proposal = self.org.get(format!("/api/v1/proposals/{id}")).send().await.ok(200);

@@ -16,7 +16,6 @@ use tests::{Org, obligations};
 
 use super::{CLAIM, Deal, IBAN, assert_says, path, publish_with, text};
 
-/// Home's payments, each with its badge.
 fn lines(page: &Page) -> Vec<String> {
     let body = text(page);
     let Some((_, section)) = body.split_once("<h2 id=\"payments\">") else { return Vec::new() };

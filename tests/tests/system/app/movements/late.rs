@@ -65,7 +65,6 @@ async fn money_that_comes_after_the_end_of_its_agreement_is_on_record_as_late() 
     assert_eq!(read["state_sentence"], "The money came back to the sender, after the agreement had ended.");
     assert!(told().await.contains(&json!("movement.exception")));
 
-    // The bundle says so too.
     let path = format!("/app/evidence/agreements/{}/bundle", deal.agreement.id());
     let bundle = deal.maren.get(&path).await;
     verified(deal.org.base_url(), &bundle).await;

@@ -134,7 +134,6 @@ impl Deal {
         Self::claimed_on(&ABA).await
     }
 
-    /// To the account of these tests' statements.
     async fn with_statements() -> Self {
         Self::claimed_on(&IBAN).await
     }
@@ -171,7 +170,6 @@ impl Deal {
         submit(by, &self.path(), &format!("{}/{act}", self.path()), typed).await
     }
 
-    /// Sends an act's form and follows the redirect.
     async fn done(&self, by: &Browser, act: &str, typed: &[(&str, &str)]) -> Page {
         self.follow(by, &self.act(by, act, typed).await).await
     }
@@ -232,12 +230,10 @@ fn path(id: MovementId) -> String {
     format!("/app/money/movements/{id}")
 }
 
-/// Opens a page and submits its form with this action.
 async fn submit(by: &Browser, page: &str, action: &str, typed: &[(&str, &str)]) -> Page {
     send(by, &by.get(page).await, action, typed).await
 }
 
-/// Submits a page's form with this action.
 async fn send(by: &Browser, page: &Page, action: &str, typed: &[(&str, &str)]) -> Page {
     let own = hidden(page, action);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -18,7 +18,6 @@ async fn say(by: &Browser, account: &str) -> Page {
     by.post(ACCOUNTS, &own.chain([("account", account)]).collect::<Vec<_>>()).await
 }
 
-/// Presses a button of the only own account.
 async fn press(by: &Browser, act: &str) -> Page {
     let page = by.get(PAGE).await;
     let action = action(&page, act).unwrap_or_else(|| panic!("no {act}: {}", text(&page)));
@@ -52,7 +51,6 @@ async fn an_account_is_the_organizations_once_a_second_member_agrees() {
     let again = say(kim, "37040044/0532013000").await;
     assert_eq!(again.status, 409, "{}", again.body);
     assert_says(&again, &["The account is among your own already"]);
-    // A forged form.
     let of_kim = kim.get(PAGE).await;
     let agree = action(&of_kim, "/agree").expect("Kim may agree");
     let forged = maren.post(&agree, &[("form_token", &page.hidden("form_token"))]).await;

@@ -14,7 +14,6 @@ fn standing_order(day: &str, reference: &str) -> String {
         .replace("2026-03-18", day)
 }
 
-/// Files and accepts a statement's only entry for a payment.
 async fn prove(by: &Browser, (name, content): (&str, &[u8]), id: shared::domain::ids::MovementId) {
     let at = uploaded(by, name, content).await;
     let page = by.get(&at).await;

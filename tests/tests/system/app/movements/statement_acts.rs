@@ -53,7 +53,6 @@ async fn a_statement_of_which_nothing_was_filed_is_discarded() {
     let late = maren.post(&action, &[("form_token", &open.hidden("form_token"))]).await;
     assert_eq!(late.location(), format!("{at}#notice"), "{}", late.body);
     assert_eq!(maren.get(&at).await.status, 200);
-    // Another organization's is out of reach.
     let stranger = Deal::new().await;
     let token = stranger.maren.get(LIST).await.hidden("form_token");
     assert_eq!(stranger.maren.post(&action, &[("form_token", &token)]).await.status, 303, "there is no such statement");

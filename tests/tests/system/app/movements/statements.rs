@@ -44,7 +44,6 @@ pub(super) async fn upload(by: &Browser, name: &str, file: &[u8]) -> Page {
     by.upload(LIST, &fields, ("statement", name, file)).await
 }
 
-/// Uploads a valid statement, and returns its page's path.
 pub(super) async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
     let done = upload(by, name, file).await;
     assert_eq!(done.status, 303, "{}", done.body);
@@ -307,7 +306,6 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     assert_says(refused, &["is filed for this payment already", &format!("href=\"{}\"", path(winner))]);
 }
 
-/// Files entries that the page doesn't offer.
 async fn file_forged(by: &Browser, page: &Page, path: &str, chosen: &[(String, String)]) -> Page {
     let token = page.hidden("form_token");
     let chosen = chosen.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -415,7 +413,6 @@ async fn a_file_is_read_completely_or_refused_with_the_reason() {
     assert_says(&refused, &["The file can’t be read with these columns", "Row 2: “Amount” has the sign of a debit"]);
 }
 
-/// Sends the columns' form, with some fields changed.
 pub(super) async fn choose(by: &Browser, columns: &str, changes: &[(&str, &str)]) -> Page {
     let page = by.get(columns).await;
     let mut fields = vec![("form_token".to_owned(), page.hidden("form_token"))];
@@ -520,7 +517,6 @@ async fn the_columns_of_a_csv_file_are_chosen_once() {
     assert_says(&wide, &["Statement has more than 48 columns. Export fewer of them."]);
 }
 
-/// Sends the columns' form from an earlier page.
 async fn choose_read(by: &Browser, page: &Page, columns: &str, fields: &[(&str, &str)]) -> Page {
     let token = page.hidden("form_token");
     let fields: Vec<(&str, &str)> =

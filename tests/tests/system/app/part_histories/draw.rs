@@ -204,14 +204,12 @@ impl Drawing<'_> {
         if self.model.verified[who] < VERIFICATIONS { Act::Verify(who) } else { Act::Sign(who) }
     }
 
-    /// Reopens a declined condition.
     fn reopened(&mut self) -> Option<Act> {
         let declined: Vec<GateId> = self.model.declined.iter().copied().collect();
         let gate = declined.get(self.rng.usize(..declined.len().max(1)))?;
         self.model.is_active(self.terms).then_some(Act::Reopen(*gate))
     }
 
-    /// Lets time pass, if an open condition waits for it.
     fn passes(&self) -> Option<Act> {
         let runs = |gate: &&Gate| matches!(gate.rule, GateRule::Countdown { .. });
         let runs = self.terms.gates().filter(runs).any(|gate| self.model.is_open(self.terms, gate.id));

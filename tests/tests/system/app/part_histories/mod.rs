@@ -40,7 +40,6 @@ const SEEDS: [u64; 2] = [7, 78];
 /// Seeds between histories with conditions of all types.
 const ALL_TYPES_EVERY: u64 = 7;
 
-/// A running history.
 struct History {
     rng: Rng,
     live: Live,
@@ -56,11 +55,9 @@ struct History {
     /// The id of the payment's evidence in its form, and once filed.
     proof: String,
     evidence: Option<String>,
-    /// Forms prepared so far.
     forms: usize,
     /// The agreement in the API when it had ended.
     ended: Option<Value>,
-    /// For a failure.
     told: Vec<String>,
 }
 
@@ -240,7 +237,6 @@ impl History {
     }
 }
 
-/// All permutations.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut found = vec![Vec::new()];
     for _ in 0..count {

@@ -67,7 +67,6 @@ pub(super) struct Payment {
     told: [usize; 3],
 }
 
-/// What was agreed; it doesn't change.
 #[derive(Debug, Clone)]
 pub(super) struct Terms {
     pub agreement: Agreement,
@@ -121,7 +120,6 @@ pub(super) struct Model {
     /// How often someone declined.
     declines: usize,
     pub consents: [bool; 2],
-    /// How often each participant's identity was verified.
     pub verified: [usize; 2],
     is_cancelled: bool,
     pub payment: Payment,
@@ -163,7 +161,6 @@ impl Model {
         Self { has_changed: false, saved: BTreeSet::new(), ..self.clone() }
     }
 
-    /// Whether the agreement is neither completed nor cancelled.
     pub fn is_active(&self, terms: &Terms) -> bool {
         !self.is_cancelled && self.current(terms).is_some()
     }

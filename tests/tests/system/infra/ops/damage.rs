@@ -10,7 +10,6 @@ use super::items::{Edit, Items, bare, deleted, keys_of, moved, put, string, text
 
 pub struct Damage {
     pub name: &'static str,
-    /// The finding.
     pub problem: Problem,
     pub is_repairable: bool,
     /// Damages an intact table.

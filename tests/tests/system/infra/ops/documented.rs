@@ -66,7 +66,6 @@ fn allowed(handbook: &str, args: &[String]) -> BTreeSet<String> {
     if is_reading { read.collect() } else { read.chain(written).collect() }
 }
 
-/// Runs a command in a folder; returns exit status and output.
 async fn run(args: &[String], folder: &Path, endpoint: &str, input: &str) -> (Option<i32>, String) {
     let mut command = Command::new(OPS);
     command.args(args).current_dir(folder).env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);

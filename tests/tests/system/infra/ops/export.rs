@@ -88,7 +88,6 @@ async fn an_export_has_the_records_and_files_of_one_organization_and_no_secret()
     assert!(matches!(nobody, Err(ExportError::NoSuchOrganization)), "{nobody:?}");
 }
 
-/// The texts of all sealed values, and digests of accounts.
 fn sealed_texts(value: &AttributeValue) -> Vec<&str> {
     match value {
         AttributeValue::M(members) => {

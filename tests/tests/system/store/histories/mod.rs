@@ -42,17 +42,12 @@ enum Step {
     Open(usize),
     /// A member sets up a draft's stages and expiry, bypassing the service.
     SetUp(usize, Vec<Stage>, Expiry),
-    /// A proposal expires.
     LetExpire(usize),
-    /// A moment that an agreement waits for comes.
     LetCome(usize, Coming),
-    /// The clock ticks.
     Tick,
-    /// A token reads everything.
     Read,
 }
 
-/// The response to a command.
 struct Observed {
     /// The operation and its caller, as the audit row must have them.
     operation: String,
@@ -85,7 +80,6 @@ impl Observed {
     }
 }
 
-/// A member and the browser where they are signed in.
 struct SignedIn {
     id: String,
     browser: Browser,
@@ -109,7 +103,6 @@ impl SignedIn {
     }
 }
 
-/// A running history.
 struct History {
     seed: u64,
     rng: Rng,
@@ -129,7 +122,6 @@ struct History {
     ticks: Vec<String>,
     /// The table at the last check.
     before: Snapshot,
-    /// The last command's outcome in a word.
     outcome: String,
 }
 
@@ -143,7 +135,6 @@ impl Drop for History {
     }
 }
 
-// Steps.
 impl History {
     /// A history with a draft that can be proposed.
     async fn begin(seed: u64, stride: usize) -> Self {
@@ -241,7 +232,6 @@ impl History {
         }
     }
 
-    /// Sends a command and asserts the model's response.
     async fn one(&mut self, command: Command) {
         let observed = self.send(&command).await;
         let mut model = self.model.clone();

@@ -8,7 +8,6 @@ use tests::drafts::Coming;
 use super::model::{ACTIONS, Call, Command, Contact, Expected, Expiry, Stage};
 use super::{History, Step};
 
-// Random choices.
 impl History {
     /// Steps that are possible now; a decision comes with the opening of its page.
     pub fn draw(&mut self) -> Vec<Step> {
@@ -126,7 +125,6 @@ impl History {
         }
     }
 
-    /// A change of an agreement, or of a contact that agreements may refer to.
     fn draw_change(&mut self, agreement: usize) -> Option<Call> {
         let contact = one_of(&mut self.rng, 0..self.model.contacts.len())?;
         let Contact { mut name, mut email, .. } = self.model.contacts[contact].clone();

@@ -35,7 +35,6 @@ const CLAIM: i64 = 30 * SECOND;
 /// Ends a history that never finishes.
 const STEPS_MAX: u32 = 1_000_000;
 
-/// A running attempt.
 struct Task {
     message: Message,
     attempt: BoxFuture<'static, Result<Handled, Failure>>,
@@ -112,7 +111,6 @@ impl History {
         }
     }
 
-    /// Everything that can be done now.
     fn choices(&self) -> Vec<Next> {
         let state = self.world.state();
         let now = state.now;

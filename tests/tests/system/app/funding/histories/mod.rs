@@ -33,7 +33,6 @@ const CANDIDATES: usize = 1000;
 /// Keeps countdowns and agreements running until the test ends them.
 const LONG_HOURS: u32 = 1000;
 
-/// A running history.
 struct History {
     rng: Rng,
     org: Org,
@@ -47,7 +46,6 @@ struct History {
     told: Vec<Value>,
     /// Events before the history.
     before: usize,
-    /// For a failure.
     acts: Vec<String>,
 }
 
@@ -219,12 +217,10 @@ impl History {
         Some(submit(&self.maren, &page, &format!("{page}/{form}"), &typed).await)
     }
 
-    /// An item's oldest undecided proof.
     async fn undecided(&self, item: usize) -> Option<String> {
         self.all_undecided(item).await.into_iter().next()
     }
 
-    /// An item's undecided proof, as its page offers it.
     async fn all_undecided(&self, item: usize) -> Vec<String> {
         let path = item_page(&self.items[item]);
         let page = self.maren.get(&path).await;

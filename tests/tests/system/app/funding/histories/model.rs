@@ -17,10 +17,8 @@ pub(super) enum Act {
     Paper(Vec<usize>),
     RenameOwner,
     RenameTrust,
-    /// A token proposes, and a member confirms.
     Publish(usize),
     Cancel(usize),
-    /// The last condition clears.
     Complete(usize),
     Expire(usize),
     Claim(usize),
@@ -32,7 +30,6 @@ pub(super) enum Act {
     Reopen(usize),
 }
 
-/// An item's progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
     Open,
@@ -127,12 +124,10 @@ impl Item {
         matches!(self.at, At::InProgress | At::Claimed)
     }
 
-    /// How many proofs the item's page asks a member to decide about.
     pub fn to_review(&self) -> usize {
         if self.waits_for_proof() { self.undecided } else { 0 }
     }
 
-    /// Why it can't be papered.
     fn not_papered(&self) -> Option<&'static str> {
         match (self.at, self.verb, self.hold) {
             (At::Open, Some("leave_out"), _) => Some("verb_not_allowed"),

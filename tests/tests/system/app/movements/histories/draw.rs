@@ -11,10 +11,8 @@ use crate::unknown_id;
 /// Few, so that some documents are filed again.
 const DOCUMENTS: usize = 12;
 
-/// The acts of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Acts {
-    /// Everyone's acts.
     Everyones,
     /// The sender's side's acts, members' acts on its statements, and calls of the API.
     OfTheSender,
@@ -102,7 +100,6 @@ impl Drawing<'_> {
         drawn
     }
 
-    /// A payment's next step in a smooth deal, or trouble for one that has arrived.
     fn draw_next(&mut self) -> Drawn {
         let at = self.rng.usize(..self.payments.len());
         let payment = &self.payments[at];

@@ -52,7 +52,6 @@ struct Deal {
     changes: Vec<String>,
 }
 
-/// A running history.
 struct History {
     rng: Rng,
     acts: Acts,
@@ -64,7 +63,6 @@ struct History {
     deals: Vec<Deal>,
     /// The API's write operations.
     writes: Vec<Operation>,
-    /// Calls: request, operation, status.
     calls: Vec<(String, &'static str, u16)>,
     /// Events before the last act.
     told: usize,

@@ -106,16 +106,13 @@ impl Filed {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Did {
-    /// It changed the payment.
     Changed,
-    /// It had been done before.
     Nothing,
 }
 
 /// Why an act was refused, for people: tests only compare that it was.
 type Refused = &'static str;
 
-/// A payment, with its agreement's step.
 #[derive(Debug, Clone)]
 pub(super) struct Payment {
     pub state: &'static str,
@@ -169,7 +166,6 @@ impl Payment {
         ["exception", "returned", "cancelled"].contains(&self.state)
     }
 
-    /// The sum of the receiving side's accepted evidence.
     pub fn proven(&self) -> i64 {
         let accepted = self.evidence.iter().filter(|filed| filed.is_accepted_arrival());
         accepted.map(|filed| filed.new.minor).sum()
@@ -325,7 +321,6 @@ impl Payment {
         Ok(())
     }
 
-    /// Rejects or withdraws evidence.
     fn remove(&mut self, by: Who, which: usize, withdraws: bool) -> Result<(), Refused> {
         let filed = &self.evidence[which];
         let was = filed.state;

@@ -118,13 +118,11 @@ impl Model {
         self.changed(at);
     }
 
-    /// A proposal expires at a moment.
     pub fn let_expire(&mut self, at: usize, expires_at: Timestamp) {
         (self.proposals[at].state, self.proposals[at].expires_at) = (ProposalState::Expired, expires_at);
         self.touch_proposal(at);
     }
 
-    /// A moment that an agreement waits for has come.
     pub fn let_come(&mut self, at: usize, coming: Coming) {
         let agreement = &mut self.agreements[at];
         match coming {
@@ -154,7 +152,6 @@ impl Model {
         acts
     }
 
-    /// The service records that a proposal has expired.
     fn expire(&mut self, at: usize) {
         self.proposals[at].is_open = false;
         self.touch_proposal(at);

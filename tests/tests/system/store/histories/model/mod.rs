@@ -25,7 +25,6 @@ pub struct Model {
     pub workspaces: Vec<Workspace>,
     pub agreements: Vec<Agreement>,
     pub proposals: Vec<Proposal>,
-    /// Open review pages.
     pub reviews: Vec<OpenReview>,
     /// The first success with each idempotency key.
     firsts: BTreeMap<String, (Call, u16, Vec<u8>)>,
@@ -59,7 +58,6 @@ pub struct Agreement {
     /// As recorded.
     pub lifecycle: Lifecycle,
     was_published: bool,
-    /// Who takes part.
     pub participants: Vec<usize>,
     pub stages: Vec<Stage>,
     /// Recorded number of finished stages.
@@ -93,7 +91,6 @@ pub struct Proposal {
     pub id: String,
     action: ProposalAction,
     pub agreement: usize,
-    /// As shown.
     pub state: ProposalState,
     /// Whether no end is recorded, even if its time is over.
     pub is_open: bool,
@@ -200,7 +197,6 @@ impl Expected {
     }
 }
 
-// Expected responses.
 impl Model {
     pub fn expected(&self, command: &Command) -> Expected {
         match command {
@@ -302,7 +298,6 @@ impl Model {
         self.open_proposals().find(|at| is_of(&self.proposals[*at]))
     }
 
-    /// A member opens a review page and leaves it open.
     pub fn open(&mut self, proposal: usize, version: String) {
         let (agreement, around) = self.showed(proposal);
         self.reviews.push(OpenReview { proposal, version, agreement, around });
