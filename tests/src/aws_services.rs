@@ -18,8 +18,7 @@ use tokio::task::JoinHandle;
 /// The variable with an endpoint of AWS or an emulator.
 pub const AWS: &str = "COUNTERSIGN_TEST_AWS";
 
-/// The variable with a bucket's name there. `make test-aws` sets it only for an emulator it starts: elsewhere nothing
-/// would delete the files.
+/// Holds a bucket's name. `make test-aws` sets it only for its own emulator: elsewhere nothing deletes the files.
 pub const BUCKET: &str = "COUNTERSIGN_TEST_BUCKET";
 
 /// The file store in that bucket, if set.

@@ -1,5 +1,4 @@
-//! Runs a server on its own thread and runtime, so that it outlives the test that started it and ends before its files
-//! are deleted.
+//! Runs a server on its own thread and runtime: it outlives its first test and ends before its files go.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -14,8 +13,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// Starts a server and waits until `serve` has announced itself. The future passed to `serve` ends when the server
-    /// should stop.
+    /// Starts a server and waits until `serve` announces itself. The future passed to `serve` ends to stop it.
     pub fn start<Announced, Serve>(name: &str, serve: Serve) -> (Self, Announced)
     where
         Announced: Send + 'static,

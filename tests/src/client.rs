@@ -186,8 +186,7 @@ pub(crate) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }
 
-/// A response: JSON (except documentation) with a request id; a refusal is an envelope whose code, status and headers
-/// agree (contract, section 1).
+/// A JSON response with request id (documentation aside); a refusal is a consistent envelope (contract, section 1).
 #[derive(Debug, Clone)]
 pub struct Answer {
     request: String,

@@ -32,8 +32,7 @@ pub enum Fault {
     ServerError,
     /// The call takes effect, but the connection breaks before its response arrives.
     LostResponse,
-    /// The call takes effect, but gets the response of a [`Fault::Conflict`], as when an abandoned attempt lands after
-    /// its replacement.
+    /// Takes effect, but answers a [`Fault::Conflict`], as if an abandoned attempt landed after its replacement.
     LateCommit,
     /// The call is delayed, and takes effect even if its sender no longer waits.
     Delay(Duration),
@@ -41,8 +40,7 @@ pub enum Fault {
     Held,
     /// The first response that the same call ever got: a read overtaken by later writes.
     Stale,
-    /// The store does only a part: a `BatchGetItem` leaves all keys but the first unprocessed, a `Query` ends its page
-    /// after one row.
+    /// Does only a part: `BatchGetItem` leaves all keys but the first, `Query` ends its page after one row.
     Partial,
 }
 

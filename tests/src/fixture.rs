@@ -120,8 +120,7 @@ impl Fixture {
         operation.example_body().map(|example| with_ids(&example, &self.ids))
     }
 
-    /// Adds a record to a list, through the operation that posts to its path. Payments (ledger rows) and obligations
-    /// have none, and are added directly.
+    /// Adds a record by posting to the list's path, or directly for payments (ledger rows) and obligations.
     pub async fn add_to(&self, list: &Operation) -> Value {
         if list.id == "list_obligations" {
             let record = |name: &str| json!({"id": self.ids[name]});

@@ -18,8 +18,7 @@ use crate::client::Client;
 use crate::rows;
 use crate::stack::{Needs, Stack};
 
-/// An organization with a read-write and a read-only token. It is its own caller, with the read-write token. A clone is
-/// the same organization.
+/// An organization with a read-write and a read-only token; calls use the first. Clones are the same organization.
 #[derive(Debug, Clone)]
 pub struct Org {
     client: Client,

@@ -166,8 +166,7 @@ impl Org {
         verified.expect("it is what the instructions say");
     }
 
-    /// Makes an active agreement's movement payable: one member enters instructions, the other verifies and releases
-    /// them.
+    /// Makes an active movement payable: one member enters instructions, the other verifies and releases them.
     pub async fn open_movement(&self, [first, second]: [&Person; 2], id: MovementId) {
         self.act_on_movement(first, id, MovementAct::Authorize).await;
         let keys = self.stack().keyring();
@@ -248,8 +247,7 @@ impl Paying {
         self.live.org.open_movement([&self.people[0], &self.people[1]], self.id).await;
     }
 
-    /// A member changes the shown revision of the instructions to another account of the payee; if `releases`, both
-    /// members then release it.
+    /// Changes the shown revision to another account of the payee; if `releases`, both members then release it.
     pub async fn change_instructions(&self, shown: u32, releases: bool) {
         let org = &self.live.org;
         let keys = org.stack().keyring();

@@ -6,8 +6,7 @@ use tokio::net::TcpStream;
 
 use crate::client::Answer;
 
-/// Sends a request head and body unchanged, and reads the response. The head's lines have no line ends; `Host` and
-/// `Connection: close` are added.
+/// Sends head (lines without ends) and body unchanged, plus `Host` and `Connection: close`; reads the response.
 pub async fn send(base_url: &str, head: &[&[u8]], body: &[u8]) -> Answer {
     let (status, headers, bytes) = exchange(base_url, head, body).await;
     let name = head.first().map(|line| String::from_utf8_lossy(line).into_owned()).unwrap_or_default();

@@ -62,8 +62,7 @@ fn word(value: &Value) -> &str {
     value.as_str().expect("a word")
 }
 
-/// Creates a queue with (most of) its attributes from the template, and returns its URL. `dead_letters` is its
-/// dead-letter queue's ARN.
+/// Creates a queue with most of the template's attributes; returns its URL. `dead_letters` is an ARN.
 #[cfg(feature = "aws")]
 pub async fn create_queue(
     client: &aws_sdk_sqs::Client,

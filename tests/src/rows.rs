@@ -198,8 +198,7 @@ pub async fn age_token(table: &Table, value: &str, seconds: i64) {
     update.send().await.expect("the token is there");
 }
 
-/// Dates an account's last wrong password (kind `account`) or code (`code`) a minute ahead, so that the next must wait
-/// longer than a test takes.
+/// Dates the last wrong password (`account`) or code (`code`) ahead: the next must wait longer than a test takes.
 pub async fn postpone_login(table: &Table, kind: &str, email: &str) {
     postpone(table, shared::store::keys::failed_logins(kind, email)).await;
 }

@@ -1,5 +1,4 @@
-//! A stand-in for Lambda's Runtime API: starts a function as a process, as Lambda does, passes it events one after
-//! another, and takes its responses.
+//! A stand-in for Lambda's Runtime API: starts a function as a process, passes it events, takes its responses.
 
 use std::fmt;
 use std::io;
@@ -29,8 +28,7 @@ use crate::org::Org;
 use crate::stack::Table;
 use crate::wait::PATIENCE;
 
-/// The variable with the folder where `cargo lambda build` puts the functions, one `NAME/bootstrap` each; without it
-/// they are beside the test.
+/// Names the folder of `cargo lambda build`, one `NAME/bootstrap` each; without it, functions are beside the test.
 pub const FUNCTIONS: &str = "COUNTERSIGN_FUNCTIONS";
 
 /// The folder of recorded events, which `cargo lambda invoke --data-file` takes too.

@@ -1,5 +1,4 @@
-//! A stack with breakable store calls for people in browsers: something can happen when a form is decided but not yet
-//! written.
+//! A stack for browsers with breakable store calls: things can happen between a form's decision and its write.
 
 use std::sync::Arc;
 

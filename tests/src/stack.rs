@@ -41,8 +41,7 @@ pub struct Stack {
     own_dir: Option<TempDir>,
 }
 
-/// A test's needs. By default: the configured store ([`DYNAMODB`]), all background tasks, real time, shared with other
-/// tests.
+/// A test's needs. Default: the configured store ([`DYNAMODB`]), all background tasks, real time, shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[must_use = "a need does nothing until a stack is started with it"]
 #[allow(clippy::struct_excessive_bools, reason = "each is one need, and any may go with any")]
@@ -59,8 +58,7 @@ impl Needs {
     pub const SHARED: Self =
         Self { is_exclusive: false, is_embedded: false, has_stream: false, has_background: true, time_scale: 1 };
 
-    /// The test's own stack on an embedded store: for tests that sweep the whole table or scale time, which would
-    /// disturb others.
+    /// Its own stack, with an embedded store: for tests that would disturb others by sweeping the table or scaling time.
     pub const OWN: Self = Self { is_exclusive: true, is_embedded: true, ..Self::SHARED };
 
     /// With the table's stream, as events reach the relay in the cloud, unless the store is embedded. It makes writes

@@ -1,5 +1,4 @@
-//! `infra/template.yaml` as tests read it, with short forms of intrinsic functions written out (`!Ref X` is `{"Ref":
-//! "X"}`).
+//! `infra/template.yaml` with short intrinsic functions written out (`!Ref X` is `{"Ref": "X"}`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;

@@ -14,8 +14,7 @@ use crate::stack::Stack;
 /// The shell's exit code for an interrupt: no time for a clean stop.
 const INTERRUPTED: u8 = 130;
 
-/// Runs this process's command line. Exits with 0 after a clean stop, 1 if the command couldn't start, 2 for a wrong
-/// command line.
+/// Runs the command line. Exits with 0 after a clean stop, 1 if the command couldn't start, 2 for wrong arguments.
 #[must_use]
 pub fn main() -> ExitCode {
     pictures::read_pdf_if_asked();

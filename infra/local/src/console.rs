@@ -14,7 +14,6 @@ const GREEN: &str = "\x1b[32m";
 const RED: &str = "\x1b[31m";
 const RESET: &str = "\x1b[0m";
 
-/// Announces a step of the start that may take a moment.
 pub(crate) fn progress(step: &str) {
     print_line(&format!("{DIM}{step} …{RESET}"));
 }

@@ -42,8 +42,7 @@ impl fmt::Display for Route {
 }
 
 impl Route {
-    /// How well it fits a request, by the gateway's rules: exact paths before `{proxy+}`, longer before shorter, a
-    /// method before `ANY`.
+    /// Fit by the gateway's rules: exact paths before `{proxy+}`, longer before shorter, a method before `ANY`.
     fn fit(&self, method: &str, path: &str) -> Option<(bool, usize, bool)> {
         let has_method = self.method == method;
         if !has_method && self.method != "ANY" {

@@ -1,5 +1,4 @@
-//! The local stack's address guard: it also allows this machine. Outside `shared`, so that no function can be built
-//! with it.
+//! The local guard also allows this machine. It is outside `shared`, so that no function can be built with it.
 
 use std::net::IpAddr;
 

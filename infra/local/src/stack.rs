@@ -28,8 +28,7 @@ use crate::store::{Embedded, OpenStore};
 /// How long a stop waits for requests in flight.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A running stack. [`Stack::stop`] ends it cleanly. Dropping it, much like a crash, aborts requests and leaves the
-/// ready file.
+/// A running stack. [`Stack::stop`] ends it cleanly. Dropping it aborts requests and leaves the ready file.
 #[derive(Debug)]
 pub struct Stack {
     /// The API's address.

@@ -138,7 +138,6 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
     fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path)).map_err(|error| folder(path, &error))
 }
 
-/// Writes the records and counts them by kind.
 async fn write_records(
     store: &Store,
     org: OrgId,

@@ -1,5 +1,4 @@
-//! Walks over the whole table, with a progress bar on a terminal. An interrupted walk resumes at the position in its
-//! file.
+//! Walks over the whole table, with a progress bar on a terminal. An interrupted walk resumes at its file's position.
 
 use std::fs;
 use std::io;

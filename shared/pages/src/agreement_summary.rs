@@ -75,8 +75,7 @@ pub struct AccessRow {
     pub url: String,
     /// The generation of the link that can be shown; none once the agreement has ended.
     pub link: Option<u64>,
-    /// If the address changed since publication and no member has confirmed it: the old address, who changed it last,
-    /// and when.
+    /// If changed since publication and not confirmed by a member: the old address, who changed it last, and when.
     pub readdressed: Option<(String, String, DisplayTime)>,
     /// When they last opened a page.
     pub seen_at: Option<DisplayTime>,
@@ -110,8 +109,7 @@ pub struct GateRow {
     pub state: String,
     /// When it was cleared, since when it waits, or when its waiting period ends.
     pub at: Option<DisplayTime>,
-    /// What else an open condition waits for, and since when: a member to read answers, while others still have to
-    /// answer.
+    /// What else an open condition waits for, and since when, such as a member who has to read answers.
     pub besides: Option<(String, DisplayTime)>,
     /// The questions of an information request.
     pub questions: Vec<Question>,
@@ -470,8 +468,7 @@ pub fn participant_name(agreement: &Agreement, contacts: &[Contact], id: Partici
     contact.map_or_else(|| "Unknown".to_owned(), |contact| contact.display_name.as_str().to_owned())
 }
 
-/// A signature on paper, as shown below its document: in words, with a link if it needs confirmation. None if it
-/// doesn't count and can't.
+/// A paper signature below its document, linked if it needs confirmation. None if it doesn't count and can't.
 #[must_use]
 pub fn paper_line(agreement: &Agreement, paper: &PaperSignature) -> Option<(String, Option<String>)> {
     let (name, day, recorder) = (paper.signed_by(), paper.signed_on.for_people(), actor_label(&paper.recorded_by));
@@ -503,8 +500,8 @@ pub fn next_line(summary: &AgreementSummary) -> String {
 }
 
 impl AgreementSummary {
-    /// Adds the payments of a published agreement, and links from the conditions that wait for them. `today` is the day
-    /// in the organization's zone.
+    /// Adds a published agreement's payments and the links of conditions to them. `today` is in the organization's
+    /// zone.
     #[must_use]
     pub fn with_movements(mut self, review: &AgreementReview, today: Day) -> Self {
         let (agreement, contacts) = (&review.in_full.agreement, &review.in_full.contacts);

@@ -105,12 +105,10 @@ fn is_null(schema: &Value) -> bool {
     schema["type"] == "null"
 }
 
-/// A JSON body's schema and example.
 fn json_content(body: &Value) -> &Value {
     &body["content"]["application/json"]
 }
 
-/// The example of a schema or content.
 fn example_of(value: &Value) -> Option<&Value> {
     value.get("example").or_else(|| value["examples"].get(0))
 }
@@ -242,7 +240,6 @@ fn field(name: &str, schema: &Value, about: &str, mark: Option<&'static str>) ->
     }
 }
 
-/// A value on one line.
 fn in_one_line(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -24,8 +24,7 @@ pub struct BlockerRow {
     pub text: String,
 }
 
-/// A draft's blockers, except the workspace's activation, which publishing does. Without `payments`, theirs are
-/// unnamed.
+/// A draft's blockers, except the workspace's activation, which publishing does. Names only the given `payments`.
 #[must_use]
 pub fn blocker_rows(
     agreement: &Agreement,

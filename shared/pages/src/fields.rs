@@ -153,8 +153,7 @@ fn has_letter(text: &str) -> bool {
     text.chars().any(char::is_alphabetic)
 }
 
-/// The form secret of people who aren't signed in, from the cookie `Form`. Reused, so that a form in another tab works
-/// too.
+/// The form secret of people not signed in, from the cookie `Form`. Reused, so that a form in another tab works.
 pub fn form_secret(request: &Request) -> Result<CookieSecret, Error> {
     match request.cookie(Cookie::Form) {
         Some(secret) => Ok(secret),

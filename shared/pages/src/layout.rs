@@ -186,8 +186,7 @@ impl Notice {
     }
 }
 
-/// Whether a page shows its notice in this section, or at its top for an empty section. `sections` are those with
-/// notices.
+/// Whether this section shows the notice; the empty section is the page's top. `sections` are those with notices.
 #[must_use]
 pub fn shows_notice(notice: Option<&Notice>, sections: &[&str], section: &str) -> bool {
     let own = notice.map_or("", |notice| notice.section.as_str());

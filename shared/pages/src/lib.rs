@@ -42,8 +42,7 @@ pub mod uploads;
 pub mod urls;
 pub mod warnings;
 
-/// The beginning of the stylesheet (fonts, colors, plain elements), for a page outside the app that should look like
-/// it.
+/// The beginning of the stylesheet (fonts, colors, plain elements), for look-alike pages outside the app.
 #[must_use]
 pub fn style_head() -> String {
     assets::STYLE.head()

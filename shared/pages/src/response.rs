@@ -40,8 +40,7 @@ struct File {
 }
 
 impl PageResponse {
-    /// A download, sent in parts as they are read. If a part can't be read, the response breaks off, so that nobody
-    /// takes a fragment for the whole.
+    /// Sends a download in parts. If a read fails, the response breaks off: nobody takes a fragment for the whole.
     pub fn stream(
         parts: impl Stream<Item = Result<String, Error>> + Send + 'static,
         content_type: &'static str,
@@ -87,8 +86,7 @@ impl PageResponse {
         }
     }
 
-    /// Makes the page the response to a refused or failed form. The title says so, because screen readers read it
-    /// first.
+    /// Marks the response to a refused or failed form, in the title too: screen readers read it first.
     #[must_use]
     pub fn refused(mut self, status: StatusCode, code: &'static str) -> Self {
         if let Some((head, title)) = self.body.split_once("<title>")
@@ -129,8 +127,7 @@ impl PageResponse {
         Self { cause: Some(cause), ..self }
     }
 
-    /// Responds to a form that can't be processed now and changed nothing; keeps what was typed. `cause` is for the
-    /// log.
+    /// Responds to a form that can't be processed now and changed nothing; keeps what was typed. Logs `cause`.
     #[must_use]
     pub fn unavailable(self, cause: String) -> Self {
         let response = self.refused(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError.as_str());
@@ -319,8 +316,7 @@ const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// Files load nothing, and no page frames them. Browsers that show PDFs in a page of their own need that page's style,
-/// and embed the file in it.
+/// Files load nothing, and no page frames them. Browsers' own PDF pages need a style and embed the file.
 const FILE_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 );

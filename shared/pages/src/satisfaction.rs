@@ -1,5 +1,4 @@
-//! Statements of satisfaction: the form with which a member or promisor records one, and what the other side reads
-//! before confirming it.
+//! Statements of satisfaction: the form for a member or promisor, and what the other side reads to confirm.
 
 use shared::crypto::sha256_hex;
 use shared::domain::day::Day;
@@ -23,8 +22,7 @@ const NOTE: &str = "note";
 /// The file's field.
 pub const FILE: &str = "file";
 
-/// Reads what a form says about an occurrence, except the file's content. Reports all errors at once. The day defaults
-/// to today.
+/// Reads a form about an occurrence, without the file's content, and reports all errors. The day defaults to today.
 pub fn read(
     form: &Form,
     occurrence: OccurrenceId,

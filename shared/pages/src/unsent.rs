@@ -101,8 +101,7 @@ impl Unsent {
     }
 }
 
-/// Whether no page may show a field again: bank details, or text about a payment with an account number, which the
-/// payment's page refuses too.
+/// Whether no page may show a field again: bank details, or a text about a payment with an account number.
 fn is_withheld(request: &Request, (name, value): &(&str, &str)) -> bool {
     let path = request.uri().path();
     let is_about_payment = path.starts_with("/app/money/") || path.contains("/payments");

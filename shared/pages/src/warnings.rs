@@ -1,5 +1,4 @@
-//! Likely mistakes in a draft, shown before publication. Each warning links to the page that fixes it. Each kind has a
-//! box to tick if it is meant.
+//! Likely mistakes in a draft, shown before publication, each kind with links to fix it and a box to tick if meant.
 
 use http::StatusCode;
 use shared::domain::agreement::Agreement;

@@ -14,8 +14,7 @@ use hayro::hayro_syntax::object::{Dict, String as Text};
 use hayro::kurbo::{Affine, BezPath, Rect};
 use unicode_bidi::{BidiInfo, Level};
 
-/// The text of all pages, or None if the file is no PDF. U+FFFD stands for a character without a Unicode value, or an
-/// `ActualText` in no PDF encoding.
+/// The text of all pages; None if it is no PDF. U+FFFD stands for what has no Unicode value or encoding.
 #[must_use]
 pub fn text(file: &[u8]) -> Option<String> {
     let pdf = Pdf::new(file.to_vec()).ok()?;

@@ -1,5 +1,4 @@
-//! Callers: an authenticated token, with its scope as a type. Write operations take a [`WriteCaller`], which needs a
-//! token with the scope to write.
+//! Authenticated tokens, with the scope as a type: write operations take a [`WriteCaller`], for tokens that may write.
 
 use std::ops::Deref;
 use std::sync::Arc;

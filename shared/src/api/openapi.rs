@@ -206,7 +206,6 @@ impl Description {
         json!({"$ref": format!("#/components/schemas/{}", T::name())})
     }
 
-    /// Describes the delivery of an event to its endpoint.
     fn add_webhook(&mut self, event: &Event) {
         let name = event.event_type().as_str();
         let data = event.event_type().visit_data(self);
@@ -219,8 +218,7 @@ impl Description {
             "summary": name,
             "description": format!("{}. {ABOUT_DELIVERIES}", event.event_type().sent_when()),
             "security": [],
-            // Nobody calls this: client generators would make a call of it, and their Python for its headers doesn't
-            // compile.
+            // Nobody calls this: client generators would make it a call, whose Python headers don't compile.
             "x-internal": true,
             "parameters": [
                 header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", timestamp()),
@@ -434,8 +432,7 @@ fn with_descriptions_in_front(value: &mut Value) {
     }
 }
 
-/// Escapes invisible and misleading characters, which the patterns that refuse them contain. All are in Unicode's first
-/// plane.
+/// Escapes invisible and misleading characters, which the patterns refusing them contain. All are in the first plane.
 fn with_unseen_escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {

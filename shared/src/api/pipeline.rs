@@ -90,8 +90,7 @@ impl Register for Routes {
     }
 }
 
-/// Removes `Allow` except from a 405. axum adds it wherever a path lacks the method, even to a 401, which must not
-/// reveal that the path exists.
+/// Keeps `Allow` only on a 405. axum adds it even to a 401, which must not reveal that the path exists.
 fn only_allow_with_405(mut response: Response) -> Response {
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         response.headers_mut().remove(header::ALLOW);
@@ -134,8 +133,7 @@ impl Exchange {
         }
     }
 
-    /// Authenticates the caller. Refusing an expired or revoked token, or one of a suspended organization, writes an
-    /// audit row in the organization.
+    /// Authenticates the caller. Refusing a known token (expired, revoked, suspended organization) writes an audit row.
     pub(super) async fn authenticate(&mut self, headers: &HeaderMap, named: Vec<u8>) -> Result<Caller, Error> {
         let hash = token_hash(headers).ok_or(Error::Unauthenticated)?;
         let token = self.record.store().token(hash).await?.ok_or(Error::Unauthenticated)?;
@@ -178,8 +176,7 @@ impl Exchange {
         }
     }
 
-    /// Writes the audit row, unless the commit did. Returns the response of an attempt that took effect although it
-    /// seemed to fail.
+    /// Writes the audit row, unless the commit did. Returns the response of an attempt that only seemed to fail.
     async fn audit(&self, ended: &Result<Answer, Error>) -> Result<Option<StoredResponse>, Error> {
         let shown = match ended {
             Ok(Answer::Written(_)) => return Ok(None),
@@ -283,8 +280,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     match retry_on_conflict(exchange.record.write_budget(), attempt).await {
         Ok(answer) => Ok(answer),
         Err(reused @ Error::KeyReused) => Err(reused),
-        // A simultaneous repeat may have taken effect after the key was looked up, and caused this refusal. Its
-        // response is then also this call's.
+        // A simultaneous repeat may have won after the key's look-up: its response is then also this call's.
         Err(refusal) => replay(&caller).await?.map(Answer::Replayed).ok_or(refusal),
     }
 }

@@ -13,8 +13,7 @@ pub fn hash_password(password: &str) -> Result<String, HashingFailed> {
     Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string()).map_err(|_| HashingFailed)
 }
 
-/// A hash with the settings of [`hash_password`] that no password has. Replaces a missing account's, so that
-/// verification takes as long.
+/// A hash that no password has, with [`hash_password`]'s settings: verifying a missing account takes as long.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm8gYWNjb3VudCBoZXJlIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 

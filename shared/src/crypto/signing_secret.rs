@@ -11,8 +11,7 @@ use crate::crypto::{NoRandomness, random_bytes};
 const PREFIX: &str = "whsec_";
 const BYTES: usize = 32;
 
-/// An endpoint's secret: `whsec_` and the base64 of 32 random bytes. Whoever has it can sign in our name, so it is
-/// shown once and never logged.
+/// An endpoint's secret: `whsec_` and base64 of 32 random bytes. It signs in our name: shown once, never logged.
 #[derive(Clone)]
 pub struct SigningSecret([u8; BYTES]);
 

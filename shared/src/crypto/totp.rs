@@ -12,8 +12,7 @@ use super::{NoRandomness, base32, random_bytes};
 const BYTES: usize = 20;
 const DIGITS: usize = 6;
 
-/// The secret shared with an authenticator app: 160 bits. It suffices to make codes, so only the setup page shows it,
-/// and it is never logged.
+/// An authenticator app's secret of 160 bits. It suffices to make codes: shown only at setup, never logged.
 #[derive(Clone)]
 pub struct TotpSecret([u8; BYTES]);
 

@@ -12,8 +12,7 @@ use url::{Host, Url};
 use crate::limits;
 use crate::platform::config::{self, ConfigError};
 
-/// Root certificates of AWS's endpoints (Amazon Trust Services). Loading the system's hundred and more takes 3 ms at
-/// every cold start.
+/// Root certificates of AWS's endpoints (Amazon Trust Services). Loading the system's takes 3 ms per cold start.
 const AMAZON_ROOTS: &[u8] = include_bytes!("../../roots/amazon.pem");
 
 /// Endpoint, region and credentials of AWS services.
@@ -215,8 +214,7 @@ pub fn connector() -> Connector {
     }
 }
 
-/// TLS with AWS's root certificates. `None` doesn't occur with the roots above; the system's are as safe, but load more
-/// slowly.
+/// TLS with AWS's root certificates. `None` doesn't occur; the system's roots would be as safe, only slower.
 fn tls_context() -> Option<TlsContext> {
     let roots = TrustStore::empty().with_native_roots(false).with_pem_certificate(AMAZON_ROOTS);
     TlsContext::builder().with_trust_store(roots).build().ok()

@@ -23,7 +23,6 @@ use crate::service::system::SystemContext;
 use crate::store::audit::Outcome;
 use crate::store::{OrgStore, Store, StoreError, Usage};
 
-/// One call, from request to response.
 #[derive(Debug)]
 pub(crate) struct CallRecord {
     log: Log,
@@ -39,7 +38,6 @@ pub(crate) struct CallRecord {
 }
 
 impl CallRecord {
-    /// Begins a call now.
     pub(crate) fn begin(app: &AppState, operation: &'static str) -> Self {
         Self {
             log: app.log.clone(),

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-/// The origin of the service's links, such as `https://countersign.example`. Links are built on read and never stored,
-/// so that the service can move.
+/// The origin of links, such as `https://countersign.example`. Links are never stored, so the service can move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(String);
 

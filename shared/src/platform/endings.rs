@@ -59,8 +59,7 @@ pub async fn end_with_agreement(
     Ok(Ended { is_complete: true, ..ended })
 }
 
-/// Ends the rest right after a member's act ended the agreement. The act has taken effect: a failure only delays the
-/// rest until the clock's next tick.
+/// Ends the rest right after a member's act ended the agreement. A failure only delays it to the clock's next tick.
 pub async fn end_at_once(app: &AppState, org: OrgId, agreement: AgreementId) {
     let _ = end_with_agreement(app, org, agreement, Instant::now() + limits::ENDING_AT_ONCE).await;
 }

@@ -1,5 +1,4 @@
-//! The file store for documents and uploads: a folder on the local stack, a bucket in the cloud, both in the crate
-//! `files`.
+//! The store for documents and uploads: a local folder or a cloud bucket, both in the crate `files`.
 
 use std::fmt;
 

@@ -232,8 +232,7 @@ impl Task {
     }
 }
 
-/// If this process was started for it, reads a PDF and ends the process. Programs call it first of all; `draw` is for
-/// those that draw pages.
+/// Reads a PDF and exits, if this process was started for that. Programs call it first; `draw` draws pages.
 pub fn read_if_asked(draw: Option<Draw>) {
     let mut arguments = env::args_os();
     if arguments.nth(1).is_some_and(|first| first == ARGUMENT) {

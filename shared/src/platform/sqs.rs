@@ -77,8 +77,7 @@ impl Queue for SqsQueue {
     }
 }
 
-/// A message's delay in seconds until it is due, within the limit. Rounded up: a fraction of a second would cost
-/// another message.
+/// The delay until the message is due, within the limit. Rounds up: a fraction of a second costs a message.
 fn delay_s(message: DeliveryMessage, now: Timestamp) -> i32 {
     let left_ms = message.due_at.unix_ms().saturating_sub(now.unix_ms()).max(0);
     let delay_s = left_ms.saturating_add(999).min(limits::MESSAGE_DELAY_MAX_S * 1000) / 1000;

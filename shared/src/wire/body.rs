@@ -44,8 +44,7 @@ pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), FieldErrors> {
     Err(FieldErrors::one(BODY, FieldCode::InvalidFormat, message))
 }
 
-/// Receives up to `bytes_max` bytes. Reads and discards a longer body up to `discarded_max`, so that the client sees
-/// the refusal.
+/// Receives up to `bytes_max` bytes; discards more up to `discarded_max`, so that the client sees the refusal.
 pub(crate) async fn receive(body: Body, bytes_max: usize, discarded_max: usize) -> Result<Vec<u8>, NotReceived> {
     let deadline = Instant::now() + limits::BODY_DEADLINE;
     let mut chunks = body.into_data_stream();

@@ -1,5 +1,4 @@
-//! Enums whose values are declared with their texts: each text in JSON, queries, the store and the API document is
-//! written once.
+//! Enums declared with their texts: each text in JSON, queries, the store and the API document is written once.
 
 use serde_json::json;
 use utoipa::openapi::RefOr;

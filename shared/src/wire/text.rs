@@ -1,5 +1,4 @@
-//! Text: allowed characters, as a check and as a pattern of the API document; and folding for search, which ignores
-//! case and composition.
+//! Text: allowed characters, as a check and an API pattern; and folding for search, without case and composition.
 
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
@@ -22,8 +21,7 @@ pub(crate) const BLANK: &[(char, char)] = &[
 
 pub(crate) const CONTROL: &[(char, char)] = &[('\0', '\u{1f}'), ('\u{7f}', '\u{9f}')];
 
-/// Line and paragraph separators, and characters that change the direction of text: a line with one looks like another
-/// line.
+/// Line and paragraph separators, and direction controls: a line with one looks like another line.
 pub(crate) const MISLEADING: &[(char, char)] = &[('\u{2028}', '\u{202e}'), ('\u{2066}', '\u{2069}')];
 
 /// Overrides of direction, which reverse the letters between them and their end: `I do` U+202E `ton` U+202C `agree`
@@ -186,8 +184,7 @@ pub fn check_lines(text: &str, chars_max: usize) -> Result<String, (FieldCode, S
     Ok(trimmed.to_owned())
 }
 
-/// The pattern of texts that [`check_lines`] accepts, bounded like [`line_pattern`] or unbounded. CRLF counts as one
-/// character.
+/// The pattern of texts that [`check_lines`] accepts, bounded like [`line_pattern`] or not. CRLF counts as one.
 pub(crate) fn lines_pattern(chars_max: Option<usize>) -> String {
     let blank = class(BLANK);
     // Tab and LF stay; CR only as part of CRLF.

@@ -60,8 +60,7 @@ impl Account {
         self.bic.as_deref()
     }
 
-    /// The bank's national code in capitals: an ABA routing number, a sort code or a Bankleitzahl; files don't say
-    /// which.
+    /// The national bank code in capitals: ABA routing number, sort code or Bankleitzahl; files don't say which.
     #[must_use]
     pub fn bank_code(&self) -> Option<&str> {
         self.bank_code.as_deref()
@@ -78,8 +77,7 @@ fn compact(number: &str) -> String {
     number.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_uppercase()).collect()
 }
 
-/// Four letters of the bank, two of the country, two characters for the place, three for the branch. Only the leading
-/// letters tell a BIC from a national code.
+/// Bank (4 letters), country (2 letters), place (2), branch (3). Only the letters tell it from a national code.
 fn is_bic(code: &str) -> bool {
     let (bank, rest) = code.split_at_checked(4).unwrap_or_default();
     matches!(code.len(), 8 | 11)

@@ -19,8 +19,7 @@ const ENDS: [char; 3] = ['\u{3}', '\u{4}', '\u{1a}'];
 /// An XML declaration ends within this many bytes.
 const DECLARATION_BYTES_MAX: usize = 256;
 
-/// Decodes to text with `\n` line ends and no control characters but tabs. Drops framing characters at the ends of
-/// lines.
+/// Decodes to text with `\n` line ends and no control characters but tabs; drops framing at line ends.
 pub(crate) fn decode(bytes: &[u8]) -> Result<String, Refusal> {
     if bytes.len() > limits::FILE_BYTES_MAX {
         return Err(Refusal::TooLarge);

@@ -14,12 +14,10 @@ pub const STATEMENTS_MAX: usize = 1000;
 /// Most lines of an MT940 or BAI2 file: eight per entry, the entry itself and seven of details.
 pub const LINES_MAX: usize = 8 * ENTRIES_MAX;
 
-/// Most references of an entry; more are dropped. Only an entry for many payments has more, and then one reference says
-/// nothing about the amount.
+/// Most references of an entry; more are dropped: one of so many says nothing about the amount.
 pub const REFERENCES_PER_ENTRY_MAX: usize = 40;
 
-/// Most characters of a reference. Standards allow 35; CSV cells may have more. Longer ones are refused, not shortened:
-/// half a reference is another reference.
+/// Most characters of a reference (standards: 35). Longer ones are refused, not cut: half is another reference.
 pub const REFERENCE_CHARS_MAX: usize = 200;
 
 /// Most characters of a name; longer ones are shortened and end in `…`. ISO 20022 has 140.
@@ -35,12 +33,10 @@ pub const OFX_HEADER_CHARS_MAX: usize = 4096;
 /// Deepest nesting of elements. A camt file has about 16 levels.
 pub const XML_DEPTH_MAX: usize = 32;
 
-/// Most elements of an XML or OFX file, one per 16 bytes of [`FILE_BYTES_MAX`]. The densest camt entries have one per
-/// 20.
+/// Most elements of an XML or OFX file: one per 16 bytes of [`FILE_BYTES_MAX`]; camt has at most one per 20.
 pub const XML_ELEMENTS_MAX: usize = FILE_BYTES_MAX / 16;
 
-/// Most bytes of an element's attributes. A camt file's namespaces take some hundred; the check for duplicates takes
-/// quadratic time.
+/// Most bytes of an element's attributes. Namespaces take some hundred; the duplicate check is quadratic.
 pub const XML_ATTRIBUTES_BYTES_MAX: usize = 4096;
 
 /// Most columns of a CSV file. The widest bank exports have about 60.

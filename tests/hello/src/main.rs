@@ -1,5 +1,4 @@
-//! A function that only answers. Built with the others' profile, it separates the start time of Lambda and Rust from
-//! ours.
+//! A function that only answers, built like the others: separates Lambda's and Rust's start time from ours.
 
 use lambda_http::{Body, Error, Request, Response, run, service_fn};
 

@@ -89,8 +89,7 @@ async fn run_clock(app: Arc<AppState>, relay: Relay) {
     loop {
         schedule.tick().await;
         let (tick_app, relay) = (app.clone(), relay.clone());
-        // In a task of its own, a panic doesn't end the schedule. All failures are logged and due again at the next
-        // tick.
+        // In its own task, a panic doesn't end the schedule. Failures are logged, and due again at the next tick.
         let tick = async move { clock::tick(&tick_app, &relay, trigger).await };
         let _ = tokio::spawn(calls::of("clock", tick)).await;
         trigger = Trigger::Schedule;

@@ -1,5 +1,4 @@
-//! The local stack's delivery queue, in memory, and its worker. Messages may die with the process: the clock resends
-//! those still due.
+//! The delivery queue in memory, and its worker. The clock resends due messages that die with the process.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
@@ -40,8 +39,7 @@ pub struct LocalQueue {
 struct Messages {
     /// Visible messages, by due time, then arrival.
     by_due_time: BinaryHeap<Reverse<(Timestamp, u64, Message)>>,
-    /// Messages queued or being handled. Duplicates of these are dropped, so that repeated wakes of a waiting delivery
-    /// don't pile up.
+    /// Queued or being handled. Duplicates are dropped: repeated wakes of a waiting delivery don't pile up.
     pending: HashSet<DeliveryMessage>,
     arrivals: u64,
 }

@@ -1,5 +1,4 @@
-//! A data directory's tokens and passwords in clear: the store keeps only hashes, and a restart puts the same ones into
-//! the ready file.
+//! Tokens and passwords in clear: the store keeps only hashes, and restarts write the same ready file.
 
 use ops::{NewToken, OpsError};
 use serde::{Deserialize, Serialize};

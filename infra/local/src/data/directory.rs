@@ -25,12 +25,10 @@ use crate::data::private_file;
 use crate::data::ready_file::ReadyFile;
 use crate::error::StartError;
 
-/// The layout version that this program writes. It grows with the records' schema versions, so that the next start
-/// migrates older data.
+/// The layout that this program writes. Newer record schemas raise it, so that the next start migrates older data.
 const FORMAT: u32 = FORMAT_BEFORE_SCHEMAS + versions::NEWEST;
 
-/// The oldest version that can be migrated. The next one was the last before records had schema versions, which count
-/// on from there.
+/// The oldest migratable layout. The next was the last before records had schema versions, which count on from there.
 const FORMAT_BEFORE_SCHEMAS: u32 = 3;
 
 /// The next start rotates a log of more bytes.
@@ -58,8 +56,7 @@ impl DataDir {
         Ok(data_dir)
     }
 
-    /// The directory's version. Refuses an unreadable one before anything changes; writes the version into a new
-    /// directory.
+    /// The directory's version, written into a new one. Refuses an unreadable version before anything changes.
     fn check_format(&self) -> Result<u32, StartError> {
         let format = self.file("format");
         let text = match std::fs::read_to_string(&format) {
@@ -162,8 +159,7 @@ impl DataDir {
             .map_err(|error| self.damaged(&format!("the file {name} cannot be read: {error}")))
     }
 
-    /// The keys that seal secrets in the store. Creates a missing file: at the first start, and after a version without
-    /// such secrets.
+    /// The keys that seal secrets in the store, created at the first start or after a version without them.
     pub(crate) fn keyring(&self) -> Result<Keyring, StartError> {
         const FILE: &str = "keyring.json";
         match std::fs::read_to_string(self.file(FILE)) {
@@ -192,8 +188,7 @@ impl DataDir {
     }
 }
 
-/// Replaces a store error with "cannot be written" if the disk is full. A trial write finds out: the store reports only
-/// that a write failed.
+/// Replaces a store error with "cannot be written" if a trial write shows a full disk: the store doesn't say why.
 pub(crate) fn check_disk_full(data_dir: &Path, error: StartError) -> StartError {
     /// Exceeds what a full file system may have left in a partly used block.
     const PROBE_BYTES: usize = 256 * 1024;

@@ -1,12 +1,10 @@
-//! Files readable by their owner only from creation on, and replaced atomically: they hold secrets, or must be whole or
-//! absent.
+//! Files only their owner can read, replaced atomically: they hold secrets, or must be whole or absent.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Replaces the file atomically: even after a crash, readers see the old file or the whole new one. Its mode is 0600
-/// from the start.
+/// Replaces the file atomically, with mode 0600 from the start: even a crash leaves the old file or the new one.
 pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     // `tempfile` creates with O_EXCL and mode 0600.

@@ -21,8 +21,7 @@ use tower::ServiceExt;
 use super::body::RequestBody;
 use super::refusal::{self, WithRefusals};
 
-/// Serves requests until the connection ends or `shutdown`'s sender is dropped; then only finishes the request in
-/// flight.
+/// Serves until the connection ends or `shutdown`'s sender drops, then only finishes the request in flight.
 pub(super) async fn serve(
     socket: TcpStream,
     address: SocketAddr,

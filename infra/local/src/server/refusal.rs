@@ -116,8 +116,7 @@ impl AsyncWrite for WithRefusals {
         Pin::new(&mut self.get_mut().socket).poll_flush(cx)
     }
 
-    /// Closes the connection. After a refusal, first discards what the client still sends: it would otherwise reset the
-    /// connection and lose the refusal.
+    /// Closes the connection. After a refusal, first discards what the client sends: a reset would lose the refusal.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { socket, refusal } = self.get_mut();
         let Some(refusal) = refusal else { return Pin::new(socket).poll_shutdown(cx) };

@@ -22,8 +22,7 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use shared::store::keys::{PARTITION, SORT};
 
-/// Shortest transaction. On AWS, transactions take a few milliseconds more than other writes; here, calls would hardly
-/// ever meet otherwise.
+/// Shortest transaction, about as much longer than a write as on AWS: without it, calls would hardly ever meet.
 const TRANSACTION_TIME: Duration = Duration::from_millis(5);
 
 /// DynamoDB's largest call.

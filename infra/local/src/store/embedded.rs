@@ -36,8 +36,7 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    /// Opens or creates the file and serves it, optionally with [conflicts](contention). Blocks while `SQLite`
-    /// recovers.
+    /// Opens or creates the file and serves it, maybe with [conflicts](contention). Blocks while `SQLite` recovers.
     pub(crate) fn start(file: &Path, has_conflicts: bool) -> Result<Self, StartError> {
         let failed = |error: &dyn std::error::Error| StartError::Store(in_one_line(error));
         // SQLite reads a path that begins with `file:` as a URI; an absolute path never does.

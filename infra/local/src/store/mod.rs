@@ -21,10 +21,8 @@ use crate::store::stream::StreamReader;
 
 pub(crate) use crate::store::embedded::Embedded;
 
-/// A store that answers, with its table.
 pub(crate) struct OpenStore {
     pub(crate) store: Store,
-    /// The DynamoDB endpoint.
     pub(crate) url: String,
     pub(crate) table: String,
     /// None if the store is elsewhere.

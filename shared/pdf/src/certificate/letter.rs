@@ -1,5 +1,4 @@
-//! Letters to sign, with a title, paragraphs, facts and signature lines. Like certificates, they are reproducible,
-//! PDF/A-2a and PDF/UA-1, in any script.
+//! Letters with title, paragraphs, facts and signature lines: reproducible, PDF/A-2a, PDF/UA-1, in any script.
 
 use super::output::{self, About};
 use super::sheet::{ACCENT, Cell, INK, LEFT, Look, MUTED, RIGHT, RULE, Role, Sheet};

@@ -246,8 +246,7 @@ fn masked(image: &Stream<'_>) -> f64 {
     mask.map_or(0.0, |mask| side(&mask, b"Width") * side(&mask, b"Height"))
 }
 
-/// The mean length of a dash. Negative dashes, which no program writes, could keep `kurbo` busy forever: they count as
-/// 0.
+/// The mean length of a dash. Negative dashes, which nobody writes, count as 0: `kurbo` could take forever.
 fn mean_dash(dashes: &[f32]) -> f64 {
     if dashes.iter().any(|dash| *dash < 0.0) {
         return 0.0;

@@ -68,8 +68,7 @@ impl Pages {
         self.pdf.pages().len()
     }
 
-    /// The displayed width and height of page `n`, from 0, in points. None if there's no such page or its size
-    /// overflows.
+    /// The displayed width and height of page `n`, from 0, in points. None if it doesn't exist or overflows.
     #[must_use]
     pub fn size(&self, n: usize) -> Option<(f32, f32)> {
         let (width, height) = self.pdf.pages().get(n)?.render_dimensions();

@@ -30,8 +30,7 @@ type Pixel = [u8; 4];
 /// The palette index of each page color, and the palette.
 type Palette = (HashMap<Pixel, u8>, Vec<Pixel>);
 
-/// Encodes a page as PNG or JPEG: all shades with images or gradients; otherwise the document's own colors, with
-/// coarser edges of letters.
+/// Encodes as PNG or JPEG. Without images and gradients, keeps the document's own colors but coarsens letters' edges.
 pub(super) fn of(page: &Pixmap, content: Content) -> Option<Vec<u8>> {
     let pixels = page.data_as_u8_slice().as_chunks().0;
     let png = png(page, pixels, content)?;

@@ -1,5 +1,4 @@
-//! Derives examples. Whole records declare theirs, from which their members and inner types get consistent ones. The
-//! rest is composed from its members.
+//! Derives examples: members and inner types take theirs from whole records' examples, the rest is composed.
 
 use std::collections::VecDeque;
 

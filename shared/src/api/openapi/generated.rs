@@ -10,7 +10,6 @@ const CREATES: (&str, &str) = ("New", "Create");
 /// The prefix of references to types.
 const SCHEMAS: &str = "#/components/schemas/";
 
-/// Completes the document.
 pub(super) fn complete(document: &mut Value) {
     if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
         let renamed: Map<String, Value> = std::mem::take(schemas)

@@ -359,8 +359,7 @@ impl AgreementView {
         view
     }
 
-    /// An agreement in full, given its participants' contacts, and for a draft its blockers and whether a publish
-    /// proposal is pending.
+    /// An agreement in full, with its contacts and, for a draft, blockers and whether a publish proposal is pending.
     #[must_use]
     pub fn in_full(
         agreement: &Agreement,

@@ -267,8 +267,7 @@ impl Reader {
 }
 
 impl Open {
-    /// Reads an account's balances and totals: type code, amount, count and availability each. Banks end lines with
-    /// extra commas.
+    /// Reads balances and totals: type code, amount, count, availability each. Banks end lines with extra commas.
     fn summaries(&mut self, mut fields: Fields<'_, '_>, on: Date) -> Result<(), Problem> {
         while let Some(code) = fields.next() {
             if code.is_empty() {

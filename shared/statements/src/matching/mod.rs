@@ -185,8 +185,7 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         matches.into_iter().map(|(_, found)| found).collect()
     }
 
-    /// The other movements in the entry's currency, nearest due first: it may be short, or one payment of several.
-    /// Empty if no money arrived with it.
+    /// The currency's other movements, nearest due first: the entry may be partial. Empty if no money arrived.
     #[must_use]
     pub fn others_of_currency(&self, entry: &Entry) -> Vec<Match<Id>> {
         if entry.side != Side::Credit || entry.is_reversal || !entry.is_booked {

@@ -1,5 +1,4 @@
-//! `:86:`, the bank's details of an entry: numbered subfields (`166?00…?20…`), code words (`/EREF/…/REMI/…`), or free
-//! text.
+//! `:86:`, details of an entry: numbered subfields (`166?00…?20…`), code words (`/EREF/…/REMI/…`), or free text.
 
 use crate::collect::Collector;
 use crate::model::{Entry, ReferenceKind};

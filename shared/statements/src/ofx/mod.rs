@@ -132,8 +132,7 @@ fn balance_of(element: &Element, currency: Currency) -> Result<Balance, Refusal>
     Ok(Balance { amount_minor, currency, on: element.one("DTASOF")?.map(day).transpose()? })
 }
 
-/// Reads a signed amount with a point or comma as decimal mark. Accepts group separators, which the standard lacks,
-/// before a mark and two decimals.
+/// Reads a signed amount. Also takes nonstandard group separators before a mark (point or comma) and two decimals.
 fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal> {
     let value = element.value();
     let (side, number) = match value.strip_prefix('-') {

@@ -25,8 +25,7 @@ pub struct Suggestion {
     pub headers: Vec<String>,
     /// Each column as a mapping has it, in the same order: by name if the name is unique.
     pub columns: Vec<Column>,
-    /// The first rows, at most [`limits::CSV_SAMPLE_ROWS`]: as many cells as headers, shortened and without account
-    /// numbers.
+    /// The first rows, at most [`limits::CSV_SAMPLE_ROWS`], as wide as the headers and without account numbers.
     pub sample_rows: Vec<Vec<String>>,
     /// The suggested meanings.
     pub mapping: Suggested,

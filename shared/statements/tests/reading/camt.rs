@@ -126,7 +126,6 @@ fn a_side_that_is_unclear_is_refused() {
     }
 }
 
-/// A batch of transactions with optional amounts and sides.
 fn batch(amount: &str, transactions: &[(&str, &str)]) -> String {
     let transactions: String = transactions
         .iter()

@@ -44,8 +44,7 @@ impl Run {
         Self { kind, seed, ends: Instant::now() + Duration::from_secs(seconds), round: 0 }
     }
 
-    /// The next file, made from a sample and words that matter to the format. None when time is over. The run's own
-    /// seed makes its first file.
+    /// The next file, from a sample and words of the format; None when time is over. The run's seed makes the first.
     fn next(&mut self, samples: &[Vec<u8>], words: &[&str]) -> Option<Vec<u8>> {
         let mut random = fastrand::Rng::with_seed(self.seed + self.round);
         self.round += 1;

@@ -48,8 +48,7 @@ async fn show() -> Result<ExitCode, String> {
 }
 
 async fn test(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
-    // In its own process group, signals reach all of the command's processes, so that none creates anything while its
-    // resources are deleted.
+    // Signals reach the whole process group, so that nothing creates resources during their deletion.
     let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
     let mut terminations = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
     let (tables, credentials) = settings(DYNAMODB).await?;

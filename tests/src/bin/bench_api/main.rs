@@ -73,8 +73,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// All operations, each on records as small as in real use. Those that read lists have their own organization, which
-/// keeps the lists' length.
+/// All operations, on records of realistic size. List readers have their own organization, with lists of fixed length.
 #[allow(clippy::too_many_lines, reason = "one operation after the other, each measured by lines of its own")]
 async fn operations(stack: &Arc<Stack>) -> Vec<OperationRow<measure::Calls>> {
     let reader = Org::on(Arc::clone(stack)).await;

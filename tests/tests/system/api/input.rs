@@ -1,5 +1,4 @@
-//! Bad input in paths, queries and headers, and the order of checks: a clear refusal names every field, and nothing
-//! changes.
+//! Bad paths, queries and headers, and the order of checks: refusals name every field, and nothing changes.
 
 use serde_json::{Value, json};
 use tests::Org;

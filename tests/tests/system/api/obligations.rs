@@ -435,8 +435,7 @@ async fn a_projection_that_is_raced_for_happens_once() {
     assert_eq!(desk.get(ids[0].parse().expect("an id")).await["state"], "satisfied");
 }
 
-/// The largest transaction: publishing an agreement whose first step is done at once creates as many obligations as an
-/// agreement may have.
+/// The largest transaction: publishing with a first step already done creates the most obligations possible.
 #[tokio::test]
 async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellation_ends_them() {
     let desk = Desk::new().await;
@@ -479,8 +478,7 @@ async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellat
     assert_eq!(obligations::end(org, draft.id(), 1).await, 0, "nothing is left");
 }
 
-/// The API filters by the record's state; a page lists everything that waits for confirmation. Each shows who said
-/// what.
+/// The API filters by the record's state; a page lists all that waits for confirmation, and who said what.
 #[tokio::test]
 async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it() {
     let desk = Desk::new().await;

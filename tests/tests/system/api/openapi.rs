@@ -347,8 +347,8 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// A pattern matches exactly what is accepted, except that a name's pattern takes all characters beyond the first
-    /// plane for visible ones.
+    /// Patterns match exactly what is accepted, except that names' take any character beyond the first plane as
+    /// visible.
     #[test]
     fn patterns_are_what_is_accepted(text in texts()) {
         static PATTERNS: LazyLock<[Validator; 2]> =
@@ -407,8 +407,7 @@ const OPERATIONS: [(&str, &str); 31] = [
     ("POST", "/api/v1/funding-items/{item_id}/park"),
 ];
 
-/// Tests that walk all operations (tokens, scopes, tenancy, capacity, audit) walk the described ones: these are exactly
-/// the specification's.
+/// Tests of all operations (tokens, scopes, tenancy, capacity, audit) walk the described ones: those specified.
 #[test]
 fn the_operations_of_the_specification_are_described() {
     let described: BTreeSet<(String, String)> =

@@ -115,8 +115,7 @@ pub(crate) fn of_payments(payment: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Calls every write operation, and made-up ones, with everything that might reconcile a payment, for payments in every
-/// state.
+/// Calls every write operation, and made-up ones, with all that might reconcile a payment, in every state.
 #[tokio::test]
 async fn no_operation_of_the_api_moves_a_payment() {
     let org = Org::new().await;

@@ -13,8 +13,7 @@ const TOKENS: &str = "/app/developers/tokens";
 /// An admin's operation, path and form.
 type AdminAct = (&'static str, String, Vec<(&'static str, String)>);
 
-/// An admin with an endpoint, on a stack with breakable store calls. No clock runs, since the whole organization is
-/// compared.
+/// An admin with an endpoint and breakable store calls. No clock runs: the whole organization is compared.
 struct Admin {
     person: Person,
     subscriber: Subscriber,

@@ -417,8 +417,7 @@ async fn the_largest_agreement_can_be_proposed_and_confirmed() {
 #[tokio::test]
 async fn a_decision_that_is_tried_again_after_the_end_comes_too_late() {
     for decision in ["confirm", "decline"] {
-        // The first attempt must come before the end, and the last, up to 9 s later, after it. On a busy machine that
-        // takes several tries.
+        // The first attempt must be in time, the last (up to 9 s later) too late: on a busy machine, try several times.
         let mut comes_too_late = false;
         for lifetime_ms in [3_000, 5_000, 8_000] {
             comes_too_late = comes_too_late || is_tried_until_it_is_too_late(decision, lifetime_ms).await;
@@ -482,8 +481,7 @@ async fn a_decision_that_is_tried_again_in_time_happens_then() {
     assert_eq!(rows[0]["member_id"], review.person.id.to_string());
 }
 
-/// Another member confirms between a decision's two reads: the proposal still seemed pending, but the agreement is
-/// already confirmed.
+/// Another member confirms between two reads: the proposal seemed pending, but the agreement is confirmed.
 #[tokio::test]
 async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;

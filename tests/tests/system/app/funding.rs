@@ -1,5 +1,4 @@
-//! Funding over members' forms: items from a label to the confirmed transfer, with claim and proof apart, several at
-//! once, and papered with a preview.
+//! Funding over members' forms, from label to confirmed transfer: claim, proof, several at once, paper preview.
 
 mod confirmation;
 mod decisions;

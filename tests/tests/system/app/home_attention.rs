@@ -1,5 +1,4 @@
-//! What needs attention on Home: declines before answers, and answers before the rest, however long it waits; also what
-//! closes soon; all of it on request.
+//! What needs attention on Home: declines, then answers, then the rest; what closes soon; all on request.
 
 use shared::domain::time::Timestamp;
 use tests::Org;

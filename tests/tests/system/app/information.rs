@@ -1,5 +1,4 @@
-//! Information requests: participants save drafts and send answers, members read, return and accept them, and nobody
-//! else sees them.
+//! Information requests: participants save and send answers, members read, return and accept; others see nothing.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
-//! The ledger's page and its export: overdue first, totals that keep claims and proofs apart, and no cell that a
-//! spreadsheet runs.
+//! The ledger and its export: overdue first, claims and proofs totaled apart, no cell that a spreadsheet runs.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! Codes that members read out by phone: if the organization asks for one, a participant's link needs it to open a
-//! session.
+//! Codes that members read out by phone: if required, a participant's link opens a session only with one.
 
 use std::net::IpAddr;
 

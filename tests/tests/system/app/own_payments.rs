@@ -1,5 +1,4 @@
-//! A payment on its sender's and receiver's pages: a claim, evidence that a member must accept, and instructions that
-//! only the sender sees.
+//! A payment for its parties: claims, evidence that a member must accept, instructions only for the sender.
 
 use serde_json::{Value, json};
 use shared::domain::ids::EvidenceId;

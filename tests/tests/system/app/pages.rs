@@ -45,8 +45,7 @@ async fn visits_of_a_participant() -> Vec<Visit> {
     visits
 }
 
-/// The page where a participant answers questions, with a draft and with returned answers, and the member's page with
-/// these answers.
+/// A participant's questions, with a draft and with returned answers; and the member's page with the answers.
 async fn visits_of_answers() -> Vec<Visit> {
     let question = |label: &str, field_type| InformationField {
         id: FieldId::new(),

@@ -1,5 +1,4 @@
-//! Signatures on paper: a member records one with its scan, another confirms or rejects it, and the agreement continues
-//! as if signed on screen.
+//! Signatures on paper: one member records the scan, another confirms or rejects; it counts like one on screen.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

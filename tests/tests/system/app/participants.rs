@@ -1,5 +1,4 @@
-//! Participants on their own pages: they open their link, consent, sign, approve, upload and decline, and the agreement
-//! proceeds step by step to its completion.
+//! Participants' own pages: they open their link, consent, sign, approve, upload and decline, step by step.
 
 use std::fmt::Write as _;
 

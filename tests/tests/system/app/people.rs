@@ -1,5 +1,4 @@
-//! A workspace's people: removable unless something refers to them, even if that begins meanwhile; and where a contact
-//! takes part.
+//! A workspace's people: removable unless referred to, even just meanwhile; and where a contact takes part.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

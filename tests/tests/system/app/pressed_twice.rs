@@ -33,8 +33,7 @@ impl<'a> Pressed<'a> {
         browser.post(self.path, &all).await
     }
 
-    /// Presses the button so that the browser receives only the last response, first in sequence, then at once. Returns
-    /// the page that each response leads to.
+    /// Presses twice, in sequence and at once; the browser gets only the last response. Returns where each leads.
     async fn twice(&self, browser: &Browser) -> String {
         let first = self.by(&deaf(browser)).await;
         assert_eq!(first.status, 303, "{}", first.body);

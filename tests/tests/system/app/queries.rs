@@ -1,5 +1,4 @@
-//! URLs of lists and their exports: unknown, repeated and invalid parameters are refused, as in the API. A typo never
-//! shows the whole list.
+//! URLs of lists and exports refuse unknown, repeated and invalid parameters: a typo never shows the whole list.
 
 use serde_json::Value;
 use tests::Org;

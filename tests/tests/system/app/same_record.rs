@@ -1,5 +1,4 @@
-//! The same record wherever a form or body may name one: as both parties, twice in a list, in each box. The response is
-//! a sentence, never a failure.
+//! The same record wherever a form or body may name one: the response is a sentence, never a failure.
 
 use std::collections::BTreeSet;
 

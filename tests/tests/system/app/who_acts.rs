@@ -1,5 +1,4 @@
-//! The acting person is the invited one: showing a link is recorded, acts in a member's browser are marked, and
-//! entities sign through a person.
+//! Proof of who acts: shown links are recorded, acts in members' browsers marked, and entities sign by a person.
 
 use serde_json::json;
 use shared::domain::time::Timestamp;

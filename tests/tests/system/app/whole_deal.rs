@@ -1,5 +1,4 @@
-//! A whole deal from publication to evidence, over forms, as its people do it; and where none of its secrets may appear
-//! (goal S3).
+//! A whole deal over forms, from publication to evidence; and where none of its secrets may appear (goal S3).
 
 use std::fmt::Write as _;
 

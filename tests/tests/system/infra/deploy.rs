@@ -28,8 +28,7 @@ struct Aws {
     seen: Cell<usize>,
 }
 
-/// An `aws` that answers with the next line of `COMMAND in turn`, or with the file `COMMAND`, or fails with `COMMAND
-/// fails`.
+/// Answers with the next line of `COMMAND in turn`, or the file `COMMAND`, or fails with `COMMAND fails`.
 const PROGRAM: &str = r#"#!/usr/bin/env python3
 import json, pathlib, sys
 folder = pathlib.Path(__file__).parent

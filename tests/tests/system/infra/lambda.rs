@@ -1,5 +1,4 @@
-//! The functions as Lambda runs them: processes that take API Gateway's events from a Runtime API, on the local stack's
-//! store.
+//! The functions as processes that take API Gateway's events from a Runtime API, on the local stack's store.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! The README and the pages beside it. Walkthroughs are pasted unchanged into a shell beside a stack with its demo;
-//! shown code, links and paths must exist.
+//! README and sibling pages: walkthroughs are pasted unchanged into a shell; code, links and paths must exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -143,8 +142,7 @@ async fn draft_to_completion(folder: &Path) {
     // The first deal waits for its people. The browser test plays them, as the page says.
     assert!(said.ends_with("\"lifecycle\":\"active\"\n"), "{said}");
 
-    // The page starts a faster stack in another folder. This one runs in real time, so the agreement is still active;
-    // the browser test sees it complete.
+    // The page starts a faster stack. Here, in real time, the agreement stays active; the browser test completes it.
     fs::create_dir(folder.join(".local-fast")).expect("a folder");
     fs::copy(folder.join(".local/ready.json"), folder.join(".local-fast/ready.json")).expect("the ready file");
     assert_eq!(paste(folder, &[complete]).await.trim(), "\"lifecycle\":\"active\"");

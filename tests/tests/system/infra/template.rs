@@ -103,8 +103,7 @@ fn filled(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// One function per crate in `functions/`, each with a log that expires, an integration if it answers HTTP, and metrics
-/// for alarms.
+/// One function per crate in `functions/`: an expiring log, an integration if it answers HTTP, alarm metrics.
 #[test]
 fn every_function_is_deployed_and_watched() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../functions");
@@ -166,8 +165,7 @@ fn time_outs_leave_time_for_what_the_code_allows_itself() {
         if BACKGROUND.iter().any(|(background, _)| background == name) {
             assert!(timeout >= limits::SWEEP_DEADLINE + limits::WRITE_DEADLINE + limits::AWS_CALL_TIMEOUT, "{name}");
         } else {
-            // A call that overruns still gets its audit row, which fences what is in progress, before the gateway ends
-            // it.
+            // Before the gateway ends an overrunning call, its audit row fences what is in progress.
             assert!(timeout > limits::CALL_DEADLINE + limits::AUDIT_DEADLINE && timeout < GATEWAY_TIMEOUT, "{name}");
             assert_eq!(timeout, runtime_api::TIMEOUT, "{name}");
         }
@@ -426,8 +424,7 @@ fn the_dashboard_shows_this_stage_only() {
     assert_eq!(queues["DeadLetterQueueArn"]["Value"], json!({"Fn::GetAtt": ["DeadLetters", "Arn"]}));
 }
 
-/// A client's address comes from a header only together with a secret: callers can reach the API without passing what
-/// sets the header.
+/// A header gives the client's address only with a secret: callers can bypass what sets the header.
 #[test]
 fn a_header_for_the_address_needs_its_secret() {
     let rule = &template::template()["Rules"]["AnAddressHasASecret"];

@@ -216,8 +216,7 @@ async fn what_is_wrong_with_a_call_is_said_as_the_api_says_it() {
     assert!(found["code"] == "conflict" && next.contains("Read it again"), "{found} {next}");
 }
 
-/// Clients may check arguments against the schema or not: what the schema refuses is refused here too, however close to
-/// valid, and has no effect.
+/// Whether or not clients check the schema: what it refuses is refused, however close, without effect.
 #[tokio::test]
 async fn arguments_are_as_strict_as_their_schema() {
     let fixture = Fixture::new().await;

@@ -120,8 +120,7 @@ async fn every_operation_costs_what_it_should() {
     compare(&meter.figures, if is_embedded { &FIGURES } else { &["round_trips"] });
 }
 
-/// A ledger that is nearly all payments takes the units of any other list (goals, P3). `make bench` has one of 10,000
-/// rows.
+/// A ledger of payments takes the units of any other list (goals, P3). `make bench` has one of 10,000 rows.
 #[tokio::test]
 async fn a_long_ledger_costs_no_more_than_other_lists() {
     const ROWS: u32 = 2_000;

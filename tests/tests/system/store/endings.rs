@@ -86,8 +86,7 @@ async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies
     assert!([left, left - 1].contains(&(by_clock as usize)), "{by_clock} of {left}");
 }
 
-/// Asserts that filters, totals, list items, single reads and the ledger show all movements of an agreement as
-/// cancelled.
+/// Asserts that filters, totals, lists, reads and the ledger show all the agreement's movements as cancelled.
 async fn assert_told_as_ended(org: &Org, agreement: AgreementId) {
     let all = limits::AGREEMENT_MOVEMENTS_MAX;
     assert_eq!((told(org, agreement, "draft").await, told(org, agreement, "cancelled").await), (0, all));

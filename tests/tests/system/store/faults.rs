@@ -18,8 +18,7 @@ use crate::{in_list, unknown_id};
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 const WRITE: &str = "TransactWriteItems";
-/// Refusals of an item that a transaction holds for its longest duration. The pauses between so many take at most 4.6
-/// s.
+/// Refusals of an item held by the longest transaction. The pauses between so many take at most 4.6 s.
 const HELD: usize = 9;
 
 pub struct Broken {

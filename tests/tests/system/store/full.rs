@@ -1,5 +1,4 @@
-//! A papering agreement with every limit reached at once: the rest of a full transaction follows it, and nothing gets
-//! stuck.
+//! A papering agreement at every limit: the rest of a full transaction follows, and nothing gets stuck.
 
 use futures_util::stream::{StreamExt, iter};
 use serde_json::{Value, json};

@@ -104,8 +104,7 @@ async fn a_place_that_a_failed_call_left_free_is_taken_at_last() {
     assert_eq!(summary["total"], json!(most));
 }
 
-/// An import's store calls don't grow with what its rows name: workspace and trusts are looked up once, and each
-/// transaction has two calls before it.
+/// An import looks up workspace and trusts once, however many rows; each transaction has two calls before it.
 #[tokio::test]
 async fn a_thousand_rows_are_checked_once_and_added_in_three_calls_for_each_transaction() {
     const CHECKS: u64 = 3;

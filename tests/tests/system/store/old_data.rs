@@ -207,8 +207,7 @@ async fn the_local_stack_migrates_its_own_data() {
     }
 }
 
-/// Until migrated, an earlier release's records and rows are read as they are; a payment to authorize is on Home once
-/// its agreement's row has it.
+/// Old records are read as they are until migrated; Home shows a payment once its agreement's row is.
 #[tokio::test(flavor = "multi_thread")]
 async fn older_records_are_read_as_they_are_and_migrated_while_the_service_runs() {
     for format in [3, 4] {

@@ -121,8 +121,7 @@ async fn a_papering_that_is_overtaken_is_refused_for_what_is_true_then() {
     }
 }
 
-/// What a papering overtakes is decided again too: a papered item can't be closed, sorted or papered again. A hold is
-/// compatible.
+/// What a papering overtakes is decided again: papered items can't be closed, sorted or papered. Holds are fine.
 #[tokio::test]
 async fn what_a_papering_overtakes_is_refused_for_what_is_true_then() {
     let desk = Desk::new().await;

@@ -47,8 +47,7 @@ async fn empty_table_beside(stack: &Stack) -> Table {
     table
 }
 
-/// A restored table with a full history responds like the original, and `ops` finds nothing to migrate and nothing
-/// wrong.
+/// A restored table with full history responds like the original; `ops` finds nothing to migrate or repair.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restored_table_answers_as_the_first() {
     let first = Stack::with_demo();

@@ -1,5 +1,4 @@
-//! Endpoints' forms whose commit is answered late or never: each takes effect once, and leads to a page with the
-//! outcome.
+//! Endpoint forms whose commit is answered late or never take effect once, and lead to the outcome's page.
 
 use std::time::Duration;
 

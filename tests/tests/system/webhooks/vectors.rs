@@ -1,5 +1,4 @@
-//! Code that subscribers copy, in three languages, and our own, with signatures made by openssl
-//! (`events/verify/make-vectors`).
+//! Subscribers' code in three languages, and ours, with signatures by openssl (`events/verify/make-vectors`).
 
 use std::collections::HashSet;
 use std::fmt::Write;

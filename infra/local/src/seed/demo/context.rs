@@ -22,7 +22,6 @@ pub(crate) struct Demo<'a> {
 }
 
 impl Demo<'_> {
-    /// Begins a member's call.
     pub(crate) async fn call(&self, member: &Member, operation: &'static str) -> Result<MemberCall, Error> {
         let email = Email::parse(&member.email).map_err(|(_, why)| Error::Internal(why))?;
         let call = MemberCall::begin(&self.functions.app, operation, &email, &member.password).await?;

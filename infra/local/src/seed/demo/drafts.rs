@@ -41,8 +41,7 @@ pub(crate) async fn commit_edit(
     system.run(1, || agreements::edit(&system, id, |draft, now| edit(draft, file.clone(), now))).await.map(|_| ())
 }
 
-/// A complete SAFE: the issuer approves the terms, both sides sign, the investor answers a question, and the agreement
-/// completes a day later.
+/// A complete SAFE: the issuer approves, both sides sign, the investor answers, and it completes a day later.
 pub(crate) fn safe(
     draft: &Agreement,
     investment_amount_minor: i64,
@@ -54,8 +53,7 @@ pub(crate) fn safe(
     Ok(draft.add_gate(closing, GateRule::Countdown { until }, now)?.0)
 }
 
-/// A SAFE with a file upload and no waits: newcomers take it from publication to completion, with every kind of
-/// participant act.
+/// A SAFE with an upload and no waits, which newcomers can complete with every kind of participant act.
 pub(crate) fn safe_of_newcomers(
     draft: &Agreement,
     file: Option<DocumentContent>,

@@ -42,7 +42,6 @@ use crate::seed::demo::deals::{CONTACTS, NewAgreement, NewWorkspace, OWN_CONTACT
 const PROPOSALS_MAX: usize = 10;
 
 impl Demo<'_> {
-    /// Creates the deals.
     pub(crate) async fn create(&self) -> Result<(), String> {
         let api = ApiClient { router: &self.functions.router, token: self.organization.read_write_token.value() };
         let contact_ids = create_contacts(&api).await?;
@@ -96,8 +95,7 @@ impl Demo<'_> {
             .map_err(|error| in_one_line(&error))
     }
 
-    /// Sets the contact that the organization acts as, which gives payments their direction. The first member is an
-    /// admin.
+    /// Sets the contact the organization acts as, which gives payments a direction. The first member is an admin.
     async fn add_own_contact(&self, contact_ids: &ContactIds) -> Result<(), String> {
         let added = async {
             let id = contact_ids.get(OWN_CONTACT).and_then(|id| id.parse().ok()).ok_or_else(Error::not_found)?;

@@ -146,7 +146,6 @@ const REVISION: u32 = 1;
 /// The payee's account and its bank's routing number.
 const ACCOUNT: (&str, &str) = ("000123456789", "021000021");
 
-/// A payment that people act on.
 struct Case<'a> {
     demo: &'a Demo<'a>,
     ids: (AgreementId, MovementId),
@@ -221,7 +220,6 @@ impl Case<'_> {
         done(call.commit(own_movements::act(call.scope(), call.participant(), occasion(), act).await?).await?)
     }
 
-    /// Files a notification from the payee's bank.
     async fn file_evidence(&self, member: &Member) -> Result<(), Error> {
         let money = amount(self.new)?;
         let lines = [

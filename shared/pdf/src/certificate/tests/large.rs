@@ -1,5 +1,4 @@
-//! The largest possible certificate: an exported agreement has at most ten thousand acts, each a row among the actions
-//! and one in the log.
+//! The largest certificate: an exported agreement has up to ten thousand acts, each an action and a log row.
 
 use super::*;
 

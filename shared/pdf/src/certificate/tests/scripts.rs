@@ -106,8 +106,7 @@ fn copied(name: &str) -> String {
     name.replace('\u{200c}', "")
 }
 
-/// Most readers search with Poppler's engine, tested where installed. It returns vowel signs, rare in names, beside
-/// their letters.
+/// Most readers search with Poppler's engine, tested where installed. It returns vowel signs beside their letters.
 #[test]
 fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
     let mut certificate = certificate(0);

@@ -1,5 +1,4 @@
-//! Likely mistakes in a draft are listed before publication, each with a fix, and need a tick if meant: on the draft's
-//! publication page and on a proposal's.
+//! Likely mistakes in a draft: listed on publication page and proposal, each with a fix and a tick if meant.
 
 use tests::obligations::{on, with_promises};
 use tests::pdf::pdf;

@@ -5,8 +5,7 @@ use tests::funding::{ITEMS, PAPER, TRUSTS, item_path};
 
 use super::{Desk, id};
 
-/// Owner, trustee and assets: Hebrew, Arabic, Persian with a zero-width non-joiner, Thaana and N’Ko; mixed with numbers
-/// and Latin.
+/// Hebrew, Arabic, Persian with zero-width non-joiner, Thaana and N’Ko, mixed with numbers and Latin.
 const OWNER: &str = "נועה כהן־לוי";
 const TRUSTEE: &str = "أحمد محمود الخطيب";
 const TRUST: &str = "وقف عائلة الخطيب";

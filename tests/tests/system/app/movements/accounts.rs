@@ -83,8 +83,7 @@ async fn an_entry_of_another_account_is_no_match_and_counts_only_with_a_reason()
     assert!(!everything.contains(ACCOUNT) && !everything.contains("000123456789"));
 }
 
-/// No single member makes an account the payee's: evidence is compared with what was released, whatever was entered
-/// since.
+/// No single member makes an account the payee's: evidence is compared with the released instructions only.
 #[tokio::test]
 async fn an_account_that_was_entered_and_never_released_is_another() {
     let deal = Deal::claimed().await;

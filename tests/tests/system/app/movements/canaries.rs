@@ -70,8 +70,7 @@ impl Marked {
         [&self.iban, &self.iban[4..], &self.account, &self.routing, &self.free]
     }
 
-    /// The marks that a text has in full: plain, grouped, or in base64 or hexadecimal at any offset. `words` includes
-    /// the words.
+    /// Marks found in full: plain, grouped, or in base64 or hexadecimal at any offset; with `words`, words too.
     fn found_in<'a>(&'a self, text: &str, words: bool) -> Vec<&'a str> {
         let plain =
             text.replace("%20", "").replace("&nbsp;", "").replace([' ', '-', '+', '.', '\u{a0}', '\u{202f}'], "");
@@ -451,8 +450,7 @@ async fn accounts_and_instructions_are_on_the_senders_page_alone() {
     }
 }
 
-/// Statements in several formats, with account numbers wherever banks and payers write them: names, texts, references,
-/// columns.
+/// Statements in several formats, with account numbers in names, texts, references and columns, as banks write.
 fn marked_statements(marked: &Marked) -> [(&'static str, String); 5] {
     let Marked { iban, account, routing, free, .. } = marked;
     let groups: Vec<&str> = iban.as_bytes().chunks(4).map(|part| std::str::from_utf8(part).expect("digits")).collect();

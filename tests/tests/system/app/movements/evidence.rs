@@ -1,5 +1,4 @@
-//! Evidence: the sending side's never proves anything, each document counts once, and of two simultaneous decisions,
-//! one counts.
+//! Evidence: the sending side's proves nothing, a document counts once, and so does one of two decisions.
 
 use futures_util::future::join_all;
 use shared::domain::proposal::ProposalAction;

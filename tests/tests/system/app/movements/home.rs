@@ -1,5 +1,4 @@
-//! Home: evidence to review, exceptions, and instructions that changed or need verification, most urgent first; and
-//! payments on their agreement's page.
+//! Home: evidence, exceptions and instructions by urgency; and payments on their agreement's page.
 
 use shared::domain::agreement::gate::GateRule;
 use shared::domain::agreement::{Agreement, StageAction};

@@ -1,5 +1,4 @@
-//! Members' handling of payments over forms: claim and proof apart, every act, refusals, and no account number
-//! anywhere.
+//! Payments over members' forms: claim apart from proof, every act and refusal, account numbers nowhere.
 
 mod accounts;
 mod blind_entry;

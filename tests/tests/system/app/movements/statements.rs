@@ -1,5 +1,4 @@
-//! Bank statements: what is uploaded, which entries fit which payments, and what is filed. Nothing is accepted by
-//! itself, and an entry counts once.
+//! Bank statements: upload, matching, filing. Nothing is accepted automatically, and an entry counts once.
 
 use std::fmt::Write as _;
 

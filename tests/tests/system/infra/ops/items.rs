@@ -63,8 +63,7 @@ impl Items {
         found.unwrap_or_else(|| panic!("no item {partition} {sort}"))
     }
 
-    /// Items whose partition key contains `part` (or ends with it, unless `part` ends with `#`), and whose sort key has
-    /// this prefix.
+    /// Items whose partition key contains `part` (or ends with it, unless it ends in `#`), with this sort prefix.
     pub fn all<'a>(&'a self, part: &'a str, sort: &'a str) -> impl Iterator<Item = &'a Item> {
         let is_in = move |keys: &Keys| if part.ends_with('#') { keys.0.contains(part) } else { keys.0.ends_with(part) };
         let fits = move |keys: &Keys| is_in(keys) && keys.1.starts_with(sort);

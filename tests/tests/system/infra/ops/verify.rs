@@ -98,8 +98,7 @@ async fn the_demo_is_whole_and_each_damage_is_found_and_put_right_where_anything
             let done = found.iter().filter(|(finding, _)| is_it(finding));
             assert!(done.clone().all(|(_, repair)| *repair == Some(Repair::Done)), "{name}: {found:?}");
             assert!(done.count() > 0, "{name}");
-            // Items leading to a record found only now may have been taken for orphans before: a repair needs another
-            // look.
+            // Items under a record found only now may have passed for orphans: a repair needs another look.
             findings(&table, true).await;
             says_nothing(&table, name).await;
         }

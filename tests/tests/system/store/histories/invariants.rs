@@ -20,8 +20,7 @@ impl History {
         self.before = now;
     }
 
-    /// Every call and every clock's act has one audit row, which says who did what and how it ended. There are no
-    /// others.
+    /// Each call and clock act has exactly one audit row, which says who did what and how it ended.
     fn check_audit(&self, now: &Snapshot) {
         let (mut found, mut ticks) = (BTreeMap::new(), Vec::new());
         for row in now.audit(self.ours.id) {
@@ -115,8 +114,7 @@ fn next_moment(record: &Value) -> Timestamp {
     moments.filter_map(|moment| moment.as_str()?.parse().ok()).min().expect("a moment")
 }
 
-/// Keys of an organization's rows that differ between two snapshots, except events and new acts in agreements'
-/// histories.
+/// Keys of rows that differ between two snapshots, except events and new acts in agreements' histories.
 fn changes(before: &Snapshot, after: &Snapshot, org: &Org) -> BTreeSet<String> {
     let by_key = |shot: &'_ Snapshot| -> BTreeMap<String, Value> {
         let rows = shot.of_organization(org.id).into_iter().map(|row| (rows::key(row), row.clone()));

@@ -184,8 +184,7 @@ impl History {
         self.finish().await;
     }
 
-    /// At the end, reads everything before and after the clock has recorded time's effects; then the relay empties the
-    /// outbox.
+    /// Reads everything before and after the clock records time's effects; then the relay empties the outbox.
     async fn finish(&mut self) {
         for step in [Step::Read, Step::Tick, Step::Read] {
             self.take_step(step).await;

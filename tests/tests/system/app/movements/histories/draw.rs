@@ -67,8 +67,7 @@ fn variety(seed: u64, acts: Acts) -> BTreeSet<String> {
     found
 }
 
-/// The value of a seed's history: begins and ends of proof count more than the rest, and amounts off by one minor unit
-/// most.
+/// A history's value: begins and ends of proof count more than the rest, amounts off by one minor unit most.
 pub(super) fn worth(seed: u64, acts: Acts) -> usize {
     let worth = |what: String| match what.rsplit_once(' ') {
         Some((_, "-1" | "1")) => 16,
