@@ -1,5 +1,4 @@
-//! The gateway's routes: which function answers what. Derived from the operations and the app's pages; `make generate`
-//! writes them into the template.
+//! Which function answers what, derived from operations and pages; `make generate` writes it into the template.
 //!
 //! Decision: one route per method and group of the API, such as `GET /api/v1/contacts/{proxy+}`, and one per function
 //! and folder of the app. Routes per path would exceed 250, near an API's limit of 300; a single route would show no

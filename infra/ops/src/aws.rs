@@ -1,8 +1,7 @@
 //! AWS settings outside Lambda: the SDK's own chain of credentials and regions.
 //!
 //! Functions read only the environment, which Lambda fills (`shared::platform::aws`). The chain also asks profiles and
-//! the role of the machine or container. Its crates and start-up time are too much for functions, so it is behind the
-//! feature `aws`.
+//! machine roles, at a cost in crates and start-up time that functions can't afford: hence the feature `aws`.
 
 use aws_config::BehaviorVersion;
 use aws_credential_types::provider::ProvideCredentials;

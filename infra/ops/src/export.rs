@@ -1,7 +1,7 @@
 //! Exports an organization: its records as newline-delimited JSON, its files, and a manifest with the hash of each.
 //!
-//! Decision: an export is no snapshot. A record that changes meanwhile may be in its old or new state; suspend the
-//! organization first where that matters.
+//! Decision: an export is no snapshot. Records may change meanwhile; where that matters, suspend the organization
+//! first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -75,8 +75,7 @@ struct Counts {
     kinds: BTreeMap<String, u64>,
 }
 
-/// Exports an organization to a folder. Continues an interrupted export; remakes a complete one, keeping files that
-/// exist.
+/// Exports an organization to a folder. Continues an interrupted export; remakes a complete one, keeping its files.
 ///
 /// # Errors
 /// [`ExportError`].

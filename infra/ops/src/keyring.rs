@@ -1,9 +1,8 @@
 //! The keyring: keys that seal secrets which the service must read again, such as signing secrets.
 //!
-//! It is the value of a secret in Secrets Manager: JSON with all keys and the name of the current one. Functions have
-//! the secret's name or ARN in `KEYRING_SECRET`. The template creates the secret without a value. An operator stores
-//! one after the first deployment, and rotates it on a schedule or when a key may have leaked. The operators' handbook
-//! has the commands.
+//! It is the value of a secret in Secrets Manager: JSON with all keys and the name of the current one. The template
+//! creates the secret without a value, and functions find it by `KEYRING_SECRET`. An operator stores a keyring after
+//! the first deployment, and rotates it on a schedule or when a key may have leaked (operators' handbook).
 //!
 //! After a rotation, the new key seals. Functions reload the keyring after [`limits::KEYS_KEPT`] at the latest, and at
 //! once when a record names a key they lack. Old keys stay, to open what they sealed. An endpoint's signing secret is

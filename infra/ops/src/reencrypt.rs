@@ -31,8 +31,7 @@ impl Reencrypted {
     }
 }
 
-/// Reseals with the keyring's current key what older keys sealed, and reports each item that doesn't open to `on`. Safe
-/// during traffic, and repeatable.
+/// Reseals with the current key what older keys sealed; reports what doesn't open to `on`. Repeatable during traffic.
 ///
 /// # Errors
 /// [`WalkError`].

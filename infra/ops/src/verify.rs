@@ -43,8 +43,7 @@ impl Verified {
     }
 }
 
-/// Checks the table and reports each finding, with its repair, to `on`. Returns the counts of items and findings.
-/// Writes nothing without `repairs`.
+/// Checks the table; reports findings and their repairs to `on`, and returns counts. Writes only with `repairs`.
 ///
 /// # Errors
 /// [`WalkError`].

@@ -1,8 +1,7 @@
 //! Stores files in an S3 bucket, for functions.
 //!
-//! Decision: three signed calls and a signed link, with the signer and HTTP client that every function has for
-//! `DynamoDB`. `object_store`'s S3 client would bring a second HTTP client, which exceeds the app function's size limit
-//! (goal P2).
+//! Decision: three signed calls and a signed link, with the signer and HTTP client that functions have for `DynamoDB`.
+//! `object_store`'s S3 client brings a second HTTP client: too large for the app's functions (goal P2).
 
 use std::time::SystemTime;
 

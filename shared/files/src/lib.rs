@@ -11,8 +11,7 @@
 //! Decision: organizations' files are separate, named by SHA-256, and verified by hash and size when read. One
 //! organization's files don't show in another, and a damaged file is reported rather than shown.
 //!
-//! Decision: only `object_store`, for the local stack's folder, brings chrono. No function has either, and `cargo deny`
-//! keeps chrono out of everything else.
+//! Decision: only `object_store`, for the local folder, may bring chrono; `cargo deny` keeps it out of everything else.
 
 #[cfg(feature = "s3")]
 mod bucket;

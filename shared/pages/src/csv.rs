@@ -2,12 +2,10 @@
 //!
 //! Decision: no crate `csv`: fields with `;` or a tab must be quoted too, which it can't do.
 //!
-//! Decision: a file begins with a byte order mark. Without one, spreadsheets assume an old encoding and show `ZoÃ«` for
-//! `Zoë`.
+//! Decision: a file begins with a byte order mark: without one, spreadsheets may show `ZoÃ«` for `Zoë`.
 //!
 //! Decision: formulas are neutralized wherever a spreadsheet may begin a cell: at the beginning of a field, after
-//! blanks or not, and after characters that other settings take for a separator (`;`, a tab, a line break). Quotes
-//! don't help: such settings ignore them.
+//! blanks or not, and after possible separators (`;`, a tab, a line break), which take effect even in quotes.
 
 /// Marks the file as UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';

@@ -1,7 +1,6 @@
 //! The API: operations, callers, and the pipeline from request to response.
 //!
-//! Decision: operations answer HEAD with 405: it would be an audited call with nothing to show. axum answers HEAD of
-//! public pages like GET without a body.
+//! Decision: operations answer HEAD with 405: an audited call with nothing to show. axum answers it for public pages.
 //!
 //! Decision: every function carries the whole API document ([`openapi`]), because 404 and 405 need the routes of all
 //! functions, even when a function is called directly.

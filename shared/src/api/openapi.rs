@@ -1,8 +1,7 @@
 //! The API's description (OpenAPI 3.1), generated from the declarations that make the routes.
 //!
-//! `make generate` writes `openapi.json`; a test compares it with the declarations. Functions carry it compressed, as
-//! `openapi.json.gz`: they serve those bytes to clients that accept gzip, and read from it the routes of all functions,
-//! for 404 and 405.
+//! `make generate` writes `openapi.json`, and a test compares it with the declarations. Functions serve the compressed
+//! `openapi.json.gz` to clients that accept gzip, and take from it the routes of all functions, for 404 and 405.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

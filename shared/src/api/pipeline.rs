@@ -1,7 +1,7 @@
 //! The pipeline of every call: request id, authentication, scope, input, idempotency, audit, envelope, timing.
 //!
-//! The order of checks is a promise (contract, section 1): 401 → 404 route or 405 → 403 → 422 input → 409 key → 404
-//! record → 409 `If-Match` → 422 state.
+//! Promised order of checks (contract, section 1): 401 → 404 route or 405 → 403 → 422 input → 409 key → 404 record →
+//! 409 `If-Match` → 422 state.
 
 use std::sync::Arc;
 

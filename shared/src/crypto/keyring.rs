@@ -1,5 +1,4 @@
-//! Encrypts stored values that must not be readable from the table, such as signing secrets. A sealed value names its
-//! key, so that keys can be rotated.
+//! Seals stored values that the table must not reveal. A sealed value names its key, so that keys can be rotated.
 //!
 //! Decision: a key that isn't current can be retired. Nothing derived from it counts anymore, so a leaked key can't
 //! make anything that the service accepts; but it still opens what it sealed. The public half of its evidence key is

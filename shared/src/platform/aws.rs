@@ -27,9 +27,8 @@ pub struct AwsSettings {
 }
 
 impl AwsSettings {
-    /// A function's settings on Lambda: `AWS_REGION` and credentials from the environment, the first and only link of
-    /// the SDK's chain there. With an emulator also `AWS_ENDPOINT_URL`, or a variable per service, such as
-    /// `AWS_ENDPOINT_URL_DYNAMODB`.
+    /// A function's settings on Lambda: `AWS_REGION` and credentials from the environment; for an emulator also
+    /// `AWS_ENDPOINT_URL`, or a variable per service, such as `AWS_ENDPOINT_URL_DYNAMODB`.
     ///
     /// # Errors
     /// If one is missing.

@@ -85,8 +85,7 @@ impl CallRecord {
     }
 
     /// Writes the audit row of a call that changed nothing: in the caller's organization, or best effort in the
-    /// service's trail for an unknown caller. If an attempt took effect after all, its commit's audit row stays, and
-    /// its number is returned.
+    /// service's trail. If an attempt took effect after all, keeps its commit's audit row and returns its number.
     ///
     /// # Errors
     /// If the row can't be written. Then the call must fail.

@@ -1,6 +1,5 @@
-//! Ends the rest of an agreement that was cancelled or has expired, and marks the items its publication left in
-//! progress, in one call per record, with its own audit row and log line. The act's page does it at once, the clock
-//! after an interruption.
+//! Ends the rest of a cancelled or expired agreement, and marks the items its publication left in progress: one call
+//! per record, with its own audit row and log line. Runs right after the act, or by the clock.
 
 use std::time::Instant;
 

@@ -1,8 +1,7 @@
 //! Adapters to the outside world: AWS, the environment, the log.
 //!
-//! Decision: queues and keys are small ports with an in-process implementation for the local stack. An emulator of both
-//! services would bring 179 crates and not persist. Messages may die with the process, because the clock brings them
-//! back.
+//! Decision: queues and keys are small ports, in-process on the local stack. An emulator would bring 179 crates and not
+//! persist. Messages may die with the process: the clock brings them back.
 //!
 //! Decision: a function that meets an unknown key looks up the keyring at once. Functions cache keys for minutes;
 //! without the look-up, a delivery with a secret sealed by a new key would be quarantined as if its key were gone. If

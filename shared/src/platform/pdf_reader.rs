@@ -5,12 +5,10 @@
 //! own memory, time and stack, opens nothing, has none of the environment's secrets, reads the file from its input,
 //! writes the answer to its output, and is killed after [`limits::PDF_READ_TIMEOUT`]. It starts within milliseconds.
 //!
-//! Decision: a process reads one file at a time. Lambda gives it one call at a time anyway, and on a person's machine
-//! the memory of two matters more than the second's time. A file that waits longer than [`limits::PDF_TURN_TIMEOUT`] is
-//! refused, like one that takes too long.
+//! Decision: a process reads one file at a time. Lambda calls it one at a time anyway; on a person's machine, memory
+//! matters more than time. A file that waits beyond [`limits::PDF_TURN_TIMEOUT`] is refused.
 //!
-//! Decision: on systems without these limits, such as Windows, time is still limited, and a crash affects only the
-//! reader.
+//! Decision: without these limits, as on Windows, time is still limited, and a crash affects only the reader.
 
 use std::env::{self, ArgsOs};
 use std::ffi::OsString;
@@ -118,8 +116,7 @@ impl PdfReader {
         Ok(answer.ok().and_then(|answer| serde_json::from_slice(&answer).ok()).unwrap_or_default())
     }
 
-    /// Whether two files' pages draw the same; true if they couldn't be read in time. An unreadable file is like no
-    /// other.
+    /// Whether two files' pages draw alike; true if unread in time. An unreadable file is like no other.
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.

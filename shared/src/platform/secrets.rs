@@ -15,8 +15,7 @@ pub trait Keys: Send + Sync + fmt::Debug {
     /// [`SealError::NoKeys`] if they can't be looked up now.
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>>;
 
-    /// Keys from a look-up that began after this call, for a value whose key isn't cached. A key missing here doesn't
-    /// exist.
+    /// Keys of a look-up begun after this call, for a key that isn't cached. A key missing here doesn't exist.
     ///
     /// # Errors
     /// [`SealError::NoKeys`] if the look-up fails, even if keys are cached.

@@ -33,9 +33,8 @@ impl Guard for PublicOnly {
     }
 }
 
-/// Top-level labels outside the public DNS: reserved for special use (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's
-/// `internal`), or too common in private networks ever to become public. `arpa` has addresses and `home.arpa`, but no
-/// hosts.
+/// Top-level labels outside the public DNS: special use (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`), or
+/// too common in private networks ever to become public. `arpa` covers addresses and `home.arpa`.
 const PRIVATE_SUFFIXES: [&str; 15] = [
     "alt",
     "arpa",
@@ -90,9 +89,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !SPECIAL_V4.iter().any(|(network, bits)| starts_with(*network, *bits))
 }
 
-/// Networks within `2000::/3`, the allocated eighth of IPv6, that aren't public. Everything outside is special:
-/// loopback, (unique) local, multicast, discard, deprecated forms of IPv4 addresses, segment routing, local NAT64,
-/// unallocated.
+/// Networks within `2000::/3`, the allocated eighth of IPv6, that aren't public. All others are special: local,
+/// multicast, discard, deprecated IPv4 forms, segment routing, local NAT64, unallocated.
 const SPECIAL_V6: [(Ipv6Addr, u32); 5] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments: Teredo, benchmarks, AMT, ORCHID, DRIP
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation

@@ -6,8 +6,7 @@
 //! Decision: the operating system resolves names (`getaddrinfo`), as absolute names, within 5 s. Our own resolver would
 //! add 290 KB to each function; the guard checks every answer anyway.
 //!
-//! Decision: resumed deliveries become due 25 ms apart, in the order of their events, so that an endpoint paused for a
-//! day isn't flooded.
+//! Decision: resumed deliveries are due 25 ms apart, in their events' order: a paused endpoint isn't flooded.
 //!
 //! Decision: a message's group is its endpoint. Standard queues are fair among groups, so a storm at one endpoint
 //! delays no other. FIFO queues would cost extra for an order that nothing needs.

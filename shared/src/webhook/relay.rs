@@ -141,11 +141,10 @@ impl Relay {
         Ok(true)
     }
 
-    /// Makes an endpoint's deliveries due again, spaced apart in the order of their events, after those that an earlier
-    /// or concurrent call made due.
+    /// Makes deliveries due again, spaced in their events' order, after those of an earlier or concurrent call.
     ///
-    /// False if time ran out (the next call finds the rest), or if a replay's delivery is being attempted and joins the
-    /// replay only if that attempt fails.
+    /// False if time ran out, or if a running attempt of a replay joins it only on failure. The next call finds the
+    /// rest.
     async fn requeue(&self, org: OrgId, endpoint: EndpointId, which: &Requeue, until: Instant) -> Result<bool, Error> {
         let (from, states) = match which {
             Requeue::Held => (Uuid::nil(), vec![DeliveryState::Held]),

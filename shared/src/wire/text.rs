@@ -24,8 +24,7 @@ pub(crate) const CONTROL: &[(char, char)] = &[('\0', '\u{1f}'), ('\u{7f}', '\u{9
 /// Line and paragraph separators, and direction controls: a line with one looks like another line.
 pub(crate) const MISLEADING: &[(char, char)] = &[('\u{2028}', '\u{202e}'), ('\u{2066}', '\u{2069}')];
 
-/// Overrides of direction, which reverse the letters between them and their end: `I do` U+202E `ton` U+202C `agree`
-/// reads as its opposite.
+/// Overrides of direction reverse what follows: `I do` U+202E `ton` U+202C `agree` reads as its opposite.
 ///
 /// Decision: long texts can't have them either, but may have all other direction marks. Texts in mixed scripts need
 /// marks, embeddings and isolates, which keep a word's letters in order. Nobody types an override to be understood.
@@ -84,8 +83,7 @@ pub(crate) fn class(ranges: &[(char, char)]) -> String {
     ranges.iter().filter(|(_, last)| *last <= '\u{ffff}').map(range).collect()
 }
 
-/// Trims and checks a line: its length in characters, no control or misleading characters, and something visible
-/// (contract, section 1, "Text").
+/// Trims and checks a line: length, no control or misleading characters, something visible (contract, "Text").
 ///
 /// # Errors
 /// The code, and a message that says what is valid.

@@ -1,8 +1,7 @@
 //! Currencies and their decimals.
 //!
-//! Decision: `iso_currency` gives the decimals: it is small, and knows the funds with four decimals and the latest
-//! codes (XCG, ZWG, XAD). `rust_iso4217` needs `phf`, `iso4217` was last released in 2018, and `rusty-money` brings
-//! decimals and formats that nothing needs.
+//! Decision: `iso_currency` gives the decimals: it is small and current (XCG, ZWG, XAD, funds with four decimals).
+//! `rust_iso4217` needs `phf`, `iso4217` is from 2018, `rusty-money` brings decimals and formats.
 
 use std::fmt;
 

@@ -1,5 +1,4 @@
-//! Reads the bank statements that members upload on the receiving side, and finds the open movements that an entry may
-//! belong to.
+//! Reads bank statements uploaded on the receiving side, and finds open movements that entries may belong to.
 //!
 //! Bytes in, statements or a clear refusal out: no I/O, no clock, no file names. [`read`] recognizes camt.052,
 //! camt.053, camt.054, MT940, MT942, BAI2, OFX and CSV by content. CSV needs a [`Mapping`], which [`suggest`] proposes.
@@ -8,13 +7,12 @@
 //! Decision: a file is read completely or not at all. Nobody would see the payments in omitted entries.
 //!
 //! Decision: we wrote the readers. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines, and
-//! no camt.054; the grammar of `mt940` (1.1) allows only SWIFT's letters, which banks don't keep to. Both bring
-//! `rust_decimal` and `chrono`, which `deny.toml` refuses; `camt053` brings zip archives too. `swift-mt-message` brings
-//! `chrono` and a rule engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`; `ofx-rs`
-//! (0.2), a few months old, brings `time`, `rust_decimal` and a second `quick-xml`; neither knows how banks deviate
-//! from the standard. Crates do what is hard to get right: XML (`quick-xml`, which needs only `memchr` and resolves no
-//! entities), CSV (`csv`), encodings (`encoding_rs`), currencies (`iso_currency`), IBAN check digits (`iban_validate`),
-//! similar names (`strsim`).
+//! no camt.054; `mt940` (1.1) takes only SWIFT's letters, which banks don't keep to. Both bring `rust_decimal` and
+//! `chrono`, which `deny.toml` refuses; `camt053` brings zip archives too, `swift-mt-message` `chrono` and a rule
+//! engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`; `ofx-rs` (0.2), a few months
+//! old, brings `time`, `rust_decimal` and a second `quick-xml`; neither knows banks' deviations. Crates do what is
+//! hard: XML (`quick-xml`, which needs only `memchr` and resolves no entities), CSV (`csv`), encodings (`encoding_rs`),
+//! currencies (`iso_currency`), IBAN check digits (`iban_validate`), similar names (`strsim`).
 
 mod account;
 mod amount;
@@ -100,8 +98,7 @@ fn shape(text: &str) -> Shape {
     }
 }
 
-/// Up to `rows_max` non-blank rows of a CSV file that isn't a statement: row number as spreadsheets count, and trimmed
-/// cells.
+/// Up to `rows_max` non-blank rows of any CSV file: row number as spreadsheets count, and trimmed cells.
 ///
 /// # Errors
 /// The file can't be decoded.

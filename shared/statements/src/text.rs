@@ -1,8 +1,7 @@
 //! Cleans texts from files: one line, no invisible characters, no account numbers.
 //!
-//! Decision: names, references and texts show only `…` and the last four characters of IBANs and of the statement's
-//! account number, since pages show these texts but no account numbers. Numbers that only look like accounts stay:
-//! references are made of such numbers.
+//! Decision: IBANs and the statement's own account number are cut to `…` and their last four characters, since pages
+//! show no account numbers. Numbers that only look like accounts stay: references are made of them.
 
 use std::borrow::Cow;
 

@@ -1,11 +1,9 @@
-//! Parses XML into a tree of the elements that statements need: no DTD, only XML's own entities, bounded depth and
-//! size.
+//! Parses XML into a tree of known elements: no DTD, only XML's own entities, bounded depth and size.
 //!
 //! Decision: elements outside [`KNOWN`] or the root's namespace are checked for well-formedness and dropped with their
 //! content. The remaining tree is small, and a bank's extensions can't look like an amount.
 //!
-//! Decision: namespaces are compared by the root's prefix, not with `NsReader`: its search through all prefixes takes
-//! quadratic time for a hostile file.
+//! Decision: the root's prefix tells the namespace; `NsReader` takes quadratic time on a hostile file.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};

@@ -1,5 +1,4 @@
-//! The system tests: what the product answers over HTTP, and what it leaves behind. One folder per part of the product,
-//! one file per subject.
+//! The system tests: the product over HTTP. One folder per part of the product, one file per subject.
 //!
 //! Each test creates its own organization and runs beside the others. Set `COUNTERSIGN_TEST_DYNAMODB` to an endpoint to
 //! run them against that store instead of the embedded one.

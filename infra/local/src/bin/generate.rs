@@ -1,7 +1,6 @@
-//! Writes all files derived from the declarations of operations and pages: `shared/openapi.json`, the description that
-//! every function serves and routes by, its compressed form, the documentation for people, the tools of agents, the
-//! routes in `infra/template.yaml`, and the funding table in `docs/trust-funding.md`. Run it after changing an
-//! operation, a page or that table.
+//! Writes what derives from operations and pages: `shared/openapi.json`, its compressed form, the documentation,
+//! agents' tools, the routes in `infra/template.yaml`, and the funding table in `docs/trust-funding.md`. Run it after
+//! changing an operation, a page or that table.
 
 use std::path::Path;
 use std::process::ExitCode;

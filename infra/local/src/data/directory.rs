@@ -1,5 +1,4 @@
-//! The data directory: the lock of the process that uses it, its format version, and whether its initial data are
-//! complete.
+//! The data directory: its lock, its format version, and whether its initial data are complete.
 //!
 //! | File | |
 //! |---|---|

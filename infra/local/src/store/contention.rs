@@ -1,8 +1,7 @@
 //! Makes transactions conflict in front of the embedded store, which runs calls one after another and never conflicts.
 //!
-//! On AWS, a transaction holds its items until it ends, including those it only checks. Meanwhile other transactions on
-//! them are canceled, single writes to them are refused, and reads succeed. Imitating this shows contention in tests,
-//! not only in the cloud.
+//! On AWS, a transaction holds its items, even those it only checks: other transactions on them are canceled, single
+//! writes are refused, reads succeed. Imitating this shows contention in tests, not only in the cloud.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,4 @@
-//! DynamoDB in this process: dynoxide on an `SQLite` file, behind a port on 127.0.0.1 that only this process's AWS
-//! client uses.
+//! DynamoDB in this process: dynoxide on an `SQLite` file, behind a port on 127.0.0.1 for this process's AWS client.
 //!
 //! `SQLite` commits each write to its write-ahead log, with the default `synchronous=FULL`, before acknowledging it:
 //! writes survive a `kill -9` and a power failure. Bulk loading must stay off: it lowers that durability permanently.

@@ -1,5 +1,4 @@
-//! Writes the certificate of a completed agreement as a PDF: who signed which documents, how and when, and everything
-//! that happened.
+//! Writes a completed agreement's certificate as a PDF: who signed what, how and when, and everything that happened.
 //!
 //! The output is deterministic: no clock, nothing random. It is PDF/A-2a and PDF/UA-1, for archiving and reading aloud.
 //! The caller formats times and writes sentences.

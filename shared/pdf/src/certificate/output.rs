@@ -1,9 +1,8 @@
 //! Writes pages as a PDF.
 //!
-//! Decision: a right-to-left line stores its glyphs from left to right, each with its characters, and the structure
-//! holds the text in reading order. Programs that search and copy reverse such lines (and would reverse an `ActualText`
-//! in the content too); screen readers use the structure. Joiners, which have no glyph, are only in the structure, so
-//! copying loses them.
+//! Decision: a right-to-left line stores its glyphs from left to right, each with its characters; the structure, for
+//! screen readers, has the text in reading order. Programs that search and copy reverse such lines (and would reverse
+//! an `ActualText` in the content too). Copying loses joiners, which have no glyph.
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;

@@ -6,8 +6,7 @@
 //! Decision: where a statement has both balances and is a single page, the opening balance and booked entries must lead
 //! to the closing balance: a misread side or amount shows at once.
 //!
-//! Decision: entries that a camt.052, the report of a running day, calls booked count as booked. An MT942 can't say so
-//! ([`super::mt`]).
+//! Decision: a camt.052, the running day's report, may call entries booked. An MT942 can't ([`super::mt`]).
 
 mod entry;
 

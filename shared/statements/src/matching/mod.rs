@@ -157,9 +157,8 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         Self { movements, by_amount, references }
     }
 
-    /// The movements that an entry may belong to: strongest first, then nearest due, then by id. Compares at most
-    /// [`limits::CANDIDATES_MAX`] per amount (nearest due) and per reference (first due). Empty for a debit, a
-    /// reversal, or an entry that isn't booked.
+    /// Movements that may belong to the entry: strongest first, then nearest due, then by id. Compares at most
+    /// [`limits::CANDIDATES_MAX`] per amount and per reference. Empty for a debit, a reversal, or an unbooked entry.
     #[must_use]
     pub fn matches(&self, entry: &Entry) -> Vec<Match<Id>> {
         if entry.side != Side::Credit || entry.is_reversal || !entry.is_booked {

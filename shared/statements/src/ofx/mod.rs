@@ -9,8 +9,7 @@
 //! Decision: only bank accounts are read. A credit on a credit card or in an investment account is no arrival; a file
 //! that also has such entries is refused as a whole. A card without entries is ignored.
 //!
-//! Decision: descriptive elements may repeat: all memo lines count, and the first name. An amount, a day or an id must
-//! not.
+//! Decision: descriptions may repeat (all memo lines count, and the first name); an amount, a day or an id must not.
 
 mod tree;
 

@@ -3,8 +3,7 @@
 //! Decision: one parser for both. XML files have stray ampersands, and SGML files end some values and not others. The
 //! difference doesn't matter: aggregates have an end tag in both.
 //!
-//! Decision: a value, which is never blank, belongs to its enclosing aggregate. Unknown tags are dropped with their
-//! values.
+//! Decision: a value, never blank, belongs to its enclosing aggregate. Unknown tags are dropped with their values.
 
 use crate::limits;
 use crate::problem::Problem;

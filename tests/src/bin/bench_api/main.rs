@@ -1,5 +1,4 @@
-//! Measures each call of the API, and lists of growing length: `make bench`; `FULL=1 make bench` adds a list of 100,000
-//! contacts.
+//! Measures API calls and lists of growing length: `make bench`; `FULL=1 make bench` adds 100,000 contacts.
 //!
 //! Times are reported, never judged, since machines are noisy. A wrong status, total or page ends the bench.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]

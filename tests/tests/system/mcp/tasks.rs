@@ -1,8 +1,7 @@
 //! Agents' tasks, played from recorded tool calls: `tests/fixtures/agent-tasks/`, one file each.
 //!
-//! A step is a call and its expected result. Its `because` is the sentence that tells an agent to make it: it must be
-//! in the description or schema of the tool or the one called before, in that call's result, or in the instructions
-//! that agents get first.
+//! A step is a call and its expected result. Its `because`, the sentence that makes an agent call, must be in the
+//! tool's or the last tool's description or schema, in the last result, or in the initial instructions.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,6 +1,5 @@
-//! Each operation's cost in capacity units and round trips: golden in `tests/golden/capacity.json`, with its
-//! arithmetic. A change of the bill is a change of that file. `UPDATE_GOLDEN=1` rewrites the figures; a person fixes
-//! the arithmetic.
+//! Each operation's cost in capacity units and round trips: golden in `tests/golden/capacity.json`, with arithmetic, to
+//! review each change of the bill. `UPDATE_GOLDEN=1` rewrites the figures; a person fixes the arithmetic.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -380,9 +380,8 @@ async fn a_change_of_a_named_version_that_lands_late_is_no_conflict() {
     assert_eq!((audit.len(), &audit[0]["status"]), (1, &json!("200")));
 }
 
-/// Every read takes 1.5 s, within a single call's limit, and the first commit conflicts: the second begins at least 7.5
-/// s into the call, so that the call's 12 s end while it is in progress. It arrives after the response, where the audit
-/// row prevents it from taking effect.
+/// Every read takes 1.5 s and the first commit conflicts: the second begins at least 7.5 s into the call, whose 12 s
+/// end while it is in progress. Arriving after the response, it is stopped by the audit row.
 #[tokio::test]
 async fn a_call_that_takes_too_long_fails_and_has_no_effect_later() {
     const READ: Duration = Duration::from_millis(1500);

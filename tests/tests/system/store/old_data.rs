@@ -1,7 +1,6 @@
 //! Earlier releases' data are read as they are and migrated; later releases' data are refused.
 //!
-//! The fixtures are data directories that the local stack wrote at earlier commits (`tests/fixtures/README.md`), with
-//! its API's responses.
+//! The fixtures are local data directories of earlier commits, with API responses (`tests/fixtures/README.md`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

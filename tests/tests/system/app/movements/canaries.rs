@@ -1,6 +1,5 @@
-//! A whole deal with marked accounts, banks and instructions, from the payee's answer over three changes of the
-//! instructions to reconciliation. Only the sender's own page shows them in full, while released: nothing else does,
-//! for anyone and anywhere (goal S3).
+//! A whole deal with marked accounts, banks and instructions, from the payee's answer to reconciliation. Only the
+//! sender's own page shows them in full, while released: nothing else does, for anyone and anywhere (goal S3).
 
 use std::path::Path;
 

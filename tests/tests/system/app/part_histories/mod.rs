@@ -7,8 +7,7 @@
 //! Simultaneous acts must amount to some sequential order: which of them worked, and all that the service shows
 //! afterwards, is what the model says for one of their orders.
 //!
-//! A failure prints the history's seed; `COUNTERSIGN_TEST_SEED=n` repeats only that one, except for who wins among
-//! simultaneous acts.
+//! A failure prints its seed: `COUNTERSIGN_TEST_SEED=n` repeats it, except for who wins among simultaneous acts.
 
 mod draw;
 mod model;

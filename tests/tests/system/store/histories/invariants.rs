@@ -68,9 +68,8 @@ impl History {
         assert_eq!(changes(&self.before, now, &self.theirs), BTreeSet::new());
     }
 
-    /// The due index has the end of every pending proposal and the next moment of every agreement that waits for time,
-    /// and nothing else of these, besides workspaces whose people must be counted. Every pending proposal has its
-    /// claim.
+    /// The due index has exactly the ends of pending proposals, the next moments of agreements that wait for time, and
+    /// workspaces whose people must be counted. Every pending proposal has its claim.
     pub fn check_due(&self, now: &Snapshot) {
         let (org, rows) = (self.ours.id, now.of_organization(self.ours.id));
         let due = now.due(org).into_iter().map(|(_, sort)| sort).filter(|sort| !sort.starts_with("PEOPLE#"));

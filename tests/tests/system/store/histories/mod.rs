@@ -1,7 +1,6 @@
 //! Random histories over HTTP, against a model (goals, R1): tokens call the API, members send forms, time passes, the
-//! clock ticks, and the table must match the model. The domain's histories prove pure functions; these prove the
-//! service: every call has one audit row, every change its events, once, the index has what is due, and nothing else
-//! changes.
+//! clock ticks, and the table must match. Beyond the domain's pure histories, these prove the service: every call has
+//! one audit row, every change its events, once, the index has what is due, and nothing else changes.
 //!
 //! Each history has its own stack and is drawn from a seed. A run has a few fixed ones; set
 //! `COUNTERSIGN_TEST_HISTORIES` for more with new seeds. A failure prints its seed: `COUNTERSIGN_TEST_SEED=n` repeats

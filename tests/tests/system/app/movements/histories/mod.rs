@@ -1,7 +1,6 @@
-//! Random histories of members' and parties' acts on payments, over HTTP, against a model of the contract. After each
-//! act, API, conditions, ledger and events must match the model, and a payment is reconciled only if the receiving
-//! side's accepted evidence makes up the amount. A second kind of history has only acts of the sender's side and calls
-//! of the API: it never confirms anything.
+//! Random histories of acts on payments, over HTTP, against a model of the contract. After each act, API, conditions,
+//! ledger and events must match, and only the receiving side's accepted evidence of the whole amount reconciles. A
+//! second kind has only acts of the sender's side and API calls: it never confirms anything.
 //!
 //! A failure prints the history's seed; `COUNTERSIGN_TEST_SEED=n` repeats only that one.
 
