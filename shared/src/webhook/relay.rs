@@ -143,8 +143,7 @@ impl Relay {
 
     /// Makes deliveries due again, spaced in their events' order, after those of an earlier or concurrent call.
     ///
-    /// False if time ran out, or if a running attempt of a replay joins it only on failure. The next call finds the
-    /// rest.
+    /// False if time ran out (the next call finds the rest), or a delivery being attempted may join the replay later.
     async fn requeue(&self, org: OrgId, endpoint: EndpointId, which: &Requeue, until: Instant) -> Result<bool, Error> {
         let (from, states) = match which {
             Requeue::Held => (Uuid::nil(), vec![DeliveryState::Held]),

@@ -250,7 +250,6 @@ fn assert_one_effect(answers: &[Answer]) {
     assert_eq!(answers.iter().filter(|answer| !answer.is_replay()).count(), 1, "one answer is the original");
 }
 
-/// One takes effect; the others learn that the key is used.
 #[tokio::test]
 async fn different_posts_with_one_key_at_once_have_one_effect() {
     let org = Org::new().await;

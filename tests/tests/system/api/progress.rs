@@ -353,7 +353,6 @@ async fn the_clock_takes_away_what_was_left_behind_and_leaves_what_is_not_due() 
     assert_eq!(deal.advance_rows(&waiting).await, Vec::<Value>::new());
 }
 
-/// A member cancels when the clock completes: one wins, and the other sees that.
 #[tokio::test]
 async fn a_clock_and_a_member_do_not_both_end_an_agreement() {
     let org = Org::with(Needs::OWN.without_background()).await;

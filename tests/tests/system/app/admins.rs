@@ -116,7 +116,6 @@ async fn an_admin_who_is_removed_while_their_act_is_written_does_nothing() {
     assert_eq!(other.get(&admin.subscriber.path()).await.status, 200, "the endpoint is there");
 }
 
-/// An admin who loses the role between page and form is refused at once.
 #[tokio::test]
 async fn the_forms_of_a_former_admin_are_refused() {
     let admin = Admin::new().await;

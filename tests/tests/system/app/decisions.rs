@@ -495,7 +495,6 @@ async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
     are(&review.states().await, "confirmed", "active");
 }
 
-/// A removed member is signed out of that organization everywhere at once, and a form opened before does nothing.
 #[tokio::test]
 async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_does_nothing() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;

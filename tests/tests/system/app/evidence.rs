@@ -250,7 +250,6 @@ async fn a_certificate_is_written_however_many_acts_follow_the_completion() {
     assert!(after.status == 200 && after.bytes == before.bytes, "{}", after.body);
 }
 
-/// What is too long for one bundle is split, with each act in one part.
 #[tokio::test]
 async fn the_evidence_of_a_long_history_is_in_parts_that_have_every_act_once() {
     let live = live_on(Org::with(Needs::OWN.without_background()).await).await;

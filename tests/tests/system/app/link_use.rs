@@ -42,7 +42,6 @@ async fn guessed_links_are_slowed_down_and_tell_nothing() {
     assert_eq!(elsewhere.get("/app/links/x").await.status, 404, "others are not slowed down");
 }
 
-/// Two browsers of one participant sign at once: one signature counts, and the other is told.
 #[tokio::test]
 async fn two_browsers_of_one_participant_sign_once() {
     let live = two_signers().await;
@@ -63,7 +62,6 @@ async fn two_browsers_of_one_participant_sign_once() {
     assert_eq!((count("signature.completed"), count("agreement.completed")), (2, 1));
 }
 
-/// A completed agreement's link shows what there is to read, and allows no act.
 #[tokio::test]
 async fn a_link_used_after_completion_shows_what_is_finished_and_does_nothing() {
     let live = two_signers().await;

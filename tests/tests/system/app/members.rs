@@ -419,7 +419,6 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     }
 }
 
-/// A removal that was written although the store seemed to refuse it shows as done.
 #[tokio::test]
 async fn a_removal_whose_answer_was_lost_is_done() {
     let team = Team::new().await;
@@ -454,7 +453,6 @@ async fn a_removal_takes_away_this_membership_only() {
     assert!(again.get("/app/account").await.says(&elsewhere.name));
 }
 
-/// A removed member can be added again, with their account.
 #[tokio::test]
 async fn who_was_removed_can_be_let_in_again() {
     let team = Team::new().await;

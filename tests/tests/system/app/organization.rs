@@ -336,7 +336,6 @@ async fn an_operator_makes_a_password_link_for_whoever_has_an_account() {
     assert!(visitor.get("/app/audit").await.says("Made a link to set a new password"));
 }
 
-/// A password that was set although the store seemed to refuse it is reported as set.
 #[tokio::test]
 async fn a_password_whose_answer_was_lost_is_set() {
     let Team { org, ben, admin, .. } = Team::new().await;

@@ -74,7 +74,6 @@ async fn a_parameter_that_a_rest_api_lists_twice_is_refused() {
     invoke(&mut start("read-api", &org).await, &event).await.refused_for(422, &[("limit", "invalid_value")]);
 }
 
-/// A REST API's path has no stage, whatever its name.
 #[tokio::test]
 async fn the_stage_of_a_rest_api_is_no_part_of_the_path() {
     let org = Org::new().await;

@@ -399,7 +399,6 @@ fn one_parameter_stops_all_that_runs_by_itself() {
     }
 }
 
-/// The dashboard shows its own stage.
 #[test]
 fn the_dashboard_shows_this_stage_only() {
     let body = properties("Dashboard")["DashboardBody"]["Fn::Sub"][0].as_str().expect("a text");

@@ -270,7 +270,6 @@ async fn arguments_are_as_strict_as_their_schema() {
     assert_eq!(called.answer()["error"]["code"], "forbidden", "{}", called.0);
 }
 
-/// Members see what agents did, and by which way.
 #[tokio::test]
 async fn members_see_that_a_call_came_over_mcp() {
     let org = Org::new().await;

@@ -135,7 +135,6 @@ async fn a_repeat_of_what_is_repeatable_changes_nothing() {
     }
 }
 
-/// Pages are short unless an agent asks for more.
 #[tokio::test]
 async fn a_list_is_short_by_default() {
     let fixture = Fixture::new().await;

@@ -198,7 +198,6 @@ async fn what_was_typed_stays_when_somebody_else_takes_the_last_place() {
     }
 }
 
-/// However many admins find room at the same moment.
 #[tokio::test]
 async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
     const ADMINS: usize = 3;

@@ -1,4 +1,4 @@
-//! Instructions are verified by typing what the payee reads out, and not by one's own second self.
+//! Instructions are verified by typing what the payee reads out, and never by a second account of the same person.
 
 use serde_json::{Value, json};
 use shared::domain::contact::Email;
