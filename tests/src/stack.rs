@@ -58,7 +58,7 @@ impl Needs {
     pub const SHARED: Self =
         Self { is_exclusive: false, is_embedded: false, has_stream: false, has_background: true, time_scale: 1 };
 
-    /// Its own stack, with an embedded store: for tests that would disturb others by sweeping the table or scaling time.
+    /// Its own stack, with an embedded store: for tests that sweep the table or scale time, which disturbs others.
     pub const OWN: Self = Self { is_exclusive: true, is_embedded: true, ..Self::SHARED };
 
     /// With the table's stream, as events reach the relay in the cloud, unless the store is embedded. It makes writes
